@@ -8,9 +8,16 @@
 )]
 
 mod alloc;
-mod html;
+mod apps;
+mod compare;
+mod distribution;
+mod docs;
+mod environment;
+mod headlines;
 mod markdown;
 mod measure;
+mod page;
+mod papers;
 mod profiles;
 mod progress;
 mod report;
@@ -25,6 +32,7 @@ use std::process::ExitCode;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
 
+use crate::compare::Comparison;
 use crate::progress::Progress;
 use crate::suites::transport::group;
 use crate::suites::{Effort, Outcome, buffers, rmi, serialization, transport};
@@ -64,7 +72,7 @@ enum Command {
         subject: String,
         core: usize,
     },
-    /// Measure collective operations of two ranks.
+    /// Measure collective operations of two, four and eight ranks.
     Group(Group),
     /// Measure remote calls between two threads or two processes.
     Rmi(Rmi),
@@ -75,7 +83,25 @@ enum Command {
         subject: String,
         core: usize,
     },
-    /// Write a page of bar plots, and optionally tables, from rows measured earlier or in this run.
+    /// Run the applications of the papers at several nodes, and compare their times and results
+    /// with those of the sequential versions.
+    Apps(Apps),
+    /// Run nodes of an application. The suite starts this process itself.
+    #[command(hide = true)]
+    AppsNode {
+        app: String,
+        setup: String,
+        subject: String,
+        size: apps::Size,
+        #[arg(long)]
+        check: bool,
+    },
+    /// List the figures that became faster or slower between two files of rows.
+    Compare(Compare),
+    /// Write the documents whose figures come from a file of rows.
+    #[command(after_help = docs::HELP)]
+    Docs,
+    /// Write a page of plots, and optionally tables, from rows measured earlier or in this run.
     Report(Report),
 }
 
@@ -89,7 +115,27 @@ struct Run {
     quiet: bool,
 }
 
+impl Apps {
+    fn options(self) -> apps::Options {
+        apps::Options {
+            apps: self.names,
+            size: self.run.size(),
+            every_setup: true,
+            check: self.check,
+            mpi: self.mpi,
+        }
+    }
+}
+
 impl Run {
+    fn size(&self) -> apps::Size {
+        if self.quick {
+            apps::Size::Quick
+        } else {
+            apps::Size::Full
+        }
+    }
+
     fn effort(&self) -> Effort {
         if self.quick {
             Effort::quick()
@@ -192,18 +238,118 @@ struct Rmi {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = apps::help())]
+struct Apps {
+    /// Run only these applications.
+    #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(apps::names()))]
+    names: Vec<String>,
+    /// Compare each result with that of the sequential version, and fail if it differs.
+    #[arg(long)]
+    check: bool,
+    /// Also run the same kernels over each MPI library that is installed. Needs mpicc.openmpi and
+    /// mpirun.openmpi, or those of openmpi5 or mpich, in PATH, and libclang.
+    #[arg(long)]
+    mpi: bool,
+    /// Also write the rows to FILE, as a JSON array.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    #[command(flatten)]
+    run: Run,
+}
+
+#[derive(Debug, Args)]
 struct Report {
-    /// Files written by --json. Without files, all suites are run.
-    #[arg(conflicts_with = "quick")]
+    /// Files written by --json. Without files, suites are run.
+    #[arg(conflicts_with_all = ["quick", "full", "suites", "json", "mpi"])]
     files: Vec<PathBuf>,
+    /// Run only this suite; may be given several times.
+    #[arg(long = "suite", value_name = "NAME", value_parser = PossibleValuesParser::new(SUITES))]
+    suites: Vec<String>,
+    /// Run all rounds, which is the default. With --quick, the applications run at two threads
+    /// only.
+    #[arg(long, conflicts_with = "quick")]
+    full: bool,
+    /// Also run the applications over each MPI library that is installed, as `apps --mpi` does.
+    #[arg(long)]
+    mpi: bool,
+    /// Also write the rows of the suites to FILE, as a JSON array.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
     /// Write the page to FILE.
     #[arg(long, value_name = "FILE", default_value = "report.html")]
     out: PathBuf,
+    /// Join files of different machines.
+    #[arg(long)]
+    force: bool,
     /// Also write the ratios to FILE, as Markdown tables.
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
     #[command(flatten)]
     run: Run,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = compare::HELP)]
+struct Compare {
+    /// File with the rows before a change, written by --json.
+    old: PathBuf,
+    /// File with the rows after it.
+    new: PathBuf,
+    /// Fail if a figure became worse by more than this, for example 5%.
+    #[arg(long, value_name = "PERCENT", value_parser = compare::limit)]
+    fail_above: Option<f64>,
+    /// Also write the comparison to FILE, as a page with plots.
+    #[arg(long, value_name = "FILE")]
+    page: Option<PathBuf>,
+    /// Compare files of different machines, and files that do not tell their machine.
+    #[arg(long)]
+    force: bool,
+}
+
+/// Suites of a report, in the order in which they are run.
+const SUITES: [&str; 6] = [
+    "serialization",
+    "buffers",
+    "transport",
+    "group",
+    "rmi",
+    "apps",
+];
+
+/// Runs the suites of a report with one progress bar.
+fn run_suites(args: &Report) -> Result<Outcome, Failure> {
+    let (effort, mut progress) = (args.run.effort(), args.run.progress());
+    let apps = apps::Options {
+        apps: Vec::new(),
+        size: args.run.size(),
+        // Quick runs have one arrangement of nodes, because there are many applications.
+        every_setup: !args.run.quick,
+        check: false,
+        mpi: args.mpi,
+    };
+    let chosen = |suite: &&str| args.suites.is_empty() || args.suites.iter().any(|s| s == suite);
+    let chosen: Vec<&str> = SUITES.into_iter().filter(chosen).collect();
+    let cases = chosen.iter().map(|suite| match *suite {
+        "serialization" => serialization::names().len(),
+        "buffers" => buffers::names().len(),
+        "transport" => transport::names().len(),
+        "group" => group::names().len(),
+        "rmi" => rmi::names().len(),
+        _ => apps::cases(&apps),
+    });
+    progress.expect(cases.sum());
+    let mut outcome = Outcome::default();
+    for suite in chosen {
+        outcome.add(match suite {
+            "serialization" => serialization::run(&effort, &mut progress, |_| true)?,
+            "buffers" => buffers::run(&effort, &mut progress, |_| true)?,
+            "transport" => transport::run(&effort, &mut progress, |_| true)?,
+            "group" => group::run(&effort, &mut progress, |_| true)?,
+            "rmi" => rmi::run(&effort, &mut progress, |_| true)?,
+            _ => apps::run(&apps, &mut progress)?,
+        });
+    }
+    Ok(outcome)
 }
 
 fn main() -> ExitCode {
@@ -276,25 +422,57 @@ fn run(command: Command) -> Result<(), Failure> {
             subject,
             core,
         } => rmi::other_process(&case, &subject, core),
-        Command::Report(args) => {
-            let outcome = if args.files.is_empty() {
-                let (effort, mut progress) = (args.run.effort(), args.run.progress());
-                let mut outcome = serialization::run(&effort, &mut progress, |_| true)?;
-                outcome.add(buffers::run(&effort, &mut progress, |_| true)?);
-                outcome.add(transport::run(&effort, &mut progress, |_| true)?);
-                outcome.add(group::run(&effort, &mut progress, |_| true)?);
-                outcome.add(rmi::run(&effort, &mut progress, |_| true)?);
-                outcome
-            } else {
-                Outcome::from_files(&args.files)?
-            };
-            print(&outcome)?;
-            report::save_page(&args.out, &outcome)?;
-            match &args.markdown {
-                Some(path) => report::save_tables(path, &outcome),
-                None => Ok(()),
-            }
+        Command::Apps(mut args) => {
+            let mut progress = args.run.progress();
+            let json = args.json.take();
+            let outcome = apps::run(&args.options(), &mut progress)?;
+            show(&outcome, json.as_deref())
         }
+        Command::AppsNode {
+            app,
+            setup,
+            subject,
+            size,
+            check,
+        } => apps::other_process(&app, &setup, &subject, size, check),
+        Command::Compare(args) => compare_files(&args),
+        Command::Docs => {
+            let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+            docs::write(root.ok_or("the sources are in no folder")?)
+        }
+        Command::Report(args) => report_of(&args),
+    }
+}
+
+/// Compares two files, and fails if the limit is exceeded.
+fn compare_files(args: &Compare) -> Result<(), Failure> {
+    let (old, new) = (row::load(&args.old)?, row::load(&args.new)?);
+    let found = Comparison::of(&old, &new, args.force)?;
+    io::stdout().lock().write_all(found.text().as_bytes())?;
+    if let Some(path) = &args.page {
+        report::save(path, &page::comparison(&found)?)?;
+    }
+    match args.fail_above {
+        Some(limit) => found.check(limit),
+        None => Ok(()),
+    }
+}
+
+/// Makes a report of files, or of suites that are run for it.
+fn report_of(args: &Report) -> Result<(), Failure> {
+    let outcome = if args.files.is_empty() {
+        run_suites(args)?
+    } else {
+        Outcome::from_files(&args.files, args.force)?
+    };
+    print(&outcome)?;
+    report::save_page(&args.out, &outcome)?;
+    if let Some(path) = &args.json {
+        row::save(path, &outcome.rows)?;
+    }
+    match &args.markdown {
+        Some(path) => report::save_tables(path, &outcome),
+        None => Ok(()),
     }
 }
 

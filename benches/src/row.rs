@@ -2,10 +2,14 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::Failure;
+use crate::distribution::Distribution;
+use crate::environment::{Machine, Run, VERSION};
 
 /// A figure of one subject.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,15 +22,84 @@ pub(crate) struct Row {
     /// Measured value. For times, the minimum of all rounds.
     pub(crate) value: f64,
     pub(crate) unit: String,
-    /// Median of all rounds, only for times measured in this run; not stored in files.
-    #[serde(skip)]
-    pub(crate) median: Option<f64>,
+    /// Distribution of the rounds. Counts, sizes and figures of old files have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) times: Option<Distribution>,
+    /// Run that measured the figure. In a file, only the first row of a run has it. Rows of files
+    /// without a version have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) run: Option<Arc<Run>>,
 }
 
-/// Returns the rows as a JSON array, one row per line.
+impl Row {
+    /// Returns the median of the rounds in nanoseconds, if the figure was timed.
+    pub(crate) fn median(&self) -> Option<f64> {
+        self.times.as_ref().map(|times| times.median)
+    }
+
+    /// Returns the median of the rounds if the value is the time of the fastest one.
+    pub(crate) fn shown_median(&self) -> Option<f64> {
+        let times = self.times.as_ref().filter(|_| self.unit == "ns")?;
+        (self.value < times.median).then_some(times.median)
+    }
+
+    /// Returns true if a larger value is better, as it is for rates.
+    pub(crate) fn more_is_better(&self) -> bool {
+        self.unit.ends_with("/s")
+    }
+
+    /// Returns true if both rows measure the same thing.
+    pub(crate) fn is_same_figure(&self, other: &Self) -> bool {
+        self.suite == other.suite
+            && self.case == other.case
+            && self.subject == other.subject
+            && self.metric == other.metric
+            && self.unit == other.unit
+    }
+}
+
+/// Returns the rows as a JSON array, one row per line. The first row of each run has the run.
 fn to_json(rows: &[Row]) -> Result<String, Failure> {
-    let lines: Result<Vec<String>, _> = rows.iter().map(serde_json::to_string).collect();
-    Ok(format!("[\n{}\n]\n", lines?.join(",\n")))
+    // Rows without a run precede all others, because a row belongs to the last run before it.
+    let (old, new): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.run.is_none());
+    let mut lines = Vec::new();
+    let mut last = None;
+    for row in old.into_iter().chain(new) {
+        let mut row = row.clone();
+        let run = row.run.take();
+        if run != last {
+            row.run.clone_from(&run);
+            last = run;
+        }
+        lines.push(serde_json::to_string(&row)?);
+    }
+    Ok(format!("[\n{}\n]\n", lines.join(",\n")))
+}
+
+/// Parses rows, and gives each row the run of the first row of its run.
+fn from_json(text: &str) -> Result<Vec<Row>, Failure> {
+    let values: Vec<Value> = serde_json::from_str(text)?;
+    let versions = values.iter().filter_map(|row| row.pointer("/run/version"));
+    for version in versions.filter_map(Value::as_u64) {
+        if version > VERSION {
+            return Err(format!(
+                "the rows have version {version}, and this program reads up to {VERSION}; use a \
+                 newer program"
+            )
+            .into());
+        }
+    }
+    let mut rows = Vec::with_capacity(values.len());
+    let mut run = None;
+    for value in values {
+        let mut row: Row = serde_json::from_value(value)?;
+        match &row.run {
+            Some(new) => run = Some(new.clone()),
+            None => row.run.clone_from(&run),
+        }
+        rows.push(row);
+    }
+    Ok(rows)
 }
 
 /// Writes the rows to `path`.
@@ -39,7 +112,7 @@ pub(crate) fn save(path: &Path, rows: &[Row]) -> Result<(), Failure> {
 pub(crate) fn load(path: &Path) -> Result<Vec<Row>, Failure> {
     let text =
         fs::read_to_string(path).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
-    serde_json::from_str(&text).map_err(|e| {
+    from_json(&text).map_err(|e| {
         format!(
             "{} holds no rows as --json writes them: {e}",
             path.display()
@@ -80,9 +153,61 @@ pub(crate) fn by_case(rows: &[Row]) -> Vec<Vec<&Row>> {
     groups
 }
 
+/// Returns the distinct machines of the rows. A row of a file without a version has the machine
+/// `None`.
+fn machines(rows: &[Row]) -> Vec<Option<&Machine>> {
+    let mut found = Vec::new();
+    for row in rows {
+        let machine = row.run.as_ref().map(|run| &run.machine);
+        if !found.contains(&machine) {
+            found.push(machine);
+        }
+    }
+    found
+}
+
+/// Checks that all rows are of one known machine.
+pub(crate) fn check_one_machine(rows: &[Row]) -> Result<(), Failure> {
+    let found = machines(rows);
+    let name = |machine: &Option<&Machine>| {
+        machine.map_or_else(
+            || "an unknown machine (a file without a version)".to_owned(),
+            Machine::to_string,
+        )
+    };
+    match found.as_slice() {
+        [] | [Some(_)] => Ok(()),
+        [None] => Err(format!(
+            "the figures are of {}, so nothing says that they can be compared; --force compares \
+             them all the same",
+            name(&None)
+        )
+        .into()),
+        [first, second, ..] => Err(format!(
+            "the figures are of different machines: {} and {}; --force compares them all the same",
+            name(first),
+            name(second)
+        )
+        .into()),
+    }
+}
+
+/// Returns the distinct runs of the rows, in order of their first appearance.
+pub(crate) fn runs(rows: &[Row]) -> Vec<&Run> {
+    let mut found: Vec<&Run> = Vec::new();
+    for run in rows.iter().filter_map(|row| row.run.as_deref()) {
+        if !found.contains(&run) {
+            found.push(run);
+        }
+    }
+    found
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::environment::tests::run_on;
+    use crate::measure::Times;
 
     /// Creates a row of the case `suite/case`.
     pub(crate) fn row(case: &str, subject: &str, metric: &str, value: f64) -> Row {
@@ -94,7 +219,17 @@ pub(crate) mod tests {
             metric: metric.to_owned(),
             value,
             unit: "ns".to_owned(),
-            median: None,
+            times: None,
+            run: None,
+        }
+    }
+
+    /// Creates a row of the case `suite/case` with a distribution, whose value is the minimum.
+    pub(crate) fn timed(case: &str, subject: &str, metric: &str, rounds: Vec<f64>) -> Row {
+        let times = Times::of(rounds, 1);
+        Row {
+            times: times.distribution,
+            ..row(case, subject, metric, times.min)
         }
     }
 
@@ -109,10 +244,49 @@ pub(crate) mod tests {
         let line =
             r#"{"suite":"s","case":"c","subject":"b","metric":"read","value":2.0,"unit":"ns"}"#;
         assert_eq!(json.lines().nth(2), Some(line));
-        let back: Vec<Row> = serde_json::from_str(&json).unwrap();
-        assert_eq!(back, rows);
-        let none: Vec<Row> = serde_json::from_str(&to_json(&[]).unwrap()).unwrap();
-        assert!(none.is_empty());
+        assert_eq!(from_json(&json).unwrap(), rows);
+        assert!(from_json(&to_json(&[]).unwrap()).unwrap().is_empty());
+    }
+
+    #[test]
+    fn the_first_row_of_each_run_has_the_run() {
+        let of = |cpu: Option<&str>, value: f64| {
+            let mut row = timed("s/c", "jstream", "read", vec![value]);
+            row.run = cpu.map(run_on);
+            row
+        };
+        let rows = [
+            of(None, 1.0),
+            of(Some("a"), 2.0),
+            of(Some("a"), 3.0),
+            of(Some("b"), 4.0),
+        ];
+        let json = to_json(&rows).unwrap();
+        let having: Vec<bool> = json.lines().map(|l| l.contains(r#""run":{"#)).collect();
+        assert_eq!(having, [false, false, true, false, true, false]);
+        assert!(json.contains(r#""version":2"#));
+        assert_eq!(from_json(&json).unwrap(), rows);
+        // Files that are joined still tell which run measured a row, but for rows without a run.
+        let mixed = [of(Some("a"), 1.0), of(None, 2.0)];
+        let back = from_json(&to_json(&mixed).unwrap()).unwrap();
+        assert_eq!(back, [of(None, 2.0), of(Some("a"), 1.0)]);
+    }
+
+    #[test]
+    fn files_without_a_version_are_read_and_newer_ones_are_refused() {
+        let old = r#"[{"suite":"s","case":"c","subject":"b","metric":"m","value":2,"unit":"ns"}]"#;
+        let rows = from_json(old).unwrap();
+        assert_eq!(rows[0].median(), None);
+        assert_eq!(rows[0].run, None);
+        let mut newer = rows[0].clone();
+        let mut run = (*run_on("a")).clone();
+        run.version = VERSION + 1;
+        newer.run = Some(Arc::new(run));
+        let refused = from_json(&to_json(&[newer]).unwrap()).unwrap_err();
+        assert!(refused.to_string().contains("version 3"), "{refused}");
+        for wrong in ["{}", "[1]", r#"[{"suite":"s"}]"#, "", "[{\"extra\":1}]"] {
+            assert!(from_json(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]
@@ -135,5 +309,26 @@ pub(crate) mod tests {
             .collect();
         assert_eq!(values, [vec![1.0, 3.0], vec![2.0]]);
         assert_eq!(distinct(&rows, |row| &row.subject), ["x", "y"]);
+    }
+
+    #[test]
+    fn figures_of_two_machines_or_of_an_unknown_one_are_refused() {
+        let of = |cpu: Option<&str>| {
+            let mut row = row("s/c", "jstream", "read", 1.0);
+            row.run = cpu.map(run_on);
+            row
+        };
+        let refused =
+            |rows: &[Row]| check_one_machine(rows).map_or_else(|e| e.to_string(), |()| "".into());
+        assert_eq!(refused(&[]), "");
+        assert_eq!(refused(&[of(Some("a")), of(Some("a"))]), "");
+        assert!(refused(&[of(None)]).contains("unknown machine"));
+        let two = refused(&[of(Some("a")), of(Some("b"))]);
+        assert!(
+            two.contains("different machines: a, 2 cores") && two.contains("and b,"),
+            "{two}"
+        );
+        assert!(refused(&[of(Some("a")), of(None)]).contains("--force"));
+        assert_eq!(runs(&[of(Some("a")), of(None), of(Some("b"))]).len(), 2);
     }
 }

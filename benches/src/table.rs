@@ -28,7 +28,7 @@ pub(crate) fn text(rows: &[Row], notes: &[Note]) -> String {
 fn lines(group: &[&Row]) -> Vec<Vec<String>> {
     let rows = || group.iter().copied();
     let subjects = distinct(rows(), |row| &row.subject);
-    let medians = rows().any(|row| row.median.is_some());
+    let medians = rows().any(|row| row.shown_median().is_some());
 
     let mut header = vec!["metric".to_owned(), "unit".to_owned()];
     for subject in &subjects {
@@ -52,7 +52,7 @@ fn lines(group: &[&Row]) -> Vec<Vec<String>> {
             let row = of(subject);
             line.push(row.map_or_else(String::new, |row| number(row.value)));
             if medians {
-                let median = row.and_then(|row| row.median);
+                let median = row.and_then(Row::shown_median);
                 line.push(median.map_or_else(String::new, |m| format!("({})", number(m))));
             }
         }
@@ -120,6 +120,7 @@ pub(crate) fn push_aligned(out: &mut String, lines: &[Vec<String>]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::distribution::Distribution;
     use crate::row::tests::row;
 
     #[test]
@@ -146,8 +147,9 @@ mod tests {
             row("s/c", "jstream", "allocs", 0.0),
             row("s/c", "rkyv", "allocs", 0.0),
         ];
-        rows[0].median = Some(1600.0);
-        rows[1].median = Some(3100.0);
+        for (row, median) in rows.iter_mut().zip([1600.0, 3100.0]) {
+            row.times = Distribution::of(&[row.value, median, median], 1);
+        }
         let note = |case: &str, text: &str| Note {
             suite: "s".to_owned(),
             case: case.to_owned(),

@@ -3,12 +3,14 @@
 //! `EXPANSIONS=overwrite` updates the expected files.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::{Attribute, Item, Meta};
+use syn::visit::{self, Visit};
+use syn::{Attribute, Item, Meta, PatIdent};
 
 use crate::{dynamic, remote, transportable};
 
@@ -97,4 +99,36 @@ fn no_golden_file_is_left_behind() {
     goldens.sort();
     names.sort();
     assert_eq!(goldens, names);
+}
+
+/// Collects the names that the patterns of some code bind.
+#[derive(Default)]
+struct Bound(BTreeSet<String>);
+
+impl Bound {
+    fn by(code: &str) -> Self {
+        let mut bound = Self::default();
+        bound.visit_file(&syn::parse_file(code).unwrap());
+        bound
+    }
+}
+
+impl<'ast> Visit<'ast> for Bound {
+    fn visit_pat_ident(&mut self, of: &'ast PatIdent) {
+        self.0.insert(of.ident.to_string());
+        visit::visit_pat_ident(self, of);
+    }
+}
+
+/// If the program has a constant or a unit struct of the name, a pattern does not bind a variable.
+/// Generated code hides such items by the names that begin with two underscores; see `shield`.
+#[test]
+fn variables_have_names_that_are_shielded() {
+    for input in inputs() {
+        let of_program = Bound::by(&fs::read_to_string(&input).unwrap());
+        let bound = Bound::by(&expand(&input));
+        let mut generated = bound.0.difference(&of_program.0);
+        let other = generated.find(|name| !name.starts_with("__"));
+        assert_eq!(other, None, "{}", input.display());
+    }
 }

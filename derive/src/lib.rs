@@ -9,6 +9,7 @@ mod errors;
 #[cfg(test)]
 mod golden;
 mod remote;
+mod shield;
 mod spans;
 mod transportable;
 

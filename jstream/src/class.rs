@@ -15,6 +15,10 @@ pub struct Class {
     pub(crate) key: fn() -> TypeId,
     pub(crate) number: fn() -> u64,
     pub(crate) name: fn() -> String,
+    #[cfg_attr(
+        not(all(feature = "file", unix)),
+        allow(dead_code, reason = "files ask for it")
+    )]
     pub(crate) schema: fn() -> (Schema, TypeIndex),
     pub(crate) claim: fn(Edge, &mut Pass<'_>) -> Result<*const u8, Fault>,
     pub(crate) read: unsafe fn(*const u8, &mut Pass<'_>) -> Result<(), Fault>,
@@ -52,7 +56,7 @@ impl Class {
     #[inline]
     pub fn claim(&'static self, edge: Edge, pass: &mut Pass<'_>) -> Result<*const u8, Fault> {
         let target = (self.claim)(edge, pass)?;
-        pass.classes.push(Noted {
+        pass.lists.get_mut().classes.push(Noted {
             class: self,
             address: target.addr(),
         });
@@ -69,7 +73,7 @@ impl Class {
     ///
     /// [`claim`](Self::claim) of some class must have just returned `target`.
     pub unsafe fn read_now(target: *const u8, pass: &mut Pass<'_>) -> Result<(), Fault> {
-        match pass.classes.last() {
+        match pass.lists.get().classes.last() {
             // SAFETY: the last recorded class is that of the last claimed target.
             Some(noted) => unsafe { (noted.class.read)(target, pass) },
             None => Ok(()),
@@ -78,7 +82,7 @@ impl Class {
 
     /// Returns the structure of the class's form. The descriptor of that structure is the class's
     /// number.
-    #[cfg_attr(not(unix), allow(dead_code, reason = "files ask for it"))]
+    #[cfg(all(feature = "file", unix))]
     pub(crate) fn schema(&self) -> (Schema, TypeIndex) {
         (self.schema)()
     }

@@ -15,8 +15,14 @@ pub(crate) fn clear<T>(list: &mut Vec<T>, most: usize) {
 pub(crate) fn clear_after<T>(list: &mut Vec<T>, most: usize, had: usize) {
     list.clear();
     if list.capacity() > most {
-        list.shrink_to(most.max(had));
+        shrink(list, most.max(had));
     }
+}
+
+/// Kept out of line because lists are cleared after each message.
+#[cold]
+fn shrink<T>(list: &mut Vec<T>, most: usize) {
+    list.shrink_to(most);
 }
 
 #[cfg(test)]

@@ -149,10 +149,12 @@
 //!
 //! # Features
 //!
-//! All features are off by default.
+//! All features but `file` are off by default. With `default-features = false`, programs that write
+//! no files of objects are smaller and build faster.
 //!
 //! | feature | effect |
 //! |---|---|
+//! | `file` (default) | files of objects, in the module of that name |
 //! | `arrayvec`, `bstr`, `bytes`, `chrono`, `glam`, `half`, `indexmap`, `jiff`, `ndarray`, `smallvec`, `time`, `uuid` | makes the types of the crate of that name transportable |
 //! | `bytecheck` | makes plain types that derive bytecheck's `CheckBytes` transportable, in a `Checked<T>` |
 //! | `rkyv` | makes all types that derive rkyv's traits transportable, as their archives |
@@ -182,7 +184,7 @@ pub mod command_line;
 mod detach;
 mod dynamic;
 mod erased;
-#[cfg(unix)]
+#[cfg(all(feature = "file", unix))]
 pub mod file;
 pub mod guide;
 mod impls;
@@ -192,6 +194,7 @@ mod keep;
 pub mod map;
 mod model;
 mod plain;
+#[cfg(all(feature = "file", unix))]
 mod plain_words;
 mod read;
 mod received;

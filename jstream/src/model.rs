@@ -10,7 +10,7 @@
 //! `InPlace::read` returns `Ok` only if the slot then holds a valid value whose references all
 //! point to memory that this pass claimed.
 
-use std::mem::size_of;
+use std::mem::{ManuallyDrop, size_of, transmute_copy};
 
 use crate::read::{Edge, Fault, Pass, Refusal, Trace};
 use crate::schema::{Schema, TypeIndex};
@@ -31,8 +31,12 @@ pub struct Shape {
     pub verified: bool,
     /// Number of bytes that the form and its parts occupy, without padding.
     pub bytes: usize,
-    /// The largest valid value, if the form is one byte whose valid values are 0 up to this one.
+    /// The largest valid wire byte, if the form is one byte whose valid wire bytes are 0 up to this
+    /// one.
     pub most: Option<u8>,
+    /// True if the form is such a byte, and reading converts it, because the compiler lays an
+    /// `Option` out in another way.
+    pub is_converted: bool,
 }
 
 impl Shape {
@@ -46,6 +50,7 @@ impl Shape {
             verified: false,
             bytes,
             most: None,
+            is_converted: false,
         }
     }
 
@@ -68,7 +73,14 @@ impl Shape {
             verified: false,
             bytes,
             most: None,
+            is_converted: false,
         }
+    }
+
+    /// Returns [`most`](Self::most), if the valid wire bytes are values as they are.
+    #[must_use]
+    pub const fn most_as_is(self) -> Option<u8> {
+        if self.is_converted { None } else { self.most }
     }
 
     /// The shape of zero bytes: the initial value when the parts of a struct are added up.
@@ -84,6 +96,7 @@ impl Shape {
             verified: self.verified || other.verified,
             bytes: self.bytes.wrapping_add(other.bytes),
             most: None,
+            is_converted: false,
         }
     }
 
@@ -122,12 +135,31 @@ impl Shape {
             dense: false,
             bytes: size,
             most: None,
+            is_converted: false,
             ..self
         }
     }
 
-    /// Returns the shape of an `Option` with a tag, given the shape of its payload `T`.
+    /// Returns the shape of an `Option`, given the shape of its payload `T`.
+    ///
+    /// If the wire form of the payload is one byte up to a maximum, and the option is one byte too,
+    /// the next larger byte is `None`. Otherwise the option has a tag.
     pub(crate) const fn of_option<T>(self) -> Self {
+        if let (Some(most), 1) = (self.most, size_of::<Option<T>>()) {
+            if let Some(none) = most.checked_add(1) {
+                let value = ManuallyDrop::new(None::<T>);
+                // SAFETY: the value is one byte, which is initialised, because it distinguishes
+                // `None` from the values of the payload.
+                let byte: u8 = unsafe { transmute_copy(&value) };
+                // The payload of an option of one byte is that byte. So the other valid bytes are
+                // `Some`, if they are values of the payload as they are.
+                return Self {
+                    most: Some(none),
+                    is_converted: self.is_converted || byte != none,
+                    ..self
+                };
+            }
+        }
         let shape = self.tagged(size_of::<Option<T>>());
         Self {
             flat: shape.flat && has_room_for_tag::<T>(),
@@ -156,7 +188,7 @@ pub(crate) const fn has_room_for_tag<T>() -> bool {
 /// that was initialised before. It must visit targets and text in the order in which `read` visits
 /// them. `WIRE_IS_MEMORY` may be true only if the type's memory layout is that of its form, no byte
 /// of a value is ever uninitialised or inside a cell, and these bytes are the bytes that `write`
-/// would write.
+/// would write. The same applies to `OPTION_IS_MEMORY` and an `Option` of the type.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't travel: it does not implement `Transportable`",
     note = "derive `Transportable` for your own types; for trait objects, put \
@@ -176,6 +208,9 @@ pub unsafe trait Transportable {
     /// True if the bytes of a value in memory are its wire form, so that slices are copied as a
     /// whole.
     const WIRE_IS_MEMORY: bool;
+
+    /// Like [`WIRE_IS_MEMORY`](Self::WIRE_IS_MEMORY), for an `Option` of this type.
+    const OPTION_IS_MEMORY: bool = false;
 
     /// Writes the wire form into `slot`.
     ///
@@ -283,7 +318,7 @@ pub unsafe trait InPlace: Sized {
         if Self::SHAPE.plain {
             return Ok(());
         }
-        if let Some(most) = Self::SHAPE.most {
+        if let Some(most) = Self::SHAPE.most_as_is() {
             // SAFETY: the caller's promise is passed on; the values are one byte each.
             return unsafe { crate::read::bytes_at_most(first.cast(), count, most) };
         }

@@ -22,8 +22,9 @@ const DEPTH: u32 = 128;
 /// that have no trait objects.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be restored from its form: it does not implement `Restore`",
-    note = "types that borrow, as by a `&str`, and those with a trait object can't be restored: \
-            use a type that owns its parts, such as `String`",
+    note = "types that borrow, as by a `&'static str`, and those with a trait object can't be \
+            restored: use a type that owns its parts, such as `String`, or give the type that \
+            contains it a lifetime, which is that of the receive buffer",
     note = "if values need not be restored, add `#[transportable(no_to_owned)]` to the type that \
             contains it; otherwise implement `jstream::Restore` for it"
 )]

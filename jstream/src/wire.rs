@@ -18,7 +18,7 @@
 
 use std::mem::{align_of, size_of};
 
-#[cfg(unix)]
+#[cfg(all(feature = "file", unix))]
 use crate::buffer::ALIGNMENT;
 
 /// The origin of places in the bulk and text segments.
@@ -107,7 +107,7 @@ impl Header {
     }
 
     /// Returns the length of the message, or `None` if this is not a valid header.
-    #[cfg(unix)]
+    #[cfg(all(feature = "file", unix))]
     pub(crate) fn message_len(&self) -> Option<u64> {
         let align = u64::from(self.bulk_align);
         if self.magic != MAGIC || !align.is_power_of_two() || align > ALIGNMENT as u64 {

@@ -8,6 +8,7 @@
 //! | [`wakers`] | threads and tasks that wait for an event, as wakers |
 //! | [`parker`] | parking of threads through the waker interface |
 //! | [`timers`] | timers that wake tasks |
+//! | [`threads`] | start of named threads |
 //! | [`panics`] | panics of the program that must not reach the calling thread |
 //! | [`ring`] | bounded queue with one producer and one consumer |
 //! | [`mpmc`] | bounded queue with multiple producers and consumers |
@@ -40,6 +41,7 @@ pub mod panics;
 pub mod parker;
 mod primitives;
 pub mod ring;
+pub mod threads;
 pub mod timers;
 pub mod wakers;
 #[cfg(all(target_os = "linux", feature = "readiness"))]

@@ -10,6 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::Failure;
+use crate::environment::Run;
 use crate::measure::{self, Times};
 use crate::progress::Progress;
 use crate::row::{self, Row};
@@ -19,19 +20,22 @@ use crate::row::{self, Row};
 pub(crate) struct Effort {
     /// Number of rounds of each subject.
     pub(crate) rounds: usize,
+    /// Number of rounds that even the slowest case gets.
+    pub(crate) fewest: usize,
     /// Time limit of a metric. After it, the metric ends with fewer rounds, but with at least
-    /// [`FEWEST`](Self::FEWEST).
+    /// [`fewest`](Self::fewest).
     pub(crate) at_most: Duration,
 }
 
 impl Effort {
-    /// Number of rounds that even the slowest case gets.
+    /// Number of rounds that even the slowest case of a short operation gets.
     pub(crate) const FEWEST: usize = 20;
 
     /// Returns the effort for figures that can be compared.
     pub(crate) const fn full() -> Self {
         Self {
             rounds: 2_000,
+            fewest: Self::FEWEST,
             at_most: Duration::from_secs(10),
         }
     }
@@ -40,6 +44,7 @@ impl Effort {
     pub(crate) const fn quick() -> Self {
         Self {
             rounds: 50,
+            fewest: Self::FEWEST,
             at_most: Duration::from_secs(1),
         }
     }
@@ -68,11 +73,15 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Loads the rows of all files, in order.
-    pub(crate) fn from_files(paths: &[PathBuf]) -> Result<Self, Failure> {
+    /// Loads the rows of all files, in order. Unless `force`, files of different machines are an
+    /// error.
+    pub(crate) fn from_files(paths: &[PathBuf], force: bool) -> Result<Self, Failure> {
         let mut outcome = Self::default();
         for path in paths {
             outcome.rows.extend(row::load(path)?);
+        }
+        if paths.len() > 1 && !force {
+            row::check_one_machine(&outcome.rows)?;
         }
         Ok(outcome)
     }
@@ -95,6 +104,19 @@ fn measured(
     progress: &mut Progress,
     cases: impl FnOnce(&mut Bench<'_>) -> Result<(), Failure> + Send,
 ) -> Result<Outcome, Failure> {
+    on_thread(suite, effort, progress, |bench| {
+        bench.pinned = measure::pin();
+        cases(bench)
+    })
+}
+
+/// Runs the cases of a suite on a new thread, which may use all cores.
+pub(crate) fn on_thread(
+    suite: &'static str,
+    effort: &Effort,
+    progress: &mut Progress,
+    cases: impl FnOnce(&mut Bench<'_>) -> Result<(), Failure> + Send,
+) -> Result<Outcome, Failure> {
     let mut outcome = Outcome::default();
     thread::scope(|scope| {
         let measuring = thread::Builder::new()
@@ -104,7 +126,7 @@ fn measured(
                 cases(&mut Bench {
                     suite,
                     effort: *effort,
-                    pinned: measure::pin(),
+                    pinned: false,
                     progress,
                     outcome: &mut outcome,
                 })
@@ -117,24 +139,39 @@ fn measured(
 }
 
 /// A running suite. The results of its cases are added to the outcome.
-struct Bench<'a> {
+pub(crate) struct Bench<'a> {
     suite: &'static str,
-    effort: Effort,
+    pub(crate) effort: Effort,
     /// True if the thread is pinned to one core.
     pinned: bool,
-    progress: &'a mut Progress,
+    pub(crate) progress: &'a mut Progress,
     outcome: &'a mut Outcome,
 }
 
 impl Bench<'_> {
-    fn time(&mut self, case: &str, subject: &str, metric: &str, times: Times) {
-        self.row(case, subject, metric, times.min, "ns");
+    /// Records the fastest round as `metric`.
+    pub(crate) fn time(&mut self, case: &str, subject: &str, metric: &str, times: Times) {
+        self.timed(case, subject, metric, times.min, "ns", &times);
+    }
+
+    /// Records a figure that was computed from `times`, with their distribution.
+    pub(crate) fn timed(
+        &mut self,
+        case: &str,
+        subject: &str,
+        metric: &str,
+        value: f64,
+        unit: &str,
+        times: &Times,
+    ) {
+        self.row(case, subject, metric, value, unit);
         if let Some(row) = self.outcome.rows.last_mut() {
-            row.median = Some(times.median);
+            row.times.clone_from(&times.distribution);
         }
     }
 
-    fn row(&mut self, case: &str, subject: &str, metric: &str, value: f64, unit: &str) {
+    /// Records a figure that has no distribution.
+    pub(crate) fn row(&mut self, case: &str, subject: &str, metric: &str, value: f64, unit: &str) {
         self.outcome.rows.push(Row {
             suite: self.suite.to_owned(),
             case: case.to_owned(),
@@ -142,7 +179,8 @@ impl Bench<'_> {
             metric: metric.to_owned(),
             value,
             unit: unit.to_owned(),
-            median: None,
+            times: None,
+            run: Some(Run::current()),
         });
     }
 

@@ -6,6 +6,11 @@
     reason = "test code"
 )]
 
+mod apps;
+mod apps_irregular;
+mod apps_ranks;
+mod counts;
 mod profiles;
+mod report;
 mod rmi;
 mod transport;

@@ -19,6 +19,8 @@ fn a_case_has_figures_of_us_and_of_what_we_stand_on() {
         ("uds/two-cpus/null-64", "rate", "raw"),
         ("shm/one-cpu/sum-1024", "rtt_p99", "jstream-endpoint"),
         ("tcp/one-cpu/structs-1000", "allocs_server", "raw"),
+        ("tcp/one-cpu/sum-8", "rtt_p50", "jstream-copying"),
+        ("shm/two-cpus/sum-8192", "rtt_p50", "jstream-copying"),
         (
             "shm/one-cpu/untouched-1024",
             "server_cpu",

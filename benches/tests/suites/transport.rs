@@ -57,6 +57,10 @@ fn collective_operations_have_figures() {
         "threads-4/scatter-objects/100000",
         "procs-2/broadcast/65536",
         "procs-2/alltoall/1024",
+        "threads-8/barrier/0",
+        "threads-4/alltoall/65536",
+        "procs-4/broadcast/8",
+        "procs-8/allreduce/65536",
     ] {
         let rows = rows_of("group", case);
         let of = |row: &&Value| row["subject"] == "jstream" && row["metric"] == "total";
@@ -80,6 +84,26 @@ fn matching_has_figures_without_another_side() {
         let row = rows.iter().find(of).unwrap();
         assert_eq!(row["unit"], "ns");
         assert!(row["value"].as_f64().unwrap() > 0.0, "{case}");
+    }
+}
+
+#[test]
+fn patterns_of_messages_have_figures() {
+    for (case, subject, metric) in [
+        ("rank/inproc/in-order-tags/8", "jstream", "recv_p50"),
+        ("rank/inproc/reverse-order-tags/1024", "jstream", "recv_p50"),
+        ("rank/shm/reverse-order-tags/8", "jstream", "recv_p50"),
+        ("rank/inproc/2-pairs/8", "jstream", "half_rtt_p50"),
+        ("rank/inproc/4-pairs/8", "jstream", "half_rtt_p50"),
+        ("affinity/inproc/1", "jstream-any", "half_rtt_p50"),
+        ("affinity/shm/1", "jstream-any", "half_rtt_p50"),
+        ("tcp/socket-buffers/65536", "raw", "bandwidth"),
+    ] {
+        let rows = rows(case);
+        let of = |row: &&Value| row["subject"] == subject && row["metric"] == metric;
+        let row = rows.iter().find(of).unwrap();
+        assert!(row["value"].as_f64().unwrap() > 0.0, "{case}");
+        assert!(row["times"]["rounds"].as_u64().unwrap() > 0, "{case}");
     }
 }
 

@@ -19,17 +19,22 @@ type NodeRef<'b> = Node<'b>;
     reason = "generated code"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream::__private::{
+        shield as __draft, shield as __of, shield as __part_0, shield as __pass,
+        shield as __place, shield as __schema, shield as __slot, shield as __trace,
+    };
     const _: () = {
         #[allow(unused_variables, reason = "only their presence matters")]
-        fn all_fields<'b>(of @ _: &Node<'b>) {
-            let Node { next: __part_0 @ _ } = of;
+        fn all_fields<'b>(__of @ _: &Node<'b>) {
+            let Node { next: __part_0 @ _ } = __of;
         }
     };
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for Node<'b> {
         type InPlace<'__b> = Node<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |of @ _: &Node<'b>| match of {
+            let _ = |__of @ _: &Node<'b>| match __of {
                 Node { next: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
@@ -37,8 +42,8 @@ const _: () = {
             true
                 && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).next
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).next
                         }),
                     )
                     .fills(::core::mem::size_of::<Self>())
@@ -46,10 +51,10 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of @ _: &Node<'b>| match of {
+            let _ = |__of @ _: &Node<'b>| match __of {
                 Node { next: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
@@ -57,112 +62,115 @@ const _: () = {
             let Node { next: __part_0 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).next,
+                    &raw mut (*__slot).next,
                     __part_0,
-                    draft,
+                    __draft,
                 );
             }
         }
         #[inline]
         unsafe fn write_back<'__b>(
-            place: *mut Self,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __place: *mut Self,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         )
         where
             Self: '__b,
         {
-            let _ = |of @ _: &Node<'b>| match of {
+            let _ = |__of @ _: &Node<'b>| match __of {
                 Node { next: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
             unsafe {
-                ::jstream::__private::write_field_back(&raw mut (*place).next, draft);
+                ::jstream::__private::write_field_back(
+                    &raw mut (*__place).next,
+                    __draft,
+                );
             }
         }
     }
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for Node<'b> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of @ _: &Node<'b>| match of {
+            let _ = |__of @ _: &Node<'b>| match __of {
                 Node { next: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
             ::jstream::__private::Shape::NOTHING
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).next
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).next
                     }),
                 )
                 .within(::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
-            slot: *mut Self,
-            pass: &mut ::jstream::__private::Pass<'_>,
+            __slot: *mut Self,
+            __pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of @ _: &Node<'b>| match of {
+            let _ = |__of @ _: &Node<'b>| match __of {
                 Node { next: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
             unsafe {
-                ::jstream::__private::read_own(&raw mut (*slot).next, pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).next, __pass)?;
             }
             ::core::result::Result::Ok(())
         }
         unsafe fn verify(
-            slot: *const Self,
+            __slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of @ _: &Node<'b>| match of {
+            let _ = |__of @ _: &Node<'b>| match __of {
                 Node { next: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
-                    ::jstream::__private::verify_own(&raw const (*slot).next)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).next)?;
                 }
                 unsafe {}
             }
             ::core::result::Result::Ok(())
         }
-        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of @ _: &Node<'b>| match of {
+        unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
+            let _ = |__of @ _: &Node<'b>| match __of {
                 Node { next: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
-            trace.enter("next");
+            __trace.enter("next");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).next, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).next, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
         }
         fn describe(
-            schema: &mut ::jstream::__private::Schema,
+            __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of @ _: &Node<'b>| match of {
+            let _ = |__of @ _: &Node<'b>| match __of {
                 Node { next: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
-            schema
+            __schema
                 .define::<
                     Self,
                 >(
                     "Node",
-                    |schema| ::jstream::__private::Kind::Struct(
+                    |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "next",
                                 ::core::mem::offset_of!(Self, next),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).next },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).next },
                                 ),
                             ),
                         ]),
@@ -195,17 +203,23 @@ struct GraphRef<'b> {
     reason = "generated code"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream::__private::{
+        shield as __both, shield as __draft, shield as __of, shield as __part_0,
+        shield as __part_0_form, shield as __pass, shield as __place, shield as __schema,
+        shield as __slot, shield as __trace,
+    };
     const _: () = {
         #[allow(unused_variables, reason = "only their presence matters")]
-        fn all_fields<'b>(of @ _: &GraphRef<'b>) {
-            let GraphRef { nodes: __part_0 @ _ } = of;
+        fn all_fields<'b>(__of @ _: &GraphRef<'b>) {
+            let GraphRef { nodes: __part_0 @ _ } = __of;
         }
     };
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for GraphRef<'b> {
         type InPlace<'__b> = GraphRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |both @ _: (&Graph, &GraphRef<'_>)| match both {
+            let _ = |__both @ _: (&Graph, &GraphRef<'_>)| match __both {
                 (
                     Graph { nodes: __part_0 @ _ },
                     GraphRef { nodes: __part_0_form @ _ },
@@ -220,8 +234,8 @@ const _: () = {
             true
                 && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).nodes
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).nodes
                         }),
                     )
                     .fills(::core::mem::size_of::<Self>())
@@ -229,10 +243,10 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both @ _: (&Graph, &GraphRef<'_>)| match both {
+            let _ = |__both @ _: (&Graph, &GraphRef<'_>)| match __both {
                 (
                     Graph { nodes: __part_0 @ _ },
                     GraphRef { nodes: __part_0_form @ _ },
@@ -247,21 +261,21 @@ const _: () = {
             let GraphRef { nodes: __part_0 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).nodes,
+                    &raw mut (*__slot).nodes,
                     __part_0,
-                    draft,
+                    __draft,
                 );
             }
         }
         #[inline]
         unsafe fn write_back<'__b>(
-            place: *mut Self,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __place: *mut Self,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         )
         where
             Self: '__b,
         {
-            let _ = |both @ _: (&Graph, &GraphRef<'_>)| match both {
+            let _ = |__both @ _: (&Graph, &GraphRef<'_>)| match __both {
                 (
                     Graph { nodes: __part_0 @ _ },
                     GraphRef { nodes: __part_0_form @ _ },
@@ -274,14 +288,17 @@ const _: () = {
                 _ => {}
             };
             unsafe {
-                ::jstream::__private::write_field_back(&raw mut (*place).nodes, draft);
+                ::jstream::__private::write_field_back(
+                    &raw mut (*__place).nodes,
+                    __draft,
+                );
             }
         }
     }
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for GraphRef<'b> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |both @ _: (&Graph, &GraphRef<'_>)| match both {
+            let _ = |__both @ _: (&Graph, &GraphRef<'_>)| match __both {
                 (
                     Graph { nodes: __part_0 @ _ },
                     GraphRef { nodes: __part_0_form @ _ },
@@ -295,18 +312,18 @@ const _: () = {
             };
             ::jstream::__private::Shape::NOTHING
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).nodes
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).nodes
                     }),
                 )
                 .within(::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
-            slot: *mut Self,
-            pass: &mut ::jstream::__private::Pass<'_>,
+            __slot: *mut Self,
+            __pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |both @ _: (&Graph, &GraphRef<'_>)| match both {
+            let _ = |__both @ _: (&Graph, &GraphRef<'_>)| match __both {
                 (
                     Graph { nodes: __part_0 @ _ },
                     GraphRef { nodes: __part_0_form @ _ },
@@ -319,14 +336,14 @@ const _: () = {
                 _ => {}
             };
             unsafe {
-                ::jstream::__private::read_own(&raw mut (*slot).nodes, pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).nodes, __pass)?;
             }
             ::core::result::Result::Ok(())
         }
         unsafe fn verify(
-            slot: *const Self,
+            __slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |both @ _: (&Graph, &GraphRef<'_>)| match both {
+            let _ = |__both @ _: (&Graph, &GraphRef<'_>)| match __both {
                 (
                     Graph { nodes: __part_0 @ _ },
                     GraphRef { nodes: __part_0_form @ _ },
@@ -340,14 +357,14 @@ const _: () = {
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
-                    ::jstream::__private::verify_own(&raw const (*slot).nodes)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).nodes)?;
                 }
                 unsafe {}
             }
             ::core::result::Result::Ok(())
         }
-        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |both @ _: (&Graph, &GraphRef<'_>)| match both {
+        unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
+            let _ = |__both @ _: (&Graph, &GraphRef<'_>)| match __both {
                 (
                     Graph { nodes: __part_0 @ _ },
                     GraphRef { nodes: __part_0_form @ _ },
@@ -359,18 +376,18 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            trace.enter("nodes");
+            __trace.enter("nodes");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).nodes, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).nodes, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
         }
         fn describe(
-            schema: &mut ::jstream::__private::Schema,
+            __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |both @ _: (&Graph, &GraphRef<'_>)| match both {
+            let _ = |__both @ _: (&Graph, &GraphRef<'_>)| match __both {
                 (
                     Graph { nodes: __part_0 @ _ },
                     GraphRef { nodes: __part_0_form @ _ },
@@ -382,19 +399,19 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            schema
+            __schema
                 .define::<
                     Self,
                 >(
                     "GraphRef",
-                    |schema| ::jstream::__private::Kind::Struct(
+                    |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "nodes",
                                 ::core::mem::offset_of!(Self, nodes),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).nodes },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).nodes },
                                 ),
                             ),
                         ]),
@@ -407,7 +424,7 @@ const _: () = {
     unsafe impl ::jstream::__private::Transportable for Graph {
         type InPlace<'__b> = GraphRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |both @ _: (&Graph, &GraphRef<'_>)| match both {
+            let _ = |__both @ _: (&Graph, &GraphRef<'_>)| match __both {
                 (
                     Graph { nodes: __part_0 @ _ },
                     GraphRef { nodes: __part_0_form @ _ },
@@ -424,10 +441,10 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both @ _: (&Graph, &GraphRef<'_>)| match both {
+            let _ = |__both @ _: (&Graph, &GraphRef<'_>)| match __both {
                 (
                     Graph { nodes: __part_0 @ _ },
                     GraphRef { nodes: __part_0_form @ _ },
@@ -442,9 +459,9 @@ const _: () = {
             let Graph { nodes: __part_0 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).nodes,
+                    &raw mut (*__slot).nodes,
                     __part_0,
-                    draft,
+                    __draft,
                 );
             }
         }

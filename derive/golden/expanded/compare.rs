@@ -25,16 +25,25 @@ struct FolderRef<'a, T: ?::core::marker::Sized> {
     reason = "generated code"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream::__private::{
+        shield as __draft, shield as __form, shield as __form_T,
+        shield as __form___part_0, shield as __form___part_1, shield as __form___part_2,
+        shield as __form___part_3, shield as __form___part_4, shield as __of,
+        shield as __other, shield as __owned, shield as __part_0, shield as __part_1,
+        shield as __part_2, shield as __part_3, shield as __part_4, shield as __pass,
+        shield as __place, shield as __schema, shield as __slot, shield as __trace,
+    };
     const _: () = {
         #[allow(unused_variables, reason = "only their presence matters")]
-        fn all_fields<'a, T: ?::core::marker::Sized>(of @ _: &FolderRef<'a, T>) {
+        fn all_fields<'a, T: ?::core::marker::Sized>(__of @ _: &FolderRef<'a, T>) {
             let FolderRef {
                 name: __part_0 @ _,
                 link: __part_1 @ _,
                 files: __part_2 @ _,
                 opened: __part_3 @ _,
                 rights: __part_4 @ _,
-            } = of;
+            } = __of;
         }
     };
     #[automatically_derived]
@@ -49,7 +58,7 @@ const _: () = {
         where
             Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |of @ _: &FolderRef<'a, T>| match of {
+            let _ = |__of @ _: &FolderRef<'a, T>| match __of {
                 FolderRef {
                     name: __part_0 @ _,
                     link: __part_1 @ _,
@@ -67,24 +76,24 @@ const _: () = {
             true
                 && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).name
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).name
                         }),
                     )
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).link
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).link
                         }),
                     )
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).files
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).files
                         }),
                     )
                     .and(::jstream::__private::MemoryLayout::OTHER)
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).rights
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).rights
                         }),
                     )
                     .fills(::core::mem::size_of::<Self>())
@@ -92,10 +101,10 @@ const _: () = {
         #[inline]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of @ _: &FolderRef<'a, T>| match of {
+            let _ = |__of @ _: &FolderRef<'a, T>| match __of {
                 FolderRef {
                     name: __part_0 @ _,
                     link: __part_1 @ _,
@@ -119,37 +128,37 @@ const _: () = {
             } = self;
             unsafe {
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).name,
+                    &raw mut (*__slot).name,
                     __part_0,
-                    draft,
+                    __draft,
                 );
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).link,
+                    &raw mut (*__slot).link,
                     __part_1,
-                    draft,
+                    __draft,
                 );
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).files,
+                    &raw mut (*__slot).files,
                     __part_2,
-                    draft,
+                    __draft,
                 );
                 let _ = __part_3;
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).rights,
+                    &raw mut (*__slot).rights,
                     __part_4,
-                    draft,
+                    __draft,
                 );
             }
         }
         #[inline]
         unsafe fn write_back<'__b>(
-            place: *mut Self,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __place: *mut Self,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         )
         where
             Self: '__b,
         {
-            let _ = |of @ _: &FolderRef<'a, T>| match of {
+            let _ = |__of @ _: &FolderRef<'a, T>| match __of {
                 FolderRef {
                     name: __part_0 @ _,
                     link: __part_1 @ _,
@@ -165,11 +174,23 @@ const _: () = {
                 }
             };
             unsafe {
-                ::jstream::__private::write_field_back(&raw mut (*place).name, draft);
-                ::jstream::__private::write_field_back(&raw mut (*place).link, draft);
-                ::jstream::__private::write_field_back(&raw mut (*place).files, draft);
-                ::jstream::__private::erase_field(&raw mut (*place).opened, draft);
-                ::jstream::__private::write_field_back(&raw mut (*place).rights, draft);
+                ::jstream::__private::write_field_back(
+                    &raw mut (*__place).name,
+                    __draft,
+                );
+                ::jstream::__private::write_field_back(
+                    &raw mut (*__place).link,
+                    __draft,
+                );
+                ::jstream::__private::write_field_back(
+                    &raw mut (*__place).files,
+                    __draft,
+                );
+                ::jstream::__private::erase_field(&raw mut (*__place).opened, __draft);
+                ::jstream::__private::write_field_back(
+                    &raw mut (*__place).rights,
+                    __draft,
+                );
             }
         }
     }
@@ -179,7 +200,7 @@ const _: () = {
         T: ?::core::marker::Sized + ::jstream::__private::InPlace,
     > ::jstream::__private::InPlace for FolderRef<'a, T> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of @ _: &FolderRef<'a, T>| match of {
+            let _ = |__of @ _: &FolderRef<'a, T>| match __of {
                 FolderRef {
                     name: __part_0 @ _,
                     link: __part_1 @ _,
@@ -196,34 +217,34 @@ const _: () = {
             };
             ::jstream::__private::Shape::NOTHING
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).name
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).name
                     }),
                 )
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).link
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).link
                     }),
                 )
                 .and(
-                    ::jstream::__private::shape_of(|of: *const Self| unsafe {
-                        &raw const (*of).files
+                    ::jstream::__private::shape_of(|__of: *const Self| unsafe {
+                        &raw const (*__of).files
                     }),
                 )
                 .and(::jstream::__private::Shape::MADE)
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).rights
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).rights
                     }),
                 )
                 .within(::core::mem::size_of::<Self>())
         };
         #[inline]
         unsafe fn read(
-            slot: *mut Self,
-            pass: &mut ::jstream::__private::Pass<'_>,
+            __slot: *mut Self,
+            __pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of @ _: &FolderRef<'a, T>| match of {
+            let _ = |__of @ _: &FolderRef<'a, T>| match __of {
                 FolderRef {
                     name: __part_0 @ _,
                     link: __part_1 @ _,
@@ -239,18 +260,18 @@ const _: () = {
                 }
             };
             unsafe {
-                ::jstream::__private::read_own(&raw mut (*slot).name, pass)?;
-                ::jstream::__private::read_own(&raw mut (*slot).link, pass)?;
-                ::jstream::__private::InPlace::read(&raw mut (*slot).files, pass)?;
-                ::jstream::__private::make_default(&raw mut (*slot).opened);
-                ::jstream::__private::read_own(&raw mut (*slot).rights, pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).name, __pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).link, __pass)?;
+                ::jstream::__private::InPlace::read(&raw mut (*__slot).files, __pass)?;
+                ::jstream::__private::make_default(&raw mut (*__slot).opened);
+                ::jstream::__private::read_own(&raw mut (*__slot).rights, __pass)?;
             }
             ::core::result::Result::Ok(())
         }
         unsafe fn verify(
-            slot: *const Self,
+            __slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of @ _: &FolderRef<'a, T>| match of {
+            let _ = |__of @ _: &FolderRef<'a, T>| match __of {
                 FolderRef {
                     name: __part_0 @ _,
                     link: __part_1 @ _,
@@ -267,17 +288,17 @@ const _: () = {
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
-                    ::jstream::__private::verify_own(&raw const (*slot).name)?;
-                    ::jstream::__private::verify_own(&raw const (*slot).link)?;
-                    ::jstream::__private::InPlace::verify(&raw const (*slot).files)?;
-                    ::jstream::__private::verify_own(&raw const (*slot).rights)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).name)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).link)?;
+                    ::jstream::__private::InPlace::verify(&raw const (*__slot).files)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).rights)?;
                 }
                 unsafe {}
             }
             ::core::result::Result::Ok(())
         }
-        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of @ _: &FolderRef<'a, T>| match of {
+        unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
+            let _ = |__of @ _: &FolderRef<'a, T>| match __of {
                 FolderRef {
                     name: __part_0 @ _,
                     link: __part_1 @ _,
@@ -292,39 +313,42 @@ const _: () = {
                     ::jstream::__private::asked(__part_4).arrives_as_itself();
                 }
             };
-            trace.enter("name");
+            __trace.enter("name");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).name, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).name, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
-            trace.enter("link");
+            __trace.enter("link");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).link, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).link, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
-            trace.enter("files");
+            __trace.enter("files");
             unsafe {
-                ::jstream::__private::InPlace::trace(&raw const (*slot).files, trace);
+                ::jstream::__private::InPlace::trace(
+                    &raw const (*__slot).files,
+                    __trace,
+                );
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
-            trace.enter("rights");
+            __trace.enter("rights");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).rights, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).rights, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
         }
         fn describe(
-            schema: &mut ::jstream::__private::Schema,
+            __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of @ _: &FolderRef<'a, T>| match of {
+            let _ = |__of @ _: &FolderRef<'a, T>| match __of {
                 FolderRef {
                     name: __part_0 @ _,
                     link: __part_1 @ _,
@@ -339,43 +363,43 @@ const _: () = {
                     ::jstream::__private::asked(__part_4).arrives_as_itself();
                 }
             };
-            schema
+            __schema
                 .define::<
                     Self,
                 >(
                     "FolderRef",
-                    |schema| ::jstream::__private::Kind::Struct(
+                    |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "name",
                                 ::core::mem::offset_of!(Self, name),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).name },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).name },
                                 ),
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "link",
                                 ::core::mem::offset_of!(Self, link),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).link },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).link },
                                 ),
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "files",
                                 ::core::mem::offset_of!(Self, files),
                                 ::jstream::__private::describe(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).files },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).files },
                                 ),
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "rights",
                                 ::core::mem::offset_of!(Self, rights),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).rights },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).rights },
                                 ),
                             ),
                         ]),
@@ -395,7 +419,7 @@ const _: () = {
         where
             Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |of @ _: &Folder<'a, T>| match of {
+            let _ = |__of @ _: &Folder<'a, T>| match __of {
                 Folder {
                     name: __part_0 @ _,
                     link: __part_1 @ _,
@@ -416,10 +440,10 @@ const _: () = {
         #[inline]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of @ _: &Folder<'a, T>| match of {
+            let _ = |__of @ _: &Folder<'a, T>| match __of {
                 Folder {
                     name: __part_0 @ _,
                     link: __part_1 @ _,
@@ -444,25 +468,25 @@ const _: () = {
             } = self;
             unsafe {
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).name,
+                    &raw mut (*__slot).name,
                     __part_0,
-                    draft,
+                    __draft,
                 );
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).link,
+                    &raw mut (*__slot).link,
                     __part_1,
-                    draft,
+                    __draft,
                 );
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).files,
+                    &raw mut (*__slot).files,
                     __part_2,
-                    draft,
+                    __draft,
                 );
                 let _ = __part_3;
                 ::jstream::__private::write_replaced(
-                    &raw mut (*slot).rights,
+                    &raw mut (*__slot).rights,
                     __part_4,
-                    draft,
+                    __draft,
                     ::jstream::__private::check_type_of::<AsText>(),
                 );
             }
@@ -583,6 +607,14 @@ enum ItemRef<'b> {
     reason = "generated code"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream::__private::{
+        shield as __both, shield as __draft, shield as __form, shield as __form___part_0,
+        shield as __formatter, shield as __long, shield as __meant, shield as __of,
+        shield as __other, shield as __part_0, shield as __part_0_form, shield as __pass,
+        shield as __place, shield as __restoring, shield as __schema, shield as __slot,
+        shield as __start, shield as __tag, shield as __trace, shield as __value,
+    };
     const __TAG_0: ::core::primitive::u8 = 0;
     const __TAG_1: ::core::primitive::u8 = __TAG_0 + 1;
     #[repr(C)]
@@ -598,18 +630,18 @@ const _: () = {
         of: ::core::marker::PhantomData<ItemRef<'b>>,
     }
     const _: () = {
-        fn same_types<'b>(of @ _: &mut ItemRef<'b>) {
-            match of {
+        fn same_types<'b>(__of @ _: &mut ItemRef<'b>) {
+            match __of {
                 ItemRef::Coins { 0: __part_0 @ _ } => {
                     ::jstream::__private::same_type(
                         __part_0,
-                        |of: *mut __Variant0<'b>| unsafe { &raw mut (*of).__part_0 },
+                        |__of: *mut __Variant0<'b>| unsafe { &raw mut (*__of).__part_0 },
                     );
                 }
                 ItemRef::Pair { 0: __part_0 @ _ } => {
                     ::jstream::__private::same_type(
                         __part_0,
-                        |of: *mut __Variant1<'b>| unsafe { &raw mut (*of).__part_0 },
+                        |__of: *mut __Variant1<'b>| unsafe { &raw mut (*__of).__part_0 },
                     );
                 }
             }
@@ -619,7 +651,7 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Transportable for ItemRef<'b> {
         type InPlace<'__b> = ItemRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+            let _ = |__both @ _: (&Item, &ItemRef<'_>)| match __both {
                 (
                     Item::Coins { 0: __part_0 @ _ },
                     ItemRef::Coins { 0: __part_0_form @ _ },
@@ -644,10 +676,10 @@ const _: () = {
         #[inline]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+            let _ = |__both @ _: (&Item, &ItemRef<'_>)| match __both {
                 (
                     Item::Coins { 0: __part_0 @ _ },
                     ItemRef::Coins { 0: __part_0_form @ _ },
@@ -669,24 +701,24 @@ const _: () = {
             };
             match self {
                 ItemRef::Coins { 0: __part_0 @ _ } => {
-                    unsafe { slot.cast::<::core::primitive::u8>().write(__TAG_0) };
-                    let slot = slot.cast::<__Variant0<'__b>>();
+                    unsafe { __slot.cast::<::core::primitive::u8>().write(__TAG_0) };
+                    let __slot = __slot.cast::<__Variant0<'__b>>();
                     unsafe {
                         ::jstream::__private::write_field(
-                            &raw mut (*slot).__part_0,
+                            &raw mut (*__slot).__part_0,
                             __part_0,
-                            draft,
+                            __draft,
                         );
                     }
                 }
                 ItemRef::Pair { 0: __part_0 @ _ } => {
-                    unsafe { slot.cast::<::core::primitive::u8>().write(__TAG_1) };
-                    let slot = slot.cast::<__Variant1<'__b>>();
+                    unsafe { __slot.cast::<::core::primitive::u8>().write(__TAG_1) };
+                    let __slot = __slot.cast::<__Variant1<'__b>>();
                     unsafe {
                         ::jstream::__private::write_field(
-                            &raw mut (*slot).__part_0,
+                            &raw mut (*__slot).__part_0,
                             __part_0,
-                            draft,
+                            __draft,
                         );
                     }
                 }
@@ -694,13 +726,13 @@ const _: () = {
         }
         #[inline]
         unsafe fn write_back<'__b>(
-            place: *mut Self,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __place: *mut Self,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         )
         where
             Self: '__b,
         {
-            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+            let _ = |__both @ _: (&Item, &ItemRef<'_>)| match __both {
                 (
                     Item::Coins { 0: __part_0 @ _ },
                     ItemRef::Coins { 0: __part_0_form @ _ },
@@ -720,23 +752,23 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            let tag = unsafe { place.cast::<::core::primitive::u8>().read() };
-            match tag {
+            let __tag = unsafe { __place.cast::<::core::primitive::u8>().read() };
+            match __tag {
                 __TAG_0 => {
-                    let place = place.cast::<__Variant0<'b>>();
+                    let __place = __place.cast::<__Variant0<'b>>();
                     unsafe {
                         ::jstream::__private::write_field_back(
-                            &raw mut (*place).__part_0,
-                            draft,
+                            &raw mut (*__place).__part_0,
+                            __draft,
                         );
                     }
                 }
                 __TAG_1 => {
-                    let place = place.cast::<__Variant1<'b>>();
+                    let __place = __place.cast::<__Variant1<'b>>();
                     unsafe {
                         ::jstream::__private::write_field_back(
-                            &raw mut (*place).__part_0,
-                            draft,
+                            &raw mut (*__place).__part_0,
+                            __draft,
                         );
                     }
                 }
@@ -747,7 +779,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for ItemRef<'b> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+            let _ = |__both @ _: (&Item, &ItemRef<'_>)| match __both {
                 (
                     Item::Coins { 0: __part_0 @ _ },
                     ItemRef::Coins { 0: __part_0_form @ _ },
@@ -775,15 +807,15 @@ const _: () = {
                     ::core::mem::size_of:: < Self > () >= ::core::mem::size_of:: <
                     __Variant1 < 'b > > (), "the enum is not laid out as its `repr` says"
                 );
-                let mut value = ::core::mem::MaybeUninit::<Self>::uninit();
-                let start = value.as_mut_ptr();
-                unsafe { ::core::ptr::write_bytes(start, 0xa5, 1) };
-                unsafe { start.cast::<::core::primitive::u8>().write(__TAG_0) };
-                let meant = unsafe {
-                    match *start {
+                let mut __value = ::core::mem::MaybeUninit::<Self>::uninit();
+                let __start = __value.as_mut_ptr();
+                unsafe { ::core::ptr::write_bytes(__start, 0xa5, 1) };
+                unsafe { __start.cast::<::core::primitive::u8>().write(__TAG_0) };
+                let __meant = unsafe {
+                    match *__start {
                         ItemRef::Coins { 0: ref __part_0 } => {
                             true
-                                && ::jstream::__private::offset_in(start, __part_0)
+                                && ::jstream::__private::offset_in(__start, __part_0)
                                     == ::core::mem::offset_of!(__Variant0 < 'b >, __part_0)
                         }
                         #[allow(
@@ -793,16 +825,16 @@ const _: () = {
                         _ => false,
                     }
                 };
-                ::core::assert!(meant, "the enum is not laid out as its `repr` says");
-                let mut value = ::core::mem::MaybeUninit::<Self>::uninit();
-                let start = value.as_mut_ptr();
-                unsafe { ::core::ptr::write_bytes(start, 0xa5, 1) };
-                unsafe { start.cast::<::core::primitive::u8>().write(__TAG_1) };
-                let meant = unsafe {
-                    match *start {
+                ::core::assert!(__meant, "the enum is not laid out as its `repr` says");
+                let mut __value = ::core::mem::MaybeUninit::<Self>::uninit();
+                let __start = __value.as_mut_ptr();
+                unsafe { ::core::ptr::write_bytes(__start, 0xa5, 1) };
+                unsafe { __start.cast::<::core::primitive::u8>().write(__TAG_1) };
+                let __meant = unsafe {
+                    match *__start {
                         ItemRef::Pair { 0: ref __part_0 } => {
                             true
-                                && ::jstream::__private::offset_in(start, __part_0)
+                                && ::jstream::__private::offset_in(__start, __part_0)
                                     == ::core::mem::offset_of!(__Variant1 < 'b >, __part_0)
                         }
                         #[allow(
@@ -812,16 +844,16 @@ const _: () = {
                         _ => false,
                     }
                 };
-                ::core::assert!(meant, "the enum is not laid out as its `repr` says");
+                ::core::assert!(__meant, "the enum is not laid out as its `repr` says");
                 ::jstream::__private::Shape::NOTHING
                     .and(
-                        ::jstream::__private::shape_of_own(|of: *const __Variant0<'b>| unsafe {
-                            &raw const (*of).__part_0
+                        ::jstream::__private::shape_of_own(|__of: *const __Variant0<'b>| unsafe {
+                            &raw const (*__of).__part_0
                         }),
                     )
                     .and(
-                        ::jstream::__private::shape_of_own(|of: *const __Variant1<'b>| unsafe {
-                            &raw const (*of).__part_0
+                        ::jstream::__private::shape_of_own(|__of: *const __Variant1<'b>| unsafe {
+                            &raw const (*__of).__part_0
                         }),
                     )
                     .tagged(::core::mem::size_of::<Self>())
@@ -829,10 +861,10 @@ const _: () = {
         };
         #[inline]
         unsafe fn read(
-            slot: *mut Self,
-            pass: &mut ::jstream::__private::Pass<'_>,
+            __slot: *mut Self,
+            __pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+            let _ = |__both @ _: (&Item, &ItemRef<'_>)| match __both {
                 (
                     Item::Coins { 0: __part_0 @ _ },
                     ItemRef::Coins { 0: __part_0_form @ _ },
@@ -857,24 +889,30 @@ const _: () = {
                     ! < Self as ::jstream::__private::InPlace > ::SHAPE.plain
                 )
             };
-            let tag = unsafe { slot.cast::<::core::primitive::u8>().read() };
-            match tag {
+            let __tag = unsafe { __slot.cast::<::core::primitive::u8>().read() };
+            match __tag {
                 __TAG_0 => {
-                    let slot = slot.cast::<__Variant0<'b>>();
+                    let __slot = __slot.cast::<__Variant0<'b>>();
                     unsafe {
-                        ::jstream::__private::read_own(&raw mut (*slot).__part_0, pass)?;
+                        ::jstream::__private::read_own(
+                            &raw mut (*__slot).__part_0,
+                            __pass,
+                        )?;
                     }
                 }
                 __TAG_1 => {
-                    let slot = slot.cast::<__Variant1<'b>>();
+                    let __slot = __slot.cast::<__Variant1<'b>>();
                     unsafe {
-                        ::jstream::__private::read_own(&raw mut (*slot).__part_0, pass)?;
+                        ::jstream::__private::read_own(
+                            &raw mut (*__slot).__part_0,
+                            __pass,
+                        )?;
                     }
                 }
                 _ => {
                     return ::core::result::Result::Err(
                         ::jstream::__private::Fault::new(
-                            slot,
+                            __slot,
                             ::jstream::__private::FaultKind::Invalid,
                         ),
                     );
@@ -883,9 +921,9 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn verify(
-            slot: *const Self,
+            __slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+            let _ = |__both @ _: (&Item, &ItemRef<'_>)| match __both {
                 (
                     Item::Coins { 0: __part_0 @ _ },
                     ItemRef::Coins { 0: __part_0_form @ _ },
@@ -906,21 +944,21 @@ const _: () = {
                 _ => {}
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
-                let tag = unsafe { slot.cast::<::core::primitive::u8>().read() };
-                match tag {
+                let __tag = unsafe { __slot.cast::<::core::primitive::u8>().read() };
+                match __tag {
                     __TAG_0 => {
-                        let slot = slot.cast::<__Variant0<'b>>();
+                        let __slot = __slot.cast::<__Variant0<'b>>();
                         unsafe {
                             ::jstream::__private::verify_own(
-                                &raw const (*slot).__part_0,
+                                &raw const (*__slot).__part_0,
                             )?;
                         }
                     }
                     __TAG_1 => {
-                        let slot = slot.cast::<__Variant1<'b>>();
+                        let __slot = __slot.cast::<__Variant1<'b>>();
                         unsafe {
                             ::jstream::__private::verify_own(
-                                &raw const (*slot).__part_0,
+                                &raw const (*__slot).__part_0,
                             )?;
                         }
                     }
@@ -930,8 +968,8 @@ const _: () = {
             }
             ::core::result::Result::Ok(())
         }
-        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+        unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
+            let _ = |__both @ _: (&Item, &ItemRef<'_>)| match __both {
                 (
                     Item::Coins { 0: __part_0 @ _ },
                     ItemRef::Coins { 0: __part_0_form @ _ },
@@ -951,33 +989,33 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            if trace.hit(slot) {
+            if __trace.hit(__slot) {
                 return;
             }
-            let tag = unsafe { slot.cast::<::core::primitive::u8>().read() };
-            match tag {
+            let __tag = unsafe { __slot.cast::<::core::primitive::u8>().read() };
+            match __tag {
                 __TAG_0 => {
-                    let slot = slot.cast::<__Variant0<'b>>();
+                    let __slot = __slot.cast::<__Variant0<'b>>();
                     unsafe {
-                        trace.enter("0");
+                        __trace.enter("0");
                         ::jstream::__private::trace_own(
-                            &raw const (*slot).__part_0,
-                            trace,
+                            &raw const (*__slot).__part_0,
+                            __trace,
                         );
-                        if trace.leave() {
+                        if __trace.leave() {
                             return;
                         }
                     }
                 }
                 __TAG_1 => {
-                    let slot = slot.cast::<__Variant1<'b>>();
+                    let __slot = __slot.cast::<__Variant1<'b>>();
                     unsafe {
-                        trace.enter("0");
+                        __trace.enter("0");
                         ::jstream::__private::trace_own(
-                            &raw const (*slot).__part_0,
-                            trace,
+                            &raw const (*__slot).__part_0,
+                            __trace,
                         );
-                        if trace.leave() {
+                        if __trace.leave() {
                             return;
                         }
                     }
@@ -986,9 +1024,9 @@ const _: () = {
             }
         }
         fn describe(
-            schema: &mut ::jstream::__private::Schema,
+            __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+            let _ = |__both @ _: (&Item, &ItemRef<'_>)| match __both {
                 (
                     Item::Coins { 0: __part_0 @ _ },
                     ItemRef::Coins { 0: __part_0_form @ _ },
@@ -1008,12 +1046,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            schema
+            __schema
                 .define::<
                     Self,
                 >(
                     "ItemRef",
-                    |schema| ::jstream::__private::Kind::Enum {
+                    |__schema| ::jstream::__private::Kind::Enum {
                         tag: ::core::mem::size_of::<::core::primitive::u8>(),
                         variants: ::jstream::__private::list([
                             ::jstream::__private::VariantInfo::new(
@@ -1024,9 +1062,9 @@ const _: () = {
                                         "0",
                                         ::core::mem::offset_of!(__Variant0 < 'b >, __part_0),
                                         ::jstream::__private::describe_own(
-                                            schema,
-                                            |of: *const __Variant0<'b>| unsafe {
-                                                &raw const (*of).__part_0
+                                            __schema,
+                                            |__of: *const __Variant0<'b>| unsafe {
+                                                &raw const (*__of).__part_0
                                             },
                                         ),
                                     ),
@@ -1040,9 +1078,9 @@ const _: () = {
                                         "0",
                                         ::core::mem::offset_of!(__Variant1 < 'b >, __part_0),
                                         ::jstream::__private::describe_own(
-                                            schema,
-                                            |of: *const __Variant1<'b>| unsafe {
-                                                &raw const (*of).__part_0
+                                            __schema,
+                                            |__of: *const __Variant1<'b>| unsafe {
+                                                &raw const (*__of).__part_0
                                             },
                                         ),
                                     ),
@@ -1057,11 +1095,11 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for ItemRef<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long @ _: ::core::marker::PhantomData<
+            __long @ _: ::core::marker::PhantomData<
                 ItemRef<'long_unless_the_type_says_invariant>,
             >,
         ) -> ::core::marker::PhantomData<ItemRef<'short>> {
-            long
+            __long
         }
     };
     const _: () = ::jstream::__private::assert_form::<ItemRef<'static>>();
@@ -1069,7 +1107,7 @@ const _: () = {
     unsafe impl ::jstream::__private::Transportable for Item {
         type InPlace<'__b> = ItemRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+            let _ = |__both @ _: (&Item, &ItemRef<'_>)| match __both {
                 (
                     Item::Coins { 0: __part_0 @ _ },
                     ItemRef::Coins { 0: __part_0_form @ _ },
@@ -1094,10 +1132,10 @@ const _: () = {
         #[inline]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+            let _ = |__both @ _: (&Item, &ItemRef<'_>)| match __both {
                 (
                     Item::Coins { 0: __part_0 @ _ },
                     ItemRef::Coins { 0: __part_0_form @ _ },
@@ -1119,24 +1157,24 @@ const _: () = {
             };
             match self {
                 Item::Coins { 0: __part_0 @ _ } => {
-                    unsafe { slot.cast::<::core::primitive::u8>().write(__TAG_0) };
-                    let slot = slot.cast::<__Variant0<'__b>>();
+                    unsafe { __slot.cast::<::core::primitive::u8>().write(__TAG_0) };
+                    let __slot = __slot.cast::<__Variant0<'__b>>();
                     unsafe {
                         ::jstream::__private::write_field(
-                            &raw mut (*slot).__part_0,
+                            &raw mut (*__slot).__part_0,
                             __part_0,
-                            draft,
+                            __draft,
                         );
                     }
                 }
                 Item::Pair { 0: __part_0 @ _ } => {
-                    unsafe { slot.cast::<::core::primitive::u8>().write(__TAG_1) };
-                    let slot = slot.cast::<__Variant1<'__b>>();
+                    unsafe { __slot.cast::<::core::primitive::u8>().write(__TAG_1) };
+                    let __slot = __slot.cast::<__Variant1<'__b>>();
                     unsafe {
                         ::jstream::__private::write_field(
-                            &raw mut (*slot).__part_0,
+                            &raw mut (*__slot).__part_0,
                             __part_0,
-                            draft,
+                            __draft,
                         );
                     }
                 }
@@ -1149,13 +1187,13 @@ const _: () = {
     impl ::jstream::__private::Restore for Item {
         #[inline]
         fn restore<'__b>(
-            form @ _: &ItemRef<'__b>,
-            restoring: &mut ::jstream::__private::Restoring,
+            __form @ _: &ItemRef<'__b>,
+            __restoring: &mut ::jstream::__private::Restoring,
         ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
         where
             Self: '__b,
         {
-            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+            let _ = |__both @ _: (&Item, &ItemRef<'_>)| match __both {
                 (
                     Item::Coins { 0: __part_0 @ _ },
                     ItemRef::Coins { 0: __part_0_form @ _ },
@@ -1176,15 +1214,21 @@ const _: () = {
                 _ => {}
             };
             ::core::result::Result::Ok(
-                match form {
+                match __form {
                     ItemRef::Coins { 0: __part_0 @ _ } => {
                         Item::Coins {
-                            0: ::jstream::__private::restore_field(__part_0, restoring)?,
+                            0: ::jstream::__private::restore_field(
+                                __part_0,
+                                __restoring,
+                            )?,
                         }
                     }
                     ItemRef::Pair { 0: __part_0 @ _ } => {
                         Item::Pair {
-                            0: ::jstream::__private::restore_field(__part_0, restoring)?,
+                            0: ::jstream::__private::restore_field(
+                                __part_0,
+                                __restoring,
+                            )?,
                         }
                     }
                 },

@@ -21,6 +21,13 @@ pub struct __ShapeImplementation(
     reason = "generated code"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream::__private::{
+        shield as __cast, shield as __draft, shield as __edge, shield as __form,
+        shield as __has_the_attribute_transportable, shield as __one, shield as __pass,
+        shield as __registry, shield as __schema, shield as __slot, shield as __target,
+        shield as __trace,
+    };
     ::jstream::__private::inventory::collect!(__ShapeImplementation);
     unsafe impl ::jstream::__private::Implementation for __ShapeImplementation {
         const TRAIT: &'static ::core::primitive::str = "Shape";
@@ -76,44 +83,44 @@ const _: () = {
     }
     unsafe impl<'x> ::jstream::__private::Pointee for dyn Shape + 'x {
         fn claim(
-            edge: ::jstream::__private::Edge,
-            pass: &mut ::jstream::__private::Pass<'_>,
+            __edge: ::jstream::__private::Edge,
+            __pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<*const Self, ::jstream::__private::Fault> {
-            let registry = <__ShapeImplementation as ::jstream::__private::Implementation>::registry();
-            let one = registry.of_edge(&edge)?;
-            let target = one.0.class().claim(edge, pass)?;
+            let __registry = <__ShapeImplementation as ::jstream::__private::Implementation>::registry();
+            let __one = __registry.of_edge(&__edge)?;
+            let __target = __one.0.class().claim(__edge, __pass)?;
             ::core::result::Result::Ok(
-                (one.0.cast())(target, ::core::marker::PhantomData),
+                (__one.0.cast())(__target, ::core::marker::PhantomData),
             )
         }
         unsafe fn read_now(
-            target: *const Self,
-            pass: &mut ::jstream::__private::Pass<'_>,
+            __target: *const Self,
+            __pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            unsafe { ::jstream::__private::Class::read_now(target.cast(), pass) }
+            unsafe { ::jstream::__private::Class::read_now(__target.cast(), __pass) }
         }
         unsafe fn trace_target(
-            slot: *const &Self,
-            target: *const Self,
-            trace: &mut ::jstream::__private::Trace,
+            __slot: *const &Self,
+            __target: *const Self,
+            __trace: &mut ::jstream::__private::Trace,
         ) {
-            unsafe { trace.dynamic(slot, target.cast()) };
+            unsafe { __trace.dynamic(__slot, __target.cast()) };
         }
         fn describe(
-            schema: &mut ::jstream::__private::Schema,
+            __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            ::jstream::__private::describe_dynamic::<dyn Shape>(schema, "Shape")
+            ::jstream::__private::describe_dynamic::<dyn Shape>(__schema, "Shape")
         }
     }
     unsafe impl<'x> ::jstream::__private::Target for dyn Shape + 'x {
         type InPlace<'b> = dyn Shape + 'b where Self: 'b;
         fn write_target<'b>(
             &'b self,
-            draft: &mut ::jstream::__private::Draft<'b>,
-        ) -> [u64; 2] {
-            ::jstream::__private::write_dynamic::<__ShapeImplementation>(self, draft)
+            __draft: &mut ::jstream::__private::Draft<'b>,
+        ) -> [::core::primitive::u64; 2] {
+            ::jstream::__private::write_dynamic::<__ShapeImplementation>(self, __draft)
         }
-        fn meta(&self) -> u64 {
+        fn meta(&self) -> ::core::primitive::u64 {
             ::jstream::__private::class_of::<__ShapeImplementation>(self)
         }
     }
@@ -140,17 +147,23 @@ type CircleRef<'b> = Circle;
     reason = "generated code"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream::__private::{
+        shield as __draft, shield as __form, shield as __long, shield as __of,
+        shield as __part_0, shield as __pass, shield as __place, shield as __restoring,
+        shield as __schema, shield as __slot, shield as __trace,
+    };
     const _: () = {
         #[allow(unused_variables, reason = "only their presence matters")]
-        fn all_fields(of @ _: &Circle) {
-            let Circle { radius: __part_0 @ _ } = of;
+        fn all_fields(__of @ _: &Circle) {
+            let Circle { radius: __part_0 @ _ } = __of;
         }
     };
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Circle {
         type InPlace<'__b> = Circle where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |of @ _: &Circle| match of {
+            let _ = |__of @ _: &Circle| match __of {
                 Circle { radius: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
@@ -158,8 +171,8 @@ const _: () = {
             true
                 && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).radius
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).radius
                         }),
                     )
                     .fills(::core::mem::size_of::<Self>())
@@ -167,123 +180,131 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of @ _: &Circle| match of {
+            let _ = |__of @ _: &Circle| match __of {
                 Circle { radius: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
+                }
+            };
+            let _ = |__of @ _: &Circle| match __of {
+                Circle { radius: __part_0 @ _ } => {
+                    ::jstream::__private::asked(__part_0).is_restored();
                 }
             };
             let Circle { radius: __part_0 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).radius,
+                    &raw mut (*__slot).radius,
                     __part_0,
-                    draft,
+                    __draft,
                 );
             }
         }
         #[inline]
         unsafe fn write_back<'__b>(
-            place: *mut Self,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __place: *mut Self,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         )
         where
             Self: '__b,
         {
-            let _ = |of @ _: &Circle| match of {
+            let _ = |__of @ _: &Circle| match __of {
                 Circle { radius: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
             unsafe {
-                ::jstream::__private::write_field_back(&raw mut (*place).radius, draft);
+                ::jstream::__private::write_field_back(
+                    &raw mut (*__place).radius,
+                    __draft,
+                );
             }
         }
     }
     #[automatically_derived]
     unsafe impl ::jstream::__private::InPlace for Circle {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of @ _: &Circle| match of {
+            let _ = |__of @ _: &Circle| match __of {
                 Circle { radius: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
             ::jstream::__private::Shape::NOTHING
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).radius
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).radius
                     }),
                 )
                 .within(::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
-            slot: *mut Self,
-            pass: &mut ::jstream::__private::Pass<'_>,
+            __slot: *mut Self,
+            __pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of @ _: &Circle| match of {
+            let _ = |__of @ _: &Circle| match __of {
                 Circle { radius: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
             unsafe {
-                ::jstream::__private::read_own(&raw mut (*slot).radius, pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).radius, __pass)?;
             }
             ::core::result::Result::Ok(())
         }
         unsafe fn verify(
-            slot: *const Self,
+            __slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of @ _: &Circle| match of {
+            let _ = |__of @ _: &Circle| match __of {
                 Circle { radius: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
-                    ::jstream::__private::verify_own(&raw const (*slot).radius)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).radius)?;
                 }
                 unsafe {}
             }
             ::core::result::Result::Ok(())
         }
-        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of @ _: &Circle| match of {
+        unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
+            let _ = |__of @ _: &Circle| match __of {
                 Circle { radius: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
-            trace.enter("radius");
+            __trace.enter("radius");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).radius, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).radius, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
         }
         fn describe(
-            schema: &mut ::jstream::__private::Schema,
+            __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of @ _: &Circle| match of {
+            let _ = |__of @ _: &Circle| match __of {
                 Circle { radius: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
-            schema
+            __schema
                 .define::<
                     Self,
                 >(
                     "Circle",
-                    |schema| ::jstream::__private::Kind::Struct(
+                    |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "radius",
                                 ::core::mem::offset_of!(Self, radius),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).radius },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).radius },
                                 ),
                             ),
                         ]),
@@ -295,44 +316,54 @@ const _: () = {
     unsafe impl ::jstream::__private::Covariant for Circle {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long @ _: ::core::marker::PhantomData<Circle>,
+            __long @ _: ::core::marker::PhantomData<Circle>,
         ) -> ::core::marker::PhantomData<Circle> {
-            long
+            __long
         }
     };
     const _: () = ::jstream::__private::assert_form::<Circle>();
     #[automatically_derived]
     impl ::jstream::__private::Restore for Circle {
-        const IS_COPY: bool = {
-            let _ = |of @ _: &Circle| match of {
+        const IS_COPY: ::core::primitive::bool = {
+            let _ = |__of @ _: &Circle| match __of {
                 Circle { radius: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
-            ::jstream::__private::is_copy_of(|of: *const Self| unsafe {
-                &raw const (*of).radius
+            let _ = |__of @ _: &Circle| match __of {
+                Circle { radius: __part_0 @ _ } => {
+                    ::jstream::__private::asked(__part_0).is_restored();
+                }
+            };
+            ::jstream::__private::is_copy_of(|__of: *const Self| unsafe {
+                &raw const (*__of).radius
             })
         };
         #[inline]
         fn restore<'__b>(
-            form @ _: &Circle,
-            restoring: &mut ::jstream::__private::Restoring,
+            __form @ _: &Circle,
+            __restoring: &mut ::jstream::__private::Restoring,
         ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
         where
             Self: '__b,
         {
-            let _ = |of @ _: &Circle| match of {
+            let _ = |__of @ _: &Circle| match __of {
                 Circle { radius: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                 }
             };
+            let _ = |__of @ _: &Circle| match __of {
+                Circle { radius: __part_0 @ _ } => {
+                    ::jstream::__private::asked(__part_0).is_restored();
+                }
+            };
             ::core::result::Result::Ok(
-                match form {
+                match __form {
                     Circle { radius: __part_0 @ _ } => {
                         Circle {
                             radius: ::jstream::__private::restore_field(
                                 __part_0,
-                                restoring,
+                                __restoring,
                             )?,
                         }
                     }
@@ -366,17 +397,23 @@ struct DrawingRef<'b> {
     reason = "generated code"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream::__private::{
+        shield as __both, shield as __draft, shield as __formatter, shield as __long,
+        shield as __of, shield as __part_0, shield as __part_0_form, shield as __pass,
+        shield as __place, shield as __schema, shield as __slot, shield as __trace,
+    };
     const _: () = {
         #[allow(unused_variables, reason = "only their presence matters")]
-        fn all_fields<'b>(of @ _: &DrawingRef<'b>) {
-            let DrawingRef { shapes: __part_0 @ _ } = of;
+        fn all_fields<'b>(__of @ _: &DrawingRef<'b>) {
+            let DrawingRef { shapes: __part_0 @ _ } = __of;
         }
     };
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for DrawingRef<'b> {
         type InPlace<'__b> = DrawingRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |both @ _: (&Drawing, &DrawingRef<'_>)| match both {
+            let _ = |__both @ _: (&Drawing, &DrawingRef<'_>)| match __both {
                 (
                     Drawing { shapes: __part_0 @ _ },
                     DrawingRef { shapes: __part_0_form @ _ },
@@ -391,8 +428,8 @@ const _: () = {
             true
                 && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).shapes
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).shapes
                         }),
                     )
                     .fills(::core::mem::size_of::<Self>())
@@ -400,10 +437,10 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both @ _: (&Drawing, &DrawingRef<'_>)| match both {
+            let _ = |__both @ _: (&Drawing, &DrawingRef<'_>)| match __both {
                 (
                     Drawing { shapes: __part_0 @ _ },
                     DrawingRef { shapes: __part_0_form @ _ },
@@ -418,21 +455,21 @@ const _: () = {
             let DrawingRef { shapes: __part_0 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).shapes,
+                    &raw mut (*__slot).shapes,
                     __part_0,
-                    draft,
+                    __draft,
                 );
             }
         }
         #[inline]
         unsafe fn write_back<'__b>(
-            place: *mut Self,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __place: *mut Self,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         )
         where
             Self: '__b,
         {
-            let _ = |both @ _: (&Drawing, &DrawingRef<'_>)| match both {
+            let _ = |__both @ _: (&Drawing, &DrawingRef<'_>)| match __both {
                 (
                     Drawing { shapes: __part_0 @ _ },
                     DrawingRef { shapes: __part_0_form @ _ },
@@ -445,14 +482,17 @@ const _: () = {
                 _ => {}
             };
             unsafe {
-                ::jstream::__private::write_field_back(&raw mut (*place).shapes, draft);
+                ::jstream::__private::write_field_back(
+                    &raw mut (*__place).shapes,
+                    __draft,
+                );
             }
         }
     }
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for DrawingRef<'b> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |both @ _: (&Drawing, &DrawingRef<'_>)| match both {
+            let _ = |__both @ _: (&Drawing, &DrawingRef<'_>)| match __both {
                 (
                     Drawing { shapes: __part_0 @ _ },
                     DrawingRef { shapes: __part_0_form @ _ },
@@ -466,18 +506,18 @@ const _: () = {
             };
             ::jstream::__private::Shape::NOTHING
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).shapes
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).shapes
                     }),
                 )
                 .within(::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
-            slot: *mut Self,
-            pass: &mut ::jstream::__private::Pass<'_>,
+            __slot: *mut Self,
+            __pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |both @ _: (&Drawing, &DrawingRef<'_>)| match both {
+            let _ = |__both @ _: (&Drawing, &DrawingRef<'_>)| match __both {
                 (
                     Drawing { shapes: __part_0 @ _ },
                     DrawingRef { shapes: __part_0_form @ _ },
@@ -490,14 +530,14 @@ const _: () = {
                 _ => {}
             };
             unsafe {
-                ::jstream::__private::read_own(&raw mut (*slot).shapes, pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).shapes, __pass)?;
             }
             ::core::result::Result::Ok(())
         }
         unsafe fn verify(
-            slot: *const Self,
+            __slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |both @ _: (&Drawing, &DrawingRef<'_>)| match both {
+            let _ = |__both @ _: (&Drawing, &DrawingRef<'_>)| match __both {
                 (
                     Drawing { shapes: __part_0 @ _ },
                     DrawingRef { shapes: __part_0_form @ _ },
@@ -511,14 +551,14 @@ const _: () = {
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
-                    ::jstream::__private::verify_own(&raw const (*slot).shapes)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).shapes)?;
                 }
                 unsafe {}
             }
             ::core::result::Result::Ok(())
         }
-        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |both @ _: (&Drawing, &DrawingRef<'_>)| match both {
+        unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
+            let _ = |__both @ _: (&Drawing, &DrawingRef<'_>)| match __both {
                 (
                     Drawing { shapes: __part_0 @ _ },
                     DrawingRef { shapes: __part_0_form @ _ },
@@ -530,18 +570,18 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            trace.enter("shapes");
+            __trace.enter("shapes");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).shapes, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).shapes, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
         }
         fn describe(
-            schema: &mut ::jstream::__private::Schema,
+            __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |both @ _: (&Drawing, &DrawingRef<'_>)| match both {
+            let _ = |__both @ _: (&Drawing, &DrawingRef<'_>)| match __both {
                 (
                     Drawing { shapes: __part_0 @ _ },
                     DrawingRef { shapes: __part_0_form @ _ },
@@ -553,19 +593,19 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            schema
+            __schema
                 .define::<
                     Self,
                 >(
                     "DrawingRef",
-                    |schema| ::jstream::__private::Kind::Struct(
+                    |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "shapes",
                                 ::core::mem::offset_of!(Self, shapes),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).shapes },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).shapes },
                                 ),
                             ),
                         ]),
@@ -577,11 +617,11 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for DrawingRef<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long @ _: ::core::marker::PhantomData<
+            __long @ _: ::core::marker::PhantomData<
                 DrawingRef<'long_unless_the_type_says_invariant>,
             >,
         ) -> ::core::marker::PhantomData<DrawingRef<'short>> {
-            long
+            __long
         }
     };
     const _: () = ::jstream::__private::assert_form::<DrawingRef<'static>>();
@@ -589,7 +629,7 @@ const _: () = {
     unsafe impl ::jstream::__private::Transportable for Drawing {
         type InPlace<'__b> = DrawingRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |both @ _: (&Drawing, &DrawingRef<'_>)| match both {
+            let _ = |__both @ _: (&Drawing, &DrawingRef<'_>)| match __both {
                 (
                     Drawing { shapes: __part_0 @ _ },
                     DrawingRef { shapes: __part_0_form @ _ },
@@ -606,10 +646,10 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both @ _: (&Drawing, &DrawingRef<'_>)| match both {
+            let _ = |__both @ _: (&Drawing, &DrawingRef<'_>)| match __both {
                 (
                     Drawing { shapes: __part_0 @ _ },
                     DrawingRef { shapes: __part_0_form @ _ },
@@ -624,9 +664,9 @@ const _: () = {
             let Drawing { shapes: __part_0 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).shapes,
+                    &raw mut (*__slot).shapes,
                     __part_0,
-                    draft,
+                    __draft,
                 );
             }
         }

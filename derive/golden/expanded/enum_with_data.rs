@@ -19,6 +19,13 @@ type ShapeRef<'b> = Shape<'b>;
     reason = "generated code"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream::__private::{
+        shield as __draft, shield as __long, shield as __meant, shield as __of,
+        shield as __part_0, shield as __part_1, shield as __pass, shield as __place,
+        shield as __schema, shield as __slot, shield as __start, shield as __tag,
+        shield as __trace, shield as __value,
+    };
     const __TAG_0: ::core::primitive::u8 = 0;
     const __TAG_1: ::core::primitive::u8 = 7;
     const __TAG_2: ::core::primitive::u8 = __TAG_1 + 1;
@@ -36,23 +43,23 @@ const _: () = {
         of: ::core::marker::PhantomData<Shape<'b>>,
     }
     const _: () = {
-        fn same_types<'b>(of @ _: &mut Shape<'b>) {
-            match of {
+        fn same_types<'b>(__of @ _: &mut Shape<'b>) {
+            match __of {
                 Shape::Point {} => {}
                 Shape::Circle { 0: __part_0 @ _ } => {
                     ::jstream::__private::same_type(
                         __part_0,
-                        |of: *mut __Variant1<'b>| unsafe { &raw mut (*of).__part_0 },
+                        |__of: *mut __Variant1<'b>| unsafe { &raw mut (*__of).__part_0 },
                     );
                 }
                 Shape::Named { name: __part_0 @ _, of: __part_1 @ _ } => {
                     ::jstream::__private::same_type(
                         __part_0,
-                        |of: *mut __Variant2<'b>| unsafe { &raw mut (*of).__part_0 },
+                        |__of: *mut __Variant2<'b>| unsafe { &raw mut (*__of).__part_0 },
                     );
                     ::jstream::__private::same_type(
                         __part_1,
-                        |of: *mut __Variant2<'b>| unsafe { &raw mut (*of).__part_1 },
+                        |__of: *mut __Variant2<'b>| unsafe { &raw mut (*__of).__part_1 },
                     );
                 }
             }
@@ -62,7 +69,7 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Transportable for Shape<'b> {
         type InPlace<'__b> = Shape<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |of @ _: &Shape<'b>| match of {
+            let _ = |__of @ _: &Shape<'b>| match __of {
                 Shape::Point {} => {}
                 Shape::Circle { 0: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -77,10 +84,10 @@ const _: () = {
         #[inline]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of @ _: &Shape<'b>| match of {
+            let _ = |__of @ _: &Shape<'b>| match __of {
                 Shape::Point {} => {}
                 Shape::Circle { 0: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -92,32 +99,32 @@ const _: () = {
             };
             match self {
                 Shape::Point {} => {
-                    unsafe { slot.cast::<::core::primitive::u8>().write(__TAG_0) };
+                    unsafe { __slot.cast::<::core::primitive::u8>().write(__TAG_0) };
                 }
                 Shape::Circle { 0: __part_0 @ _ } => {
-                    unsafe { slot.cast::<::core::primitive::u8>().write(__TAG_1) };
-                    let slot = slot.cast::<__Variant1<'__b>>();
+                    unsafe { __slot.cast::<::core::primitive::u8>().write(__TAG_1) };
+                    let __slot = __slot.cast::<__Variant1<'__b>>();
                     unsafe {
                         ::jstream::__private::write_field(
-                            &raw mut (*slot).__part_0,
+                            &raw mut (*__slot).__part_0,
                             __part_0,
-                            draft,
+                            __draft,
                         );
                     }
                 }
                 Shape::Named { name: __part_0 @ _, of: __part_1 @ _ } => {
-                    unsafe { slot.cast::<::core::primitive::u8>().write(__TAG_2) };
-                    let slot = slot.cast::<__Variant2<'__b>>();
+                    unsafe { __slot.cast::<::core::primitive::u8>().write(__TAG_2) };
+                    let __slot = __slot.cast::<__Variant2<'__b>>();
                     unsafe {
                         ::jstream::__private::write_field(
-                            &raw mut (*slot).__part_0,
+                            &raw mut (*__slot).__part_0,
                             __part_0,
-                            draft,
+                            __draft,
                         );
                         ::jstream::__private::write_field(
-                            &raw mut (*slot).__part_1,
+                            &raw mut (*__slot).__part_1,
                             __part_1,
-                            draft,
+                            __draft,
                         );
                     }
                 }
@@ -125,13 +132,13 @@ const _: () = {
         }
         #[inline]
         unsafe fn write_back<'__b>(
-            place: *mut Self,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __place: *mut Self,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         )
         where
             Self: '__b,
         {
-            let _ = |of @ _: &Shape<'b>| match of {
+            let _ = |__of @ _: &Shape<'b>| match __of {
                 Shape::Point {} => {}
                 Shape::Circle { 0: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -141,28 +148,28 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            let tag = unsafe { place.cast::<::core::primitive::u8>().read() };
-            match tag {
+            let __tag = unsafe { __place.cast::<::core::primitive::u8>().read() };
+            match __tag {
                 __TAG_0 => {}
                 __TAG_1 => {
-                    let place = place.cast::<__Variant1<'b>>();
+                    let __place = __place.cast::<__Variant1<'b>>();
                     unsafe {
                         ::jstream::__private::write_field_back(
-                            &raw mut (*place).__part_0,
-                            draft,
+                            &raw mut (*__place).__part_0,
+                            __draft,
                         );
                     }
                 }
                 __TAG_2 => {
-                    let place = place.cast::<__Variant2<'b>>();
+                    let __place = __place.cast::<__Variant2<'b>>();
                     unsafe {
                         ::jstream::__private::write_field_back(
-                            &raw mut (*place).__part_0,
-                            draft,
+                            &raw mut (*__place).__part_0,
+                            __draft,
                         );
                         ::jstream::__private::write_field_back(
-                            &raw mut (*place).__part_1,
-                            draft,
+                            &raw mut (*__place).__part_1,
+                            __draft,
                         );
                     }
                 }
@@ -173,7 +180,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for Shape<'b> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of @ _: &Shape<'b>| match of {
+            let _ = |__of @ _: &Shape<'b>| match __of {
                 Shape::Point {} => {}
                 Shape::Circle { 0: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -191,12 +198,12 @@ const _: () = {
                     ::core::mem::size_of:: < Self > () >= ::core::mem::size_of:: <
                     __Variant2 < 'b > > (), "the enum is not laid out as its `repr` says"
                 );
-                let mut value = ::core::mem::MaybeUninit::<Self>::uninit();
-                let start = value.as_mut_ptr();
-                unsafe { ::core::ptr::write_bytes(start, 0xa5, 1) };
-                unsafe { start.cast::<::core::primitive::u8>().write(__TAG_0) };
-                let meant = unsafe {
-                    match *start {
+                let mut __value = ::core::mem::MaybeUninit::<Self>::uninit();
+                let __start = __value.as_mut_ptr();
+                unsafe { ::core::ptr::write_bytes(__start, 0xa5, 1) };
+                unsafe { __start.cast::<::core::primitive::u8>().write(__TAG_0) };
+                let __meant = unsafe {
+                    match *__start {
                         Shape::Point {} => true,
                         #[allow(
                             unreachable_patterns,
@@ -205,16 +212,16 @@ const _: () = {
                         _ => false,
                     }
                 };
-                ::core::assert!(meant, "the enum is not laid out as its `repr` says");
-                let mut value = ::core::mem::MaybeUninit::<Self>::uninit();
-                let start = value.as_mut_ptr();
-                unsafe { ::core::ptr::write_bytes(start, 0xa5, 1) };
-                unsafe { start.cast::<::core::primitive::u8>().write(__TAG_1) };
-                let meant = unsafe {
-                    match *start {
+                ::core::assert!(__meant, "the enum is not laid out as its `repr` says");
+                let mut __value = ::core::mem::MaybeUninit::<Self>::uninit();
+                let __start = __value.as_mut_ptr();
+                unsafe { ::core::ptr::write_bytes(__start, 0xa5, 1) };
+                unsafe { __start.cast::<::core::primitive::u8>().write(__TAG_1) };
+                let __meant = unsafe {
+                    match *__start {
                         Shape::Circle { 0: ref __part_0 } => {
                             true
-                                && ::jstream::__private::offset_in(start, __part_0)
+                                && ::jstream::__private::offset_in(__start, __part_0)
                                     == ::core::mem::offset_of!(__Variant1 < 'b >, __part_0)
                         }
                         #[allow(
@@ -224,18 +231,18 @@ const _: () = {
                         _ => false,
                     }
                 };
-                ::core::assert!(meant, "the enum is not laid out as its `repr` says");
-                let mut value = ::core::mem::MaybeUninit::<Self>::uninit();
-                let start = value.as_mut_ptr();
-                unsafe { ::core::ptr::write_bytes(start, 0xa5, 1) };
-                unsafe { start.cast::<::core::primitive::u8>().write(__TAG_2) };
-                let meant = unsafe {
-                    match *start {
+                ::core::assert!(__meant, "the enum is not laid out as its `repr` says");
+                let mut __value = ::core::mem::MaybeUninit::<Self>::uninit();
+                let __start = __value.as_mut_ptr();
+                unsafe { ::core::ptr::write_bytes(__start, 0xa5, 1) };
+                unsafe { __start.cast::<::core::primitive::u8>().write(__TAG_2) };
+                let __meant = unsafe {
+                    match *__start {
                         Shape::Named { name: ref __part_0, of: ref __part_1 } => {
                             true
-                                && ::jstream::__private::offset_in(start, __part_0)
+                                && ::jstream::__private::offset_in(__start, __part_0)
                                     == ::core::mem::offset_of!(__Variant2 < 'b >, __part_0)
-                                && ::jstream::__private::offset_in(start, __part_1)
+                                && ::jstream::__private::offset_in(__start, __part_1)
                                     == ::core::mem::offset_of!(__Variant2 < 'b >, __part_1)
                         }
                         #[allow(
@@ -245,21 +252,21 @@ const _: () = {
                         _ => false,
                     }
                 };
-                ::core::assert!(meant, "the enum is not laid out as its `repr` says");
+                ::core::assert!(__meant, "the enum is not laid out as its `repr` says");
                 ::jstream::__private::Shape::NOTHING
                     .and(
-                        ::jstream::__private::shape_of_own(|of: *const __Variant1<'b>| unsafe {
-                            &raw const (*of).__part_0
+                        ::jstream::__private::shape_of_own(|__of: *const __Variant1<'b>| unsafe {
+                            &raw const (*__of).__part_0
                         }),
                     )
                     .and(
-                        ::jstream::__private::shape_of_own(|of: *const __Variant2<'b>| unsafe {
-                            &raw const (*of).__part_0
+                        ::jstream::__private::shape_of_own(|__of: *const __Variant2<'b>| unsafe {
+                            &raw const (*__of).__part_0
                         }),
                     )
                     .and(
-                        ::jstream::__private::shape_of_own(|of: *const __Variant2<'b>| unsafe {
-                            &raw const (*of).__part_1
+                        ::jstream::__private::shape_of_own(|__of: *const __Variant2<'b>| unsafe {
+                            &raw const (*__of).__part_1
                         }),
                     )
                     .tagged(::core::mem::size_of::<Self>())
@@ -267,10 +274,10 @@ const _: () = {
         };
         #[inline]
         unsafe fn read(
-            slot: *mut Self,
-            pass: &mut ::jstream::__private::Pass<'_>,
+            __slot: *mut Self,
+            __pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of @ _: &Shape<'b>| match of {
+            let _ = |__of @ _: &Shape<'b>| match __of {
                 Shape::Point {} => {}
                 Shape::Circle { 0: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -285,26 +292,35 @@ const _: () = {
                     ! < Self as ::jstream::__private::InPlace > ::SHAPE.plain
                 )
             };
-            let tag = unsafe { slot.cast::<::core::primitive::u8>().read() };
-            match tag {
+            let __tag = unsafe { __slot.cast::<::core::primitive::u8>().read() };
+            match __tag {
                 __TAG_0 => {}
                 __TAG_1 => {
-                    let slot = slot.cast::<__Variant1<'b>>();
+                    let __slot = __slot.cast::<__Variant1<'b>>();
                     unsafe {
-                        ::jstream::__private::read_own(&raw mut (*slot).__part_0, pass)?;
+                        ::jstream::__private::read_own(
+                            &raw mut (*__slot).__part_0,
+                            __pass,
+                        )?;
                     }
                 }
                 __TAG_2 => {
-                    let slot = slot.cast::<__Variant2<'b>>();
+                    let __slot = __slot.cast::<__Variant2<'b>>();
                     unsafe {
-                        ::jstream::__private::read_own(&raw mut (*slot).__part_0, pass)?;
-                        ::jstream::__private::read_own(&raw mut (*slot).__part_1, pass)?;
+                        ::jstream::__private::read_own(
+                            &raw mut (*__slot).__part_0,
+                            __pass,
+                        )?;
+                        ::jstream::__private::read_own(
+                            &raw mut (*__slot).__part_1,
+                            __pass,
+                        )?;
                     }
                 }
                 _ => {
                     return ::core::result::Result::Err(
                         ::jstream::__private::Fault::new(
-                            slot,
+                            __slot,
                             ::jstream::__private::FaultKind::Invalid,
                         ),
                     );
@@ -313,9 +329,9 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn verify(
-            slot: *const Self,
+            __slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of @ _: &Shape<'b>| match of {
+            let _ = |__of @ _: &Shape<'b>| match __of {
                 Shape::Point {} => {}
                 Shape::Circle { 0: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -326,25 +342,25 @@ const _: () = {
                 }
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
-                let tag = unsafe { slot.cast::<::core::primitive::u8>().read() };
-                match tag {
+                let __tag = unsafe { __slot.cast::<::core::primitive::u8>().read() };
+                match __tag {
                     __TAG_0 => {}
                     __TAG_1 => {
-                        let slot = slot.cast::<__Variant1<'b>>();
+                        let __slot = __slot.cast::<__Variant1<'b>>();
                         unsafe {
                             ::jstream::__private::verify_own(
-                                &raw const (*slot).__part_0,
+                                &raw const (*__slot).__part_0,
                             )?;
                         }
                     }
                     __TAG_2 => {
-                        let slot = slot.cast::<__Variant2<'b>>();
+                        let __slot = __slot.cast::<__Variant2<'b>>();
                         unsafe {
                             ::jstream::__private::verify_own(
-                                &raw const (*slot).__part_0,
+                                &raw const (*__slot).__part_0,
                             )?;
                             ::jstream::__private::verify_own(
-                                &raw const (*slot).__part_1,
+                                &raw const (*__slot).__part_1,
                             )?;
                         }
                     }
@@ -354,8 +370,8 @@ const _: () = {
             }
             ::core::result::Result::Ok(())
         }
-        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of @ _: &Shape<'b>| match of {
+        unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
+            let _ = |__of @ _: &Shape<'b>| match __of {
                 Shape::Point {} => {}
                 Shape::Circle { 0: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -365,42 +381,42 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            if trace.hit(slot) {
+            if __trace.hit(__slot) {
                 return;
             }
-            let tag = unsafe { slot.cast::<::core::primitive::u8>().read() };
-            match tag {
+            let __tag = unsafe { __slot.cast::<::core::primitive::u8>().read() };
+            match __tag {
                 __TAG_0 => {}
                 __TAG_1 => {
-                    let slot = slot.cast::<__Variant1<'b>>();
+                    let __slot = __slot.cast::<__Variant1<'b>>();
                     unsafe {
-                        trace.enter("0");
+                        __trace.enter("0");
                         ::jstream::__private::trace_own(
-                            &raw const (*slot).__part_0,
-                            trace,
+                            &raw const (*__slot).__part_0,
+                            __trace,
                         );
-                        if trace.leave() {
+                        if __trace.leave() {
                             return;
                         }
                     }
                 }
                 __TAG_2 => {
-                    let slot = slot.cast::<__Variant2<'b>>();
+                    let __slot = __slot.cast::<__Variant2<'b>>();
                     unsafe {
-                        trace.enter("name");
+                        __trace.enter("name");
                         ::jstream::__private::trace_own(
-                            &raw const (*slot).__part_0,
-                            trace,
+                            &raw const (*__slot).__part_0,
+                            __trace,
                         );
-                        if trace.leave() {
+                        if __trace.leave() {
                             return;
                         }
-                        trace.enter("of");
+                        __trace.enter("of");
                         ::jstream::__private::trace_own(
-                            &raw const (*slot).__part_1,
-                            trace,
+                            &raw const (*__slot).__part_1,
+                            __trace,
                         );
-                        if trace.leave() {
+                        if __trace.leave() {
                             return;
                         }
                     }
@@ -409,9 +425,9 @@ const _: () = {
             }
         }
         fn describe(
-            schema: &mut ::jstream::__private::Schema,
+            __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of @ _: &Shape<'b>| match of {
+            let _ = |__of @ _: &Shape<'b>| match __of {
                 Shape::Point {} => {}
                 Shape::Circle { 0: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -421,12 +437,12 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            schema
+            __schema
                 .define::<
                     Self,
                 >(
                     "Shape",
-                    |schema| ::jstream::__private::Kind::Enum {
+                    |__schema| ::jstream::__private::Kind::Enum {
                         tag: ::core::mem::size_of::<::core::primitive::u8>(),
                         variants: ::jstream::__private::list([
                             ::jstream::__private::VariantInfo::new(
@@ -442,9 +458,9 @@ const _: () = {
                                         "0",
                                         ::core::mem::offset_of!(__Variant1 < 'b >, __part_0),
                                         ::jstream::__private::describe_own(
-                                            schema,
-                                            |of: *const __Variant1<'b>| unsafe {
-                                                &raw const (*of).__part_0
+                                            __schema,
+                                            |__of: *const __Variant1<'b>| unsafe {
+                                                &raw const (*__of).__part_0
                                             },
                                         ),
                                     ),
@@ -458,9 +474,9 @@ const _: () = {
                                         "name",
                                         ::core::mem::offset_of!(__Variant2 < 'b >, __part_0),
                                         ::jstream::__private::describe_own(
-                                            schema,
-                                            |of: *const __Variant2<'b>| unsafe {
-                                                &raw const (*of).__part_0
+                                            __schema,
+                                            |__of: *const __Variant2<'b>| unsafe {
+                                                &raw const (*__of).__part_0
                                             },
                                         ),
                                     ),
@@ -468,9 +484,9 @@ const _: () = {
                                         "of",
                                         ::core::mem::offset_of!(__Variant2 < 'b >, __part_1),
                                         ::jstream::__private::describe_own(
-                                            schema,
-                                            |of: *const __Variant2<'b>| unsafe {
-                                                &raw const (*of).__part_1
+                                            __schema,
+                                            |__of: *const __Variant2<'b>| unsafe {
+                                                &raw const (*__of).__part_1
                                             },
                                         ),
                                     ),
@@ -485,11 +501,11 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for Shape<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long @ _: ::core::marker::PhantomData<
+            __long @ _: ::core::marker::PhantomData<
                 Shape<'long_unless_the_type_says_invariant>,
             >,
         ) -> ::core::marker::PhantomData<Shape<'short>> {
-            long
+            __long
         }
     };
     const _: () = ::jstream::__private::assert_form::<Shape<'static>>();

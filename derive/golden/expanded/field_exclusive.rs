@@ -22,17 +22,24 @@ struct ColumnRef<'b> {
     reason = "generated code"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream::__private::{
+        shield as __both, shield as __draft, shield as __form, shield as __formatter,
+        shield as __long, shield as __of, shield as __part_0, shield as __part_0_form,
+        shield as __part_1, shield as __part_1_form, shield as __pass, shield as __place,
+        shield as __restoring, shield as __schema, shield as __slot, shield as __trace,
+    };
     const _: () = {
         #[allow(unused_variables, reason = "only their presence matters")]
-        fn all_fields<'b>(of @ _: &ColumnRef<'b>) {
-            let ColumnRef { name: __part_0 @ _, values: __part_1 @ _ } = of;
+        fn all_fields<'b>(__of @ _: &ColumnRef<'b>) {
+            let ColumnRef { name: __part_0 @ _, values: __part_1 @ _ } = __of;
         }
     };
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for ColumnRef<'b> {
         type InPlace<'__b> = ColumnRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |both @ _: (&Column, &ColumnRef<'_>)| match both {
+            let _ = |__both @ _: (&Column, &ColumnRef<'_>)| match __both {
                 (
                     Column { name: __part_0 @ _, values: __part_1 @ _ },
                     ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
@@ -49,13 +56,13 @@ const _: () = {
             true
                 && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).name
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).name
                         }),
                     )
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).values
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).values
                         }),
                     )
                     .fills(::core::mem::size_of::<Self>())
@@ -63,10 +70,10 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both @ _: (&Column, &ColumnRef<'_>)| match both {
+            let _ = |__both @ _: (&Column, &ColumnRef<'_>)| match __both {
                 (
                     Column { name: __part_0 @ _, values: __part_1 @ _ },
                     ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
@@ -83,26 +90,26 @@ const _: () = {
             let ColumnRef { name: __part_0 @ _, values: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).name,
+                    &raw mut (*__slot).name,
                     __part_0,
-                    draft,
+                    __draft,
                 );
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).values,
+                    &raw mut (*__slot).values,
                     __part_1,
-                    draft,
+                    __draft,
                 );
             }
         }
         #[inline]
         unsafe fn write_back<'__b>(
-            place: *mut Self,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __place: *mut Self,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         )
         where
             Self: '__b,
         {
-            let _ = |both @ _: (&Column, &ColumnRef<'_>)| match both {
+            let _ = |__both @ _: (&Column, &ColumnRef<'_>)| match __both {
                 (
                     Column { name: __part_0 @ _, values: __part_1 @ _ },
                     ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
@@ -117,15 +124,21 @@ const _: () = {
                 _ => {}
             };
             unsafe {
-                ::jstream::__private::write_field_back(&raw mut (*place).name, draft);
-                ::jstream::__private::write_field_back(&raw mut (*place).values, draft);
+                ::jstream::__private::write_field_back(
+                    &raw mut (*__place).name,
+                    __draft,
+                );
+                ::jstream::__private::write_field_back(
+                    &raw mut (*__place).values,
+                    __draft,
+                );
             }
         }
     }
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for ColumnRef<'b> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |both @ _: (&Column, &ColumnRef<'_>)| match both {
+            let _ = |__both @ _: (&Column, &ColumnRef<'_>)| match __both {
                 (
                     Column { name: __part_0 @ _, values: __part_1 @ _ },
                     ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
@@ -141,23 +154,23 @@ const _: () = {
             };
             ::jstream::__private::Shape::NOTHING
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).name
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).name
                     }),
                 )
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).values
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).values
                     }),
                 )
                 .within(::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
-            slot: *mut Self,
-            pass: &mut ::jstream::__private::Pass<'_>,
+            __slot: *mut Self,
+            __pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |both @ _: (&Column, &ColumnRef<'_>)| match both {
+            let _ = |__both @ _: (&Column, &ColumnRef<'_>)| match __both {
                 (
                     Column { name: __part_0 @ _, values: __part_1 @ _ },
                     ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
@@ -172,15 +185,15 @@ const _: () = {
                 _ => {}
             };
             unsafe {
-                ::jstream::__private::read_own(&raw mut (*slot).name, pass)?;
-                ::jstream::__private::read_own(&raw mut (*slot).values, pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).name, __pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).values, __pass)?;
             }
             ::core::result::Result::Ok(())
         }
         unsafe fn verify(
-            slot: *const Self,
+            __slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |both @ _: (&Column, &ColumnRef<'_>)| match both {
+            let _ = |__both @ _: (&Column, &ColumnRef<'_>)| match __both {
                 (
                     Column { name: __part_0 @ _, values: __part_1 @ _ },
                     ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
@@ -196,15 +209,15 @@ const _: () = {
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
-                    ::jstream::__private::verify_own(&raw const (*slot).name)?;
-                    ::jstream::__private::verify_own(&raw const (*slot).values)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).name)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).values)?;
                 }
                 unsafe {}
             }
             ::core::result::Result::Ok(())
         }
-        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |both @ _: (&Column, &ColumnRef<'_>)| match both {
+        unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
+            let _ = |__both @ _: (&Column, &ColumnRef<'_>)| match __both {
                 (
                     Column { name: __part_0 @ _, values: __part_1 @ _ },
                     ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
@@ -218,25 +231,25 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            trace.enter("name");
+            __trace.enter("name");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).name, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).name, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
-            trace.enter("values");
+            __trace.enter("values");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).values, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).values, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
         }
         fn describe(
-            schema: &mut ::jstream::__private::Schema,
+            __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |both @ _: (&Column, &ColumnRef<'_>)| match both {
+            let _ = |__both @ _: (&Column, &ColumnRef<'_>)| match __both {
                 (
                     Column { name: __part_0 @ _, values: __part_1 @ _ },
                     ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
@@ -250,27 +263,27 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            schema
+            __schema
                 .define::<
                     Self,
                 >(
                     "ColumnRef",
-                    |schema| ::jstream::__private::Kind::Struct(
+                    |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "name",
                                 ::core::mem::offset_of!(Self, name),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).name },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).name },
                                 ),
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "values",
                                 ::core::mem::offset_of!(Self, values),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).values },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).values },
                                 ),
                             ),
                         ]),
@@ -282,11 +295,11 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for ColumnRef<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long @ _: ::core::marker::PhantomData<
+            __long @ _: ::core::marker::PhantomData<
                 ColumnRef<'long_unless_the_type_says_invariant>,
             >,
         ) -> ::core::marker::PhantomData<ColumnRef<'short>> {
-            long
+            __long
         }
     };
     const _: () = ::jstream::__private::assert_form::<ColumnRef<'static>>();
@@ -294,7 +307,7 @@ const _: () = {
     unsafe impl ::jstream::__private::Transportable for Column {
         type InPlace<'__b> = ColumnRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |both @ _: (&Column, &ColumnRef<'_>)| match both {
+            let _ = |__both @ _: (&Column, &ColumnRef<'_>)| match __both {
                 (
                     Column { name: __part_0 @ _, values: __part_1 @ _ },
                     ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
@@ -313,10 +326,10 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both @ _: (&Column, &ColumnRef<'_>)| match both {
+            let _ = |__both @ _: (&Column, &ColumnRef<'_>)| match __both {
                 (
                     Column { name: __part_0 @ _, values: __part_1 @ _ },
                     ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
@@ -333,14 +346,14 @@ const _: () = {
             let Column { name: __part_0 @ _, values: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).name,
+                    &raw mut (*__slot).name,
                     __part_0,
-                    draft,
+                    __draft,
                 );
                 ::jstream::__private::write_exclusive(
-                    &raw mut (*slot).values,
+                    &raw mut (*__slot).values,
                     __part_1,
-                    draft,
+                    __draft,
                 );
             }
         }
@@ -351,13 +364,13 @@ const _: () = {
     impl ::jstream::__private::Restore for Column {
         #[inline]
         fn restore<'__b>(
-            form @ _: &ColumnRef<'__b>,
-            restoring: &mut ::jstream::__private::Restoring,
+            __form @ _: &ColumnRef<'__b>,
+            __restoring: &mut ::jstream::__private::Restoring,
         ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
         where
             Self: '__b,
         {
-            let _ = |both @ _: (&Column, &ColumnRef<'_>)| match both {
+            let _ = |__both @ _: (&Column, &ColumnRef<'_>)| match __both {
                 (
                     Column { name: __part_0 @ _, values: __part_1 @ _ },
                     ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
@@ -372,16 +385,16 @@ const _: () = {
                 _ => {}
             };
             ::core::result::Result::Ok(
-                match form {
+                match __form {
                     ColumnRef { name: __part_0 @ _, values: __part_1 @ _ } => {
                         Column {
                             name: ::jstream::__private::restore_field(
                                 __part_0,
-                                restoring,
+                                __restoring,
                             )?,
                             values: ::jstream::__private::restore_exclusive(
                                 &**__part_1,
-                                restoring,
+                                __restoring,
                             )?,
                         }
                     }

@@ -21,17 +21,24 @@ struct NamedRef<'b> {
     reason = "generated code"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream::__private::{
+        shield as __both, shield as __draft, shield as __form, shield as __formatter,
+        shield as __long, shield as __of, shield as __part_0, shield as __part_0_form,
+        shield as __pass, shield as __place, shield as __restoring, shield as __schema,
+        shield as __slot, shield as __trace,
+    };
     const _: () = {
         #[allow(unused_variables, reason = "only their presence matters")]
-        fn all_fields<'b>(of @ _: &NamedRef<'b>) {
-            let NamedRef { name: __part_0 @ _ } = of;
+        fn all_fields<'b>(__of @ _: &NamedRef<'b>) {
+            let NamedRef { name: __part_0 @ _ } = __of;
         }
     };
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for NamedRef<'b> {
         type InPlace<'__b> = NamedRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
+            let _ = |__both @ _: (&Named, &NamedRef<'_>)| match __both {
                 (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
@@ -43,8 +50,8 @@ const _: () = {
             true
                 && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).name
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).name
                         }),
                     )
                     .fills(::core::mem::size_of::<Self>())
@@ -52,10 +59,10 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
+            let _ = |__both @ _: (&Named, &NamedRef<'_>)| match __both {
                 (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
@@ -67,21 +74,21 @@ const _: () = {
             let NamedRef { name: __part_0 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).name,
+                    &raw mut (*__slot).name,
                     __part_0,
-                    draft,
+                    __draft,
                 );
             }
         }
         #[inline]
         unsafe fn write_back<'__b>(
-            place: *mut Self,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __place: *mut Self,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         )
         where
             Self: '__b,
         {
-            let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
+            let _ = |__both @ _: (&Named, &NamedRef<'_>)| match __both {
                 (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
@@ -91,14 +98,17 @@ const _: () = {
                 _ => {}
             };
             unsafe {
-                ::jstream::__private::write_field_back(&raw mut (*place).name, draft);
+                ::jstream::__private::write_field_back(
+                    &raw mut (*__place).name,
+                    __draft,
+                );
             }
         }
     }
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for NamedRef<'b> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
+            let _ = |__both @ _: (&Named, &NamedRef<'_>)| match __both {
                 (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
@@ -109,18 +119,18 @@ const _: () = {
             };
             ::jstream::__private::Shape::NOTHING
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).name
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).name
                     }),
                 )
                 .within(::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
-            slot: *mut Self,
-            pass: &mut ::jstream::__private::Pass<'_>,
+            __slot: *mut Self,
+            __pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
+            let _ = |__both @ _: (&Named, &NamedRef<'_>)| match __both {
                 (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
@@ -130,14 +140,14 @@ const _: () = {
                 _ => {}
             };
             unsafe {
-                ::jstream::__private::read_own(&raw mut (*slot).name, pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).name, __pass)?;
             }
             ::core::result::Result::Ok(())
         }
         unsafe fn verify(
-            slot: *const Self,
+            __slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
+            let _ = |__both @ _: (&Named, &NamedRef<'_>)| match __both {
                 (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
@@ -148,14 +158,14 @@ const _: () = {
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
-                    ::jstream::__private::verify_own(&raw const (*slot).name)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).name)?;
                 }
                 unsafe {}
             }
             ::core::result::Result::Ok(())
         }
-        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
+        unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
+            let _ = |__both @ _: (&Named, &NamedRef<'_>)| match __both {
                 (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
@@ -164,18 +174,18 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            trace.enter("name");
+            __trace.enter("name");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).name, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).name, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
         }
         fn describe(
-            schema: &mut ::jstream::__private::Schema,
+            __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
+            let _ = |__both @ _: (&Named, &NamedRef<'_>)| match __both {
                 (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
@@ -184,19 +194,19 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            schema
+            __schema
                 .define::<
                     Self,
                 >(
                     "NamedRef",
-                    |schema| ::jstream::__private::Kind::Struct(
+                    |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "name",
                                 ::core::mem::offset_of!(Self, name),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).name },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).name },
                                 ),
                             ),
                         ]),
@@ -208,11 +218,11 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for NamedRef<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long @ _: ::core::marker::PhantomData<
+            __long @ _: ::core::marker::PhantomData<
                 NamedRef<'long_unless_the_type_says_invariant>,
             >,
         ) -> ::core::marker::PhantomData<NamedRef<'short>> {
-            long
+            __long
         }
     };
     const _: () = ::jstream::__private::assert_form::<NamedRef<'static>>();
@@ -220,7 +230,7 @@ const _: () = {
     unsafe impl ::jstream::__private::Transportable for Named {
         type InPlace<'__b> = NamedRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
+            let _ = |__both @ _: (&Named, &NamedRef<'_>)| match __both {
                 (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
@@ -234,10 +244,10 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
+            let _ = |__both @ _: (&Named, &NamedRef<'_>)| match __both {
                 (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
@@ -249,9 +259,9 @@ const _: () = {
             let Named { name: __part_0 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).name,
+                    &raw mut (*__slot).name,
                     __part_0,
-                    draft,
+                    __draft,
                 );
             }
         }
@@ -262,13 +272,13 @@ const _: () = {
     impl ::jstream::__private::Restore for Named {
         #[inline]
         fn restore<'__b>(
-            form @ _: &NamedRef<'__b>,
-            restoring: &mut ::jstream::__private::Restoring,
+            __form @ _: &NamedRef<'__b>,
+            __restoring: &mut ::jstream::__private::Restoring,
         ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
         where
             Self: '__b,
         {
-            let _ = |both @ _: (&Named, &NamedRef<'_>)| match both {
+            let _ = |__both @ _: (&Named, &NamedRef<'_>)| match __both {
                 (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
@@ -278,12 +288,12 @@ const _: () = {
                 _ => {}
             };
             ::core::result::Result::Ok(
-                match form {
+                match __form {
                     NamedRef { name: __part_0 @ _ } => {
                         Named {
                             name: ::jstream::__private::restore_field(
                                 __part_0,
-                                restoring,
+                                __restoring,
                             )?,
                         }
                     }

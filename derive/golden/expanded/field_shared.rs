@@ -19,17 +19,23 @@ type NodeRef<'b> = Node<'b>;
     reason = "generated code"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream::__private::{
+        shield as __draft, shield as __long, shield as __of, shield as __part_0,
+        shield as __part_1, shield as __pass, shield as __place, shield as __schema,
+        shield as __slot, shield as __trace,
+    };
     const _: () = {
         #[allow(unused_variables, reason = "only their presence matters")]
-        fn all_fields<'b>(of @ _: &Node<'b>) {
-            let Node { next: __part_0 @ _, id: __part_1 @ _ } = of;
+        fn all_fields<'b>(__of @ _: &Node<'b>) {
+            let Node { next: __part_0 @ _, id: __part_1 @ _ } = __of;
         }
     };
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for Node<'b> {
         type InPlace<'__b> = Node<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |of @ _: &Node<'b>| match of {
+            let _ = |__of @ _: &Node<'b>| match __of {
                 Node { next: __part_0 @ _, id: __part_1 @ _ } => {
                     ::jstream::__private::check_type_of::<
                         Option<::jstream::Shared<'b, Node<'b>>>,
@@ -44,8 +50,8 @@ const _: () = {
                 && ::jstream::__private::MemoryLayout::NOTHING
                     .and(::jstream::__private::MemoryLayout::OTHER)
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).id
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).id
                         }),
                     )
                     .fills(::core::mem::size_of::<Self>())
@@ -53,10 +59,10 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of @ _: &Node<'b>| match of {
+            let _ = |__of @ _: &Node<'b>| match __of {
                 Node { next: __part_0 @ _, id: __part_1 @ _ } => {
                     ::jstream::__private::check_type_of::<
                         Option<::jstream::Shared<'b, Node<'b>>>,
@@ -75,19 +81,23 @@ const _: () = {
                     _,
                     _,
                     _,
-                >(__part_0, &raw mut (*slot).next, draft);
-                ::jstream::__private::write_field(&raw mut (*slot).id, __part_1, draft);
+                >(__part_0, &raw mut (*__slot).next, __draft);
+                ::jstream::__private::write_field(
+                    &raw mut (*__slot).id,
+                    __part_1,
+                    __draft,
+                );
             }
         }
         #[inline]
         unsafe fn write_back<'__b>(
-            place: *mut Self,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __place: *mut Self,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         )
         where
             Self: '__b,
         {
-            let _ = |of @ _: &Node<'b>| match of {
+            let _ = |__of @ _: &Node<'b>| match __of {
                 Node { next: __part_0 @ _, id: __part_1 @ _ } => {
                     ::jstream::__private::check_type_of::<
                         Option<::jstream::Shared<'b, Node<'b>>>,
@@ -103,15 +113,15 @@ const _: () = {
                     Option<::jstream::Shared<'b, Node<'b>>>,
                     _,
                     _,
-                >(&raw mut (*place).next, draft);
-                ::jstream::__private::write_field_back(&raw mut (*place).id, draft);
+                >(&raw mut (*__place).next, __draft);
+                ::jstream::__private::write_field_back(&raw mut (*__place).id, __draft);
             }
         }
     }
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for Node<'b> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of @ _: &Node<'b>| match of {
+            let _ = |__of @ _: &Node<'b>| match __of {
                 Node { next: __part_0 @ _, id: __part_1 @ _ } => {
                     ::jstream::__private::check_type_of::<
                         Option<::jstream::Shared<'b, Node<'b>>>,
@@ -129,21 +139,21 @@ const _: () = {
                         _,
                         _,
                         _,
-                    >(|of: *const Self| unsafe { &raw const (*of).next }),
+                    >(|__of: *const Self| unsafe { &raw const (*__of).next }),
                 )
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).id
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).id
                     }),
                 )
                 .within(::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
-            slot: *mut Self,
-            pass: &mut ::jstream::__private::Pass<'_>,
+            __slot: *mut Self,
+            __pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of @ _: &Node<'b>| match of {
+            let _ = |__of @ _: &Node<'b>| match __of {
                 Node { next: __part_0 @ _, id: __part_1 @ _ } => {
                     ::jstream::__private::check_type_of::<
                         Option<::jstream::Shared<'b, Node<'b>>>,
@@ -159,15 +169,15 @@ const _: () = {
                     Option<::jstream::Shared<'b, Node<'b>>>,
                     _,
                     _,
-                >(&raw mut (*slot).next, pass)?;
-                ::jstream::__private::read_own(&raw mut (*slot).id, pass)?;
+                >(&raw mut (*__slot).next, __pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).id, __pass)?;
             }
             ::core::result::Result::Ok(())
         }
         unsafe fn verify(
-            slot: *const Self,
+            __slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of @ _: &Node<'b>| match of {
+            let _ = |__of @ _: &Node<'b>| match __of {
                 Node { next: __part_0 @ _, id: __part_1 @ _ } => {
                     ::jstream::__private::check_type_of::<
                         Option<::jstream::Shared<'b, Node<'b>>>,
@@ -180,14 +190,14 @@ const _: () = {
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
-                    ::jstream::__private::verify_own(&raw const (*slot).id)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).id)?;
                 }
                 unsafe {}
             }
             ::core::result::Result::Ok(())
         }
-        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of @ _: &Node<'b>| match of {
+        unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
+            let _ = |__of @ _: &Node<'b>| match __of {
                 Node { next: __part_0 @ _, id: __part_1 @ _ } => {
                     ::jstream::__private::check_type_of::<
                         Option<::jstream::Shared<'b, Node<'b>>>,
@@ -198,29 +208,29 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            trace.enter("next");
+            __trace.enter("next");
             unsafe {
                 ::jstream::__private::trace_own_as::<
                     Option<::jstream::Shared<'b, Node<'b>>>,
                     _,
                     _,
-                >(&raw const (*slot).next, trace);
+                >(&raw const (*__slot).next, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
-            trace.enter("id");
+            __trace.enter("id");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).id, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).id, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
         }
         fn describe(
-            schema: &mut ::jstream::__private::Schema,
+            __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of @ _: &Node<'b>| match of {
+            let _ = |__of @ _: &Node<'b>| match __of {
                 Node { next: __part_0 @ _, id: __part_1 @ _ } => {
                     ::jstream::__private::check_type_of::<
                         Option<::jstream::Shared<'b, Node<'b>>>,
@@ -231,26 +241,26 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            schema
+            __schema
                 .define::<
                     Self,
                 >(
                     "Node",
-                    |schema| ::jstream::__private::Kind::Struct(
+                    |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "next",
                                 ::core::mem::offset_of!(Self, next),
                                 ::jstream::__private::describe_own_as::<
                                     Option<::jstream::Shared<'b, Node<'b>>>,
-                                >(schema),
+                                >(__schema),
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "id",
                                 ::core::mem::offset_of!(Self, id),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).id },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).id },
                                 ),
                             ),
                         ]),
@@ -262,11 +272,11 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for Node<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long @ _: ::core::marker::PhantomData<
+            __long @ _: ::core::marker::PhantomData<
                 Node<'long_unless_the_type_says_invariant>,
             >,
         ) -> ::core::marker::PhantomData<Node<'short>> {
-            long
+            __long
         }
     };
     const _: () = ::jstream::__private::assert_form::<Node<'static>>();

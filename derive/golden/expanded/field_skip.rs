@@ -19,17 +19,23 @@ type OrderRef<'b> = Order<'b>;
     reason = "generated code"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream::__private::{
+        shield as __draft, shield as __long, shield as __of, shield as __part_0,
+        shield as __part_1, shield as __pass, shield as __place, shield as __schema,
+        shield as __slot, shield as __trace,
+    };
     const _: () = {
         #[allow(unused_variables, reason = "only their presence matters")]
-        fn all_fields<'b>(of @ _: &Order<'b>) {
-            let Order { symbol: __part_0 @ _, handle: __part_1 @ _ } = of;
+        fn all_fields<'b>(__of @ _: &Order<'b>) {
+            let Order { symbol: __part_0 @ _, handle: __part_1 @ _ } = __of;
         }
     };
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for Order<'b> {
         type InPlace<'__b> = Order<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |of @ _: &Order<'b>| match of {
+            let _ = |__of @ _: &Order<'b>| match __of {
                 Order { symbol: __part_0 @ _, handle: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     let _ = __part_1;
@@ -38,8 +44,8 @@ const _: () = {
             true
                 && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).symbol
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).symbol
                         }),
                     )
                     .and(::jstream::__private::MemoryLayout::OTHER)
@@ -48,10 +54,10 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of @ _: &Order<'b>| match of {
+            let _ = |__of @ _: &Order<'b>| match __of {
                 Order { symbol: __part_0 @ _, handle: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     let _ = __part_1;
@@ -60,37 +66,40 @@ const _: () = {
             let Order { symbol: __part_0 @ _, handle: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).symbol,
+                    &raw mut (*__slot).symbol,
                     __part_0,
-                    draft,
+                    __draft,
                 );
                 let _ = __part_1;
             }
         }
         #[inline]
         unsafe fn write_back<'__b>(
-            place: *mut Self,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __place: *mut Self,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         )
         where
             Self: '__b,
         {
-            let _ = |of @ _: &Order<'b>| match of {
+            let _ = |__of @ _: &Order<'b>| match __of {
                 Order { symbol: __part_0 @ _, handle: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     let _ = __part_1;
                 }
             };
             unsafe {
-                ::jstream::__private::write_field_back(&raw mut (*place).symbol, draft);
-                ::jstream::__private::erase_field(&raw mut (*place).handle, draft);
+                ::jstream::__private::write_field_back(
+                    &raw mut (*__place).symbol,
+                    __draft,
+                );
+                ::jstream::__private::erase_field(&raw mut (*__place).handle, __draft);
             }
         }
     }
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for Order<'b> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of @ _: &Order<'b>| match of {
+            let _ = |__of @ _: &Order<'b>| match __of {
                 Order { symbol: __part_0 @ _, handle: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).has_a_default();
@@ -98,8 +107,8 @@ const _: () = {
             };
             ::jstream::__private::Shape::NOTHING
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).symbol
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).symbol
                     }),
                 )
                 .and(::jstream::__private::Shape::MADE)
@@ -107,25 +116,25 @@ const _: () = {
         };
         #[inline(always)]
         unsafe fn read(
-            slot: *mut Self,
-            pass: &mut ::jstream::__private::Pass<'_>,
+            __slot: *mut Self,
+            __pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of @ _: &Order<'b>| match of {
+            let _ = |__of @ _: &Order<'b>| match __of {
                 Order { symbol: __part_0 @ _, handle: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).has_a_default();
                 }
             };
             unsafe {
-                ::jstream::__private::read_own(&raw mut (*slot).symbol, pass)?;
-                ::jstream::__private::make_default(&raw mut (*slot).handle);
+                ::jstream::__private::read_own(&raw mut (*__slot).symbol, __pass)?;
+                ::jstream::__private::make_default(&raw mut (*__slot).handle);
             }
             ::core::result::Result::Ok(())
         }
         unsafe fn verify(
-            slot: *const Self,
+            __slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of @ _: &Order<'b>| match of {
+            let _ = |__of @ _: &Order<'b>| match __of {
                 Order { symbol: __part_0 @ _, handle: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).has_a_default();
@@ -133,49 +142,49 @@ const _: () = {
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
-                    ::jstream::__private::verify_own(&raw const (*slot).symbol)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).symbol)?;
                 }
                 unsafe {}
             }
             ::core::result::Result::Ok(())
         }
-        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of @ _: &Order<'b>| match of {
+        unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
+            let _ = |__of @ _: &Order<'b>| match __of {
                 Order { symbol: __part_0 @ _, handle: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).has_a_default();
                 }
             };
-            trace.enter("symbol");
+            __trace.enter("symbol");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).symbol, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).symbol, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
         }
         fn describe(
-            schema: &mut ::jstream::__private::Schema,
+            __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of @ _: &Order<'b>| match of {
+            let _ = |__of @ _: &Order<'b>| match __of {
                 Order { symbol: __part_0 @ _, handle: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).has_a_default();
                 }
             };
-            schema
+            __schema
                 .define::<
                     Self,
                 >(
                     "Order",
-                    |schema| ::jstream::__private::Kind::Struct(
+                    |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "symbol",
                                 ::core::mem::offset_of!(Self, symbol),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).symbol },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).symbol },
                                 ),
                             ),
                         ]),
@@ -187,11 +196,11 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for Order<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long @ _: ::core::marker::PhantomData<
+            __long @ _: ::core::marker::PhantomData<
                 Order<'long_unless_the_type_says_invariant>,
             >,
         ) -> ::core::marker::PhantomData<Order<'short>> {
-            long
+            __long
         }
     };
     const _: () = ::jstream::__private::assert_form::<Order<'static>>();
@@ -220,17 +229,24 @@ struct OwnerRef<'b> {
     reason = "generated code"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream::__private::{
+        shield as __both, shield as __draft, shield as __form, shield as __formatter,
+        shield as __long, shield as __of, shield as __part_0, shield as __part_0_form,
+        shield as __part_1, shield as __part_1_form, shield as __pass, shield as __place,
+        shield as __restoring, shield as __schema, shield as __slot, shield as __trace,
+    };
     const _: () = {
         #[allow(unused_variables, reason = "only their presence matters")]
-        fn all_fields<'b>(of @ _: &OwnerRef<'b>) {
-            let OwnerRef { name: __part_0 @ _, lock: __part_1 @ _ } = of;
+        fn all_fields<'b>(__of @ _: &OwnerRef<'b>) {
+            let OwnerRef { name: __part_0 @ _, lock: __part_1 @ _ } = __of;
         }
     };
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for OwnerRef<'b> {
         type InPlace<'__b> = OwnerRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |both @ _: (&Owner, &OwnerRef<'_>)| match both {
+            let _ = |__both @ _: (&Owner, &OwnerRef<'_>)| match __both {
                 (
                     Owner { name: __part_0 @ _, lock: __part_1 @ _ },
                     OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
@@ -247,8 +263,8 @@ const _: () = {
             true
                 && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).name
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).name
                         }),
                     )
                     .and(::jstream::__private::MemoryLayout::OTHER)
@@ -257,10 +273,10 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both @ _: (&Owner, &OwnerRef<'_>)| match both {
+            let _ = |__both @ _: (&Owner, &OwnerRef<'_>)| match __both {
                 (
                     Owner { name: __part_0 @ _, lock: __part_1 @ _ },
                     OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
@@ -277,22 +293,22 @@ const _: () = {
             let OwnerRef { name: __part_0 @ _, lock: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).name,
+                    &raw mut (*__slot).name,
                     __part_0,
-                    draft,
+                    __draft,
                 );
                 let _ = __part_1;
             }
         }
         #[inline]
         unsafe fn write_back<'__b>(
-            place: *mut Self,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __place: *mut Self,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         )
         where
             Self: '__b,
         {
-            let _ = |both @ _: (&Owner, &OwnerRef<'_>)| match both {
+            let _ = |__both @ _: (&Owner, &OwnerRef<'_>)| match __both {
                 (
                     Owner { name: __part_0 @ _, lock: __part_1 @ _ },
                     OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
@@ -307,15 +323,18 @@ const _: () = {
                 _ => {}
             };
             unsafe {
-                ::jstream::__private::write_field_back(&raw mut (*place).name, draft);
-                ::jstream::__private::erase_field(&raw mut (*place).lock, draft);
+                ::jstream::__private::write_field_back(
+                    &raw mut (*__place).name,
+                    __draft,
+                );
+                ::jstream::__private::erase_field(&raw mut (*__place).lock, __draft);
             }
         }
     }
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for OwnerRef<'b> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |both @ _: (&Owner, &OwnerRef<'_>)| match both {
+            let _ = |__both @ _: (&Owner, &OwnerRef<'_>)| match __both {
                 (
                     Owner { name: __part_0 @ _, lock: __part_1 @ _ },
                     OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
@@ -331,8 +350,8 @@ const _: () = {
             };
             ::jstream::__private::Shape::NOTHING
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).name
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).name
                     }),
                 )
                 .and(::jstream::__private::Shape::MADE)
@@ -340,10 +359,10 @@ const _: () = {
         };
         #[inline(always)]
         unsafe fn read(
-            slot: *mut Self,
-            pass: &mut ::jstream::__private::Pass<'_>,
+            __slot: *mut Self,
+            __pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |both @ _: (&Owner, &OwnerRef<'_>)| match both {
+            let _ = |__both @ _: (&Owner, &OwnerRef<'_>)| match __both {
                 (
                     Owner { name: __part_0 @ _, lock: __part_1 @ _ },
                     OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
@@ -358,15 +377,15 @@ const _: () = {
                 _ => {}
             };
             unsafe {
-                ::jstream::__private::read_own(&raw mut (*slot).name, pass)?;
-                ::jstream::__private::make_default(&raw mut (*slot).lock);
+                ::jstream::__private::read_own(&raw mut (*__slot).name, __pass)?;
+                ::jstream::__private::make_default(&raw mut (*__slot).lock);
             }
             ::core::result::Result::Ok(())
         }
         unsafe fn verify(
-            slot: *const Self,
+            __slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |both @ _: (&Owner, &OwnerRef<'_>)| match both {
+            let _ = |__both @ _: (&Owner, &OwnerRef<'_>)| match __both {
                 (
                     Owner { name: __part_0 @ _, lock: __part_1 @ _ },
                     OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
@@ -382,14 +401,14 @@ const _: () = {
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
-                    ::jstream::__private::verify_own(&raw const (*slot).name)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).name)?;
                 }
                 unsafe {}
             }
             ::core::result::Result::Ok(())
         }
-        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |both @ _: (&Owner, &OwnerRef<'_>)| match both {
+        unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
+            let _ = |__both @ _: (&Owner, &OwnerRef<'_>)| match __both {
                 (
                     Owner { name: __part_0 @ _, lock: __part_1 @ _ },
                     OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
@@ -403,18 +422,18 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            trace.enter("name");
+            __trace.enter("name");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).name, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).name, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
         }
         fn describe(
-            schema: &mut ::jstream::__private::Schema,
+            __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |both @ _: (&Owner, &OwnerRef<'_>)| match both {
+            let _ = |__both @ _: (&Owner, &OwnerRef<'_>)| match __both {
                 (
                     Owner { name: __part_0 @ _, lock: __part_1 @ _ },
                     OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
@@ -428,19 +447,19 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            schema
+            __schema
                 .define::<
                     Self,
                 >(
                     "OwnerRef",
-                    |schema| ::jstream::__private::Kind::Struct(
+                    |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "name",
                                 ::core::mem::offset_of!(Self, name),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).name },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).name },
                                 ),
                             ),
                         ]),
@@ -452,11 +471,11 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for OwnerRef<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long @ _: ::core::marker::PhantomData<
+            __long @ _: ::core::marker::PhantomData<
                 OwnerRef<'long_unless_the_type_says_invariant>,
             >,
         ) -> ::core::marker::PhantomData<OwnerRef<'short>> {
-            long
+            __long
         }
     };
     const _: () = ::jstream::__private::assert_form::<OwnerRef<'static>>();
@@ -464,7 +483,7 @@ const _: () = {
     unsafe impl ::jstream::__private::Transportable for Owner {
         type InPlace<'__b> = OwnerRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |both @ _: (&Owner, &OwnerRef<'_>)| match both {
+            let _ = |__both @ _: (&Owner, &OwnerRef<'_>)| match __both {
                 (
                     Owner { name: __part_0 @ _, lock: __part_1 @ _ },
                     OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
@@ -483,10 +502,10 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both @ _: (&Owner, &OwnerRef<'_>)| match both {
+            let _ = |__both @ _: (&Owner, &OwnerRef<'_>)| match __both {
                 (
                     Owner { name: __part_0 @ _, lock: __part_1 @ _ },
                     OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
@@ -503,9 +522,9 @@ const _: () = {
             let Owner { name: __part_0 @ _, lock: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).name,
+                    &raw mut (*__slot).name,
                     __part_0,
-                    draft,
+                    __draft,
                 );
                 let _ = __part_1;
             }
@@ -517,13 +536,13 @@ const _: () = {
     impl ::jstream::__private::Restore for Owner {
         #[inline]
         fn restore<'__b>(
-            form @ _: &OwnerRef<'__b>,
-            restoring: &mut ::jstream::__private::Restoring,
+            __form @ _: &OwnerRef<'__b>,
+            __restoring: &mut ::jstream::__private::Restoring,
         ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
         where
             Self: '__b,
         {
-            let _ = |both @ _: (&Owner, &OwnerRef<'_>)| match both {
+            let _ = |__both @ _: (&Owner, &OwnerRef<'_>)| match __both {
                 (
                     Owner { name: __part_0 @ _, lock: __part_1 @ _ },
                     OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
@@ -538,12 +557,12 @@ const _: () = {
                 _ => {}
             };
             ::core::result::Result::Ok(
-                match form {
+                match __form {
                     OwnerRef { name: __part_0 @ _, lock: __part_1 @ _ } => {
                         Owner {
                             name: ::jstream::__private::restore_field(
                                 __part_0,
-                                restoring,
+                                __restoring,
                             )?,
                             lock: {
                                 let _ = __part_1;

@@ -19,17 +19,23 @@ type RangeRef<'b> = Range;
     reason = "generated code"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream::__private::{
+        shield as __draft, shield as __form, shield as __long, shield as __of,
+        shield as __part_0, shield as __part_1, shield as __pass, shield as __place,
+        shield as __restoring, shield as __schema, shield as __slot, shield as __trace,
+    };
     const _: () = {
         #[allow(unused_variables, reason = "only their presence matters")]
-        fn all_fields(of @ _: &Range) {
-            let Range { from: __part_0 @ _, to: __part_1 @ _ } = of;
+        fn all_fields(__of @ _: &Range) {
+            let Range { from: __part_0 @ _, to: __part_1 @ _ } = __of;
         }
     };
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Range {
         type InPlace<'__b> = Range where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |of @ _: &Range| match of {
+            let _ = |__of @ _: &Range| match __of {
                 Range { from: __part_0 @ _, to: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
@@ -38,13 +44,13 @@ const _: () = {
             true
                 && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).from
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).from
                         }),
                     )
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).to
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).to
                         }),
                     )
                     .fills(::core::mem::size_of::<Self>())
@@ -52,49 +58,62 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of @ _: &Range| match of {
+            let _ = |__of @ _: &Range| match __of {
                 Range { from: __part_0 @ _, to: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
+                }
+            };
+            let _ = |__of @ _: &Range| match __of {
+                Range { from: __part_0 @ _, to: __part_1 @ _ } => {
+                    ::jstream::__private::asked(__part_0).is_restored();
+                    ::jstream::__private::asked(__part_1).is_restored();
                 }
             };
             let Range { from: __part_0 @ _, to: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).from,
+                    &raw mut (*__slot).from,
                     __part_0,
-                    draft,
+                    __draft,
                 );
-                ::jstream::__private::write_field(&raw mut (*slot).to, __part_1, draft);
+                ::jstream::__private::write_field(
+                    &raw mut (*__slot).to,
+                    __part_1,
+                    __draft,
+                );
             }
         }
         #[inline]
         unsafe fn write_back<'__b>(
-            place: *mut Self,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __place: *mut Self,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         )
         where
             Self: '__b,
         {
-            let _ = |of @ _: &Range| match of {
+            let _ = |__of @ _: &Range| match __of {
                 Range { from: __part_0 @ _, to: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
             unsafe {
-                ::jstream::__private::write_field_back(&raw mut (*place).from, draft);
-                ::jstream::__private::write_field_back(&raw mut (*place).to, draft);
+                ::jstream::__private::write_field_back(
+                    &raw mut (*__place).from,
+                    __draft,
+                );
+                ::jstream::__private::write_field_back(&raw mut (*__place).to, __draft);
             }
         }
     }
     #[automatically_derived]
     unsafe impl ::jstream::__private::InPlace for Range {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of @ _: &Range| match of {
+            let _ = |__of @ _: &Range| match __of {
                 Range { from: __part_0 @ _, to: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
@@ -102,14 +121,14 @@ const _: () = {
             };
             ::jstream::__private::Shape::NOTHING
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                            &raw const (*of).from
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                            &raw const (*__of).from
                         })
                         .verified(),
                 )
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).to
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).to
                     }),
                 )
                 .within(::core::mem::size_of::<Self>())
@@ -117,25 +136,25 @@ const _: () = {
         };
         #[inline(always)]
         unsafe fn read(
-            slot: *mut Self,
-            pass: &mut ::jstream::__private::Pass<'_>,
+            __slot: *mut Self,
+            __pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of @ _: &Range| match of {
+            let _ = |__of @ _: &Range| match __of {
                 Range { from: __part_0 @ _, to: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
             unsafe {
-                ::jstream::__private::read_own(&raw mut (*slot).from, pass)?;
-                ::jstream::__private::read_own(&raw mut (*slot).to, pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).from, __pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).to, __pass)?;
             }
             ::core::result::Result::Ok(())
         }
         unsafe fn verify(
-            slot: *const Self,
+            __slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of @ _: &Range| match of {
+            let _ = |__of @ _: &Range| match __of {
                 Range { from: __part_0 @ _, to: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
@@ -143,75 +162,75 @@ const _: () = {
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
-                    ::jstream::__private::verify_own(&raw const (*slot).from)?;
-                    ::jstream::__private::approve(&raw const (*slot).from, positive)?;
-                    ::jstream::__private::verify_own(&raw const (*slot).to)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).from)?;
+                    ::jstream::__private::approve(&raw const (*__slot).from, positive)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).to)?;
                 }
                 unsafe {
-                    ::jstream::__private::approve(slot, in_order)?;
-                    ::jstream::__private::approve(slot, rules::not_empty)?;
+                    ::jstream::__private::approve(__slot, in_order)?;
+                    ::jstream::__private::approve(__slot, rules::not_empty)?;
                 }
             }
             ::core::result::Result::Ok(())
         }
-        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of @ _: &Range| match of {
+        unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
+            let _ = |__of @ _: &Range| match __of {
                 Range { from: __part_0 @ _, to: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            if trace.hit_verified(slot) {
+            if __trace.hit_verified(__slot) {
                 return;
             }
-            trace.enter("from");
+            __trace.enter("from");
             unsafe {
-                if trace.hit_verified(&raw const (*slot).from) {
+                if __trace.hit_verified(&raw const (*__slot).from) {
                     return;
                 }
-                ::jstream::__private::trace_own(&raw const (*slot).from, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).from, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
-            trace.enter("to");
+            __trace.enter("to");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).to, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).to, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
         }
         fn describe(
-            schema: &mut ::jstream::__private::Schema,
+            __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of @ _: &Range| match of {
+            let _ = |__of @ _: &Range| match __of {
                 Range { from: __part_0 @ _, to: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            schema
+            __schema
                 .define::<
                     Self,
                 >(
                     "Range",
-                    |schema| ::jstream::__private::Kind::Struct(
+                    |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "from",
                                 ::core::mem::offset_of!(Self, from),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).from },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).from },
                                 ),
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "to",
                                 ::core::mem::offset_of!(Self, to),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).to },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).to },
                                 ),
                             ),
                         ]),
@@ -223,51 +242,66 @@ const _: () = {
     unsafe impl ::jstream::__private::Covariant for Range {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long @ _: ::core::marker::PhantomData<Range>,
+            __long @ _: ::core::marker::PhantomData<Range>,
         ) -> ::core::marker::PhantomData<Range> {
-            long
+            __long
         }
     };
     const _: () = ::jstream::__private::assert_form::<Range>();
     #[automatically_derived]
     impl ::jstream::__private::Restore for Range {
-        const IS_COPY: bool = {
-            let _ = |of @ _: &Range| match of {
+        const IS_COPY: ::core::primitive::bool = {
+            let _ = |__of @ _: &Range| match __of {
                 Range { from: __part_0 @ _, to: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            ::jstream::__private::is_copy_of(|of: *const Self| unsafe {
-                &raw const (*of).from
+            let _ = |__of @ _: &Range| match __of {
+                Range { from: __part_0 @ _, to: __part_1 @ _ } => {
+                    ::jstream::__private::asked(__part_0).is_restored();
+                    ::jstream::__private::asked(__part_1).is_restored();
+                }
+            };
+            ::jstream::__private::is_copy_of(|__of: *const Self| unsafe {
+                &raw const (*__of).from
             })
-                && ::jstream::__private::is_copy_of(|of: *const Self| unsafe {
-                    &raw const (*of).to
+                && ::jstream::__private::is_copy_of(|__of: *const Self| unsafe {
+                    &raw const (*__of).to
                 })
         };
         #[inline]
         fn restore<'__b>(
-            form @ _: &Range,
-            restoring: &mut ::jstream::__private::Restoring,
+            __form @ _: &Range,
+            __restoring: &mut ::jstream::__private::Restoring,
         ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
         where
             Self: '__b,
         {
-            let _ = |of @ _: &Range| match of {
+            let _ = |__of @ _: &Range| match __of {
                 Range { from: __part_0 @ _, to: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
+            let _ = |__of @ _: &Range| match __of {
+                Range { from: __part_0 @ _, to: __part_1 @ _ } => {
+                    ::jstream::__private::asked(__part_0).is_restored();
+                    ::jstream::__private::asked(__part_1).is_restored();
+                }
+            };
             ::core::result::Result::Ok(
-                match form {
+                match __form {
                     Range { from: __part_0 @ _, to: __part_1 @ _ } => {
                         Range {
                             from: ::jstream::__private::restore_field(
                                 __part_0,
-                                restoring,
+                                __restoring,
                             )?,
-                            to: ::jstream::__private::restore_field(__part_1, restoring)?,
+                            to: ::jstream::__private::restore_field(
+                                __part_1,
+                                __restoring,
+                            )?,
                         }
                     }
                 },

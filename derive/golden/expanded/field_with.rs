@@ -19,17 +19,23 @@ type TurnRef<'b> = Turn;
     reason = "generated code"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream::__private::{
+        shield as __draft, shield as __form, shield as __long, shield as __of,
+        shield as __part_0, shield as __pass, shield as __restoring, shield as __schema,
+        shield as __slot, shield as __trace,
+    };
     const _: () = {
         #[allow(unused_variables, reason = "only their presence matters")]
-        fn all_fields(of @ _: &Turn) {
-            let Turn { by: __part_0 @ _ } = of;
+        fn all_fields(__of @ _: &Turn) {
+            let Turn { by: __part_0 @ _ } = __of;
         }
     };
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Turn {
         type InPlace<'__b> = Turn where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |of @ _: &Turn| match of {
+            let _ = |__of @ _: &Turn| match __of {
                 Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(
@@ -49,10 +55,10 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of @ _: &Turn| match of {
+            let _ = |__of @ _: &Turn| match __of {
                 Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(
@@ -64,13 +70,18 @@ const _: () = {
                         );
                 }
             };
+            let _ = |__of @ _: &Turn| match __of {
+                Turn { by: __part_0 @ _ } => {
+                    let _ = __part_0;
+                }
+            };
             let Turn { by: __part_0 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_adapted(
                     ::jstream::__private::check_type_of::<AsRadians>(),
                     __part_0,
-                    &raw mut (*slot).by,
-                    draft,
+                    &raw mut (*__slot).by,
+                    __draft,
                 );
             }
         }
@@ -78,7 +89,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::InPlace for Turn {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of @ _: &Turn| match of {
+            let _ = |__of @ _: &Turn| match __of {
                 Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(
@@ -94,17 +105,17 @@ const _: () = {
                 .and(
                     ::jstream::__private::adapted_shape(
                         ::jstream::__private::check_type_of::<AsRadians>(),
-                        |of: *const Self| unsafe { &raw const (*of).by },
+                        |__of: *const Self| unsafe { &raw const (*__of).by },
                     ),
                 )
                 .within(::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
-            slot: *mut Self,
-            pass: &mut ::jstream::__private::Pass<'_>,
+            __slot: *mut Self,
+            __pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of @ _: &Turn| match of {
+            let _ = |__of @ _: &Turn| match __of {
                 Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(
@@ -119,16 +130,16 @@ const _: () = {
             unsafe {
                 ::jstream::__private::read_adapted(
                     ::jstream::__private::check_type_of::<AsRadians>(),
-                    &raw mut (*slot).by,
-                    pass,
+                    &raw mut (*__slot).by,
+                    __pass,
                 )?;
             }
             ::core::result::Result::Ok(())
         }
         unsafe fn verify(
-            slot: *const Self,
+            __slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of @ _: &Turn| match of {
+            let _ = |__of @ _: &Turn| match __of {
                 Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(
@@ -146,8 +157,8 @@ const _: () = {
             }
             ::core::result::Result::Ok(())
         }
-        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of @ _: &Turn| match of {
+        unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
+            let _ = |__of @ _: &Turn| match __of {
                 Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(
@@ -159,18 +170,18 @@ const _: () = {
                         );
                 }
             };
-            trace.enter("by");
+            __trace.enter("by");
             unsafe {
-                let _ = trace.hit(&raw const (*slot).by);
+                let _ = __trace.hit(&raw const (*__slot).by);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
         }
         fn describe(
-            schema: &mut ::jstream::__private::Schema,
+            __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of @ _: &Turn| match of {
+            let _ = |__of @ _: &Turn| match __of {
                 Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(
@@ -182,20 +193,20 @@ const _: () = {
                         );
                 }
             };
-            schema
+            __schema
                 .define::<
                     Self,
                 >(
                     "Turn",
-                    |schema| ::jstream::__private::Kind::Struct(
+                    |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "by",
                                 ::core::mem::offset_of!(Self, by),
                                 ::jstream::__private::describe_adapted(
                                     ::jstream::__private::check_type_of::<AsRadians>(),
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).by },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).by },
                                 ),
                             ),
                         ]),
@@ -207,16 +218,16 @@ const _: () = {
     unsafe impl ::jstream::__private::Covariant for Turn {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long @ _: ::core::marker::PhantomData<Turn>,
+            __long @ _: ::core::marker::PhantomData<Turn>,
         ) -> ::core::marker::PhantomData<Turn> {
-            long
+            __long
         }
     };
     const _: () = ::jstream::__private::assert_form::<Turn>();
     #[automatically_derived]
     impl ::jstream::__private::Restore for Turn {
-        const IS_COPY: bool = {
-            let _ = |of @ _: &Turn| match of {
+        const IS_COPY: ::core::primitive::bool = {
+            let _ = |__of @ _: &Turn| match __of {
                 Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(
@@ -226,19 +237,24 @@ const _: () = {
                         .fits_an_adapter(
                             ::jstream::__private::check_type_of::<AsRadians>(),
                         );
+                }
+            };
+            let _ = |__of @ _: &Turn| match __of {
+                Turn { by: __part_0 @ _ } => {
+                    let _ = __part_0;
                 }
             };
             false
         };
         #[inline]
         fn restore<'__b>(
-            form @ _: &Turn,
-            restoring: &mut ::jstream::__private::Restoring,
+            __form @ _: &Turn,
+            __restoring: &mut ::jstream::__private::Restoring,
         ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
         where
             Self: '__b,
         {
-            let _ = |of @ _: &Turn| match of {
+            let _ = |__of @ _: &Turn| match __of {
                 Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(
@@ -250,8 +266,13 @@ const _: () = {
                         );
                 }
             };
+            let _ = |__of @ _: &Turn| match __of {
+                Turn { by: __part_0 @ _ } => {
+                    let _ = __part_0;
+                }
+            };
             ::core::result::Result::Ok(
-                match form {
+                match __form {
                     Turn { by: __part_0 @ _ } => {
                         Turn {
                             by: ::jstream::__private::restore_adapted(__part_0),
@@ -285,17 +306,24 @@ struct PathRef<'b> {
     reason = "generated code"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream::__private::{
+        shield as __both, shield as __draft, shield as __form, shield as __formatter,
+        shield as __long, shield as __of, shield as __part_0, shield as __part_0_form,
+        shield as __pass, shield as __place, shield as __restoring, shield as __schema,
+        shield as __slot, shield as __trace,
+    };
     const _: () = {
         #[allow(unused_variables, reason = "only their presence matters")]
-        fn all_fields<'b>(of @ _: &PathRef<'b>) {
-            let PathRef { of: __part_0 @ _ } = of;
+        fn all_fields<'b>(__of @ _: &PathRef<'b>) {
+            let PathRef { of: __part_0 @ _ } = __of;
         }
     };
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for PathRef<'b> {
         type InPlace<'__b> = PathRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
+            let _ = |__both @ _: (&Path, &PathRef<'_>)| match __both {
                 (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
@@ -310,8 +338,8 @@ const _: () = {
             true
                 && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).of
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).of
                         }),
                     )
                     .fills(::core::mem::size_of::<Self>())
@@ -319,10 +347,10 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
+            let _ = |__both @ _: (&Path, &PathRef<'_>)| match __both {
                 (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
@@ -336,18 +364,22 @@ const _: () = {
             };
             let PathRef { of: __part_0 @ _ } = self;
             unsafe {
-                ::jstream::__private::write_field(&raw mut (*slot).of, __part_0, draft);
+                ::jstream::__private::write_field(
+                    &raw mut (*__slot).of,
+                    __part_0,
+                    __draft,
+                );
             }
         }
         #[inline]
         unsafe fn write_back<'__b>(
-            place: *mut Self,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __place: *mut Self,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         )
         where
             Self: '__b,
         {
-            let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
+            let _ = |__both @ _: (&Path, &PathRef<'_>)| match __both {
                 (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
@@ -360,14 +392,14 @@ const _: () = {
                 _ => {}
             };
             unsafe {
-                ::jstream::__private::write_field_back(&raw mut (*place).of, draft);
+                ::jstream::__private::write_field_back(&raw mut (*__place).of, __draft);
             }
         }
     }
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for PathRef<'b> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
+            let _ = |__both @ _: (&Path, &PathRef<'_>)| match __both {
                 (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
@@ -381,18 +413,18 @@ const _: () = {
             };
             ::jstream::__private::Shape::NOTHING
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).of
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).of
                     }),
                 )
                 .within(::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
-            slot: *mut Self,
-            pass: &mut ::jstream::__private::Pass<'_>,
+            __slot: *mut Self,
+            __pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
+            let _ = |__both @ _: (&Path, &PathRef<'_>)| match __both {
                 (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
@@ -405,14 +437,14 @@ const _: () = {
                 _ => {}
             };
             unsafe {
-                ::jstream::__private::read_own(&raw mut (*slot).of, pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).of, __pass)?;
             }
             ::core::result::Result::Ok(())
         }
         unsafe fn verify(
-            slot: *const Self,
+            __slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
+            let _ = |__both @ _: (&Path, &PathRef<'_>)| match __both {
                 (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
@@ -426,14 +458,14 @@ const _: () = {
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
-                    ::jstream::__private::verify_own(&raw const (*slot).of)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).of)?;
                 }
                 unsafe {}
             }
             ::core::result::Result::Ok(())
         }
-        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
+        unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
+            let _ = |__both @ _: (&Path, &PathRef<'_>)| match __both {
                 (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
@@ -445,18 +477,18 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            trace.enter("of");
+            __trace.enter("of");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).of, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).of, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
         }
         fn describe(
-            schema: &mut ::jstream::__private::Schema,
+            __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
+            let _ = |__both @ _: (&Path, &PathRef<'_>)| match __both {
                 (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
@@ -468,19 +500,19 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            schema
+            __schema
                 .define::<
                     Self,
                 >(
                     "PathRef",
-                    |schema| ::jstream::__private::Kind::Struct(
+                    |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "of",
                                 ::core::mem::offset_of!(Self, of),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).of },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).of },
                                 ),
                             ),
                         ]),
@@ -492,11 +524,11 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for PathRef<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long @ _: ::core::marker::PhantomData<
+            __long @ _: ::core::marker::PhantomData<
                 PathRef<'long_unless_the_type_says_invariant>,
             >,
         ) -> ::core::marker::PhantomData<PathRef<'short>> {
-            long
+            __long
         }
     };
     const _: () = ::jstream::__private::assert_form::<PathRef<'static>>();
@@ -504,7 +536,7 @@ const _: () = {
     unsafe impl ::jstream::__private::Transportable for Path {
         type InPlace<'__b> = PathRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
+            let _ = |__both @ _: (&Path, &PathRef<'_>)| match __both {
                 (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
@@ -521,10 +553,10 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
+            let _ = |__both @ _: (&Path, &PathRef<'_>)| match __both {
                 (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
@@ -539,9 +571,9 @@ const _: () = {
             let Path { of: __part_0 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_replaced(
-                    &raw mut (*slot).of,
+                    &raw mut (*__slot).of,
                     __part_0,
-                    draft,
+                    __draft,
                     ::jstream::__private::check_type_of::<AsText>(),
                 );
             }
@@ -553,13 +585,13 @@ const _: () = {
     impl ::jstream::__private::Restore for Path {
         #[inline]
         fn restore<'__b>(
-            form @ _: &PathRef<'__b>,
-            restoring: &mut ::jstream::__private::Restoring,
+            __form @ _: &PathRef<'__b>,
+            __restoring: &mut ::jstream::__private::Restoring,
         ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
         where
             Self: '__b,
         {
-            let _ = |both @ _: (&Path, &PathRef<'_>)| match both {
+            let _ = |__both @ _: (&Path, &PathRef<'_>)| match __both {
                 (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
                         .has_an_adapter(::jstream::__private::check_type_of::<AsText>());
@@ -572,7 +604,7 @@ const _: () = {
                 _ => {}
             };
             ::core::result::Result::Ok(
-                match form {
+                match __form {
                     PathRef { of: __part_0 @ _ } => {
                         Path {
                             of: ::jstream::__private::restore_replaced(

@@ -19,11 +19,18 @@ type SideRef<'b> = Side;
     reason = "generated code"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream::__private::{
+        shield as __draft, shield as __form, shield as __long, shield as __meant,
+        shield as __of, shield as __pass, shield as __restoring, shield as __schema,
+        shield as __slot, shield as __start, shield as __tag, shield as __trace,
+        shield as __value,
+    };
     const __TAG_0: ::core::primitive::u16 = 0;
     const __TAG_1: ::core::primitive::u16 = 300;
     const _: () = {
-        fn same_types(of @ _: &mut Side) {
-            match of {
+        fn same_types(__of @ _: &mut Side) {
+            match __of {
                 Side::Buy {} => {}
                 Side::Sell {} => {}
             }
@@ -33,18 +40,21 @@ const _: () = {
     unsafe impl ::jstream::__private::Transportable for Side {
         type InPlace<'__b> = Side where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = { true };
+        const OPTION_IS_MEMORY: ::core::primitive::bool = <Self as ::jstream::__private::InPlace>::OPTION_SHAPE
+            .most_as_is()
+            .is_some();
         #[inline]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
             match self {
                 Side::Buy {} => {
-                    unsafe { slot.cast::<::core::primitive::u16>().write(__TAG_0) };
+                    unsafe { __slot.cast::<::core::primitive::u16>().write(__TAG_0) };
                 }
                 Side::Sell {} => {
-                    unsafe { slot.cast::<::core::primitive::u16>().write(__TAG_1) };
+                    unsafe { __slot.cast::<::core::primitive::u16>().write(__TAG_1) };
                 }
             }
         }
@@ -58,12 +68,12 @@ const _: () = {
                     ::core::primitive::u16 > (),
                     "this fieldless enum is not one byte large: add `#[repr(u8)]`, or a larger integer"
                 );
-                let mut value = ::core::mem::MaybeUninit::<Self>::uninit();
-                let start = value.as_mut_ptr();
-                unsafe { ::core::ptr::write_bytes(start, 0xa5, 1) };
-                unsafe { start.cast::<::core::primitive::u16>().write(__TAG_0) };
-                let meant = unsafe {
-                    match *start {
+                let mut __value = ::core::mem::MaybeUninit::<Self>::uninit();
+                let __start = __value.as_mut_ptr();
+                unsafe { ::core::ptr::write_bytes(__start, 0xa5, 1) };
+                unsafe { __start.cast::<::core::primitive::u16>().write(__TAG_0) };
+                let __meant = unsafe {
+                    match *__start {
                         Side::Buy {} => true,
                         #[allow(
                             unreachable_patterns,
@@ -72,13 +82,13 @@ const _: () = {
                         _ => false,
                     }
                 };
-                ::core::assert!(meant, "the enum is not laid out as its `repr` says");
-                let mut value = ::core::mem::MaybeUninit::<Self>::uninit();
-                let start = value.as_mut_ptr();
-                unsafe { ::core::ptr::write_bytes(start, 0xa5, 1) };
-                unsafe { start.cast::<::core::primitive::u16>().write(__TAG_1) };
-                let meant = unsafe {
-                    match *start {
+                ::core::assert!(__meant, "the enum is not laid out as its `repr` says");
+                let mut __value = ::core::mem::MaybeUninit::<Self>::uninit();
+                let __start = __value.as_mut_ptr();
+                unsafe { ::core::ptr::write_bytes(__start, 0xa5, 1) };
+                unsafe { __start.cast::<::core::primitive::u16>().write(__TAG_1) };
+                let __meant = unsafe {
+                    match *__start {
                         Side::Sell {} => true,
                         #[allow(
                             unreachable_patterns,
@@ -87,7 +97,7 @@ const _: () = {
                         _ => false,
                     }
                 };
-                ::core::assert!(meant, "the enum is not laid out as its `repr` says");
+                ::core::assert!(__meant, "the enum is not laid out as its `repr` says");
                 ::jstream::__private::fieldless(
                     ::core::mem::size_of::<Self>(),
                     [
@@ -99,22 +109,22 @@ const _: () = {
         };
         #[inline]
         unsafe fn read(
-            slot: *mut Self,
-            pass: &mut ::jstream::__private::Pass<'_>,
+            __slot: *mut Self,
+            __pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
             const {
                 ::core::assert!(
                     ! < Self as ::jstream::__private::InPlace > ::SHAPE.plain
                 )
             };
-            let tag = unsafe { slot.cast::<::core::primitive::u16>().read() };
-            match tag {
+            let __tag = unsafe { __slot.cast::<::core::primitive::u16>().read() };
+            match __tag {
                 __TAG_0 => {}
                 __TAG_1 => {}
                 _ => {
                     return ::core::result::Result::Err(
                         ::jstream::__private::Fault::new(
-                            slot,
+                            __slot,
                             ::jstream::__private::FaultKind::Invalid,
                         ),
                     );
@@ -123,11 +133,11 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn verify(
-            slot: *const Self,
+            __slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
-                let tag = unsafe { slot.cast::<::core::primitive::u16>().read() };
-                match tag {
+                let __tag = unsafe { __slot.cast::<::core::primitive::u16>().read() };
+                match __tag {
                     __TAG_0 => {}
                     __TAG_1 => {}
                     _ => {}
@@ -136,26 +146,26 @@ const _: () = {
             }
             ::core::result::Result::Ok(())
         }
-        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            if trace.hit(slot) {
+        unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
+            if __trace.hit(__slot) {
                 return;
             }
-            let tag = unsafe { slot.cast::<::core::primitive::u16>().read() };
-            match tag {
+            let __tag = unsafe { __slot.cast::<::core::primitive::u16>().read() };
+            match __tag {
                 __TAG_0 => {}
                 __TAG_1 => {}
                 _ => {}
             }
         }
         fn describe(
-            schema: &mut ::jstream::__private::Schema,
+            __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            schema
+            __schema
                 .define::<
                     Self,
                 >(
                     "Side",
-                    |schema| ::jstream::__private::Kind::Enum {
+                    |__schema| ::jstream::__private::Kind::Enum {
                         tag: ::core::mem::size_of::<::core::primitive::u16>(),
                         variants: ::jstream::__private::list([
                             ::jstream::__private::VariantInfo::new(
@@ -177,9 +187,9 @@ const _: () = {
     unsafe impl ::jstream::__private::Covariant for Side {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long @ _: ::core::marker::PhantomData<Side>,
+            __long @ _: ::core::marker::PhantomData<Side>,
         ) -> ::core::marker::PhantomData<Side> {
-            long
+            __long
         }
     };
     const _: () = ::jstream::__private::assert_form::<Side>();
@@ -187,14 +197,14 @@ const _: () = {
     impl ::jstream::__private::Restore for Side {
         #[inline]
         fn restore<'__b>(
-            form @ _: &Side,
-            restoring: &mut ::jstream::__private::Restoring,
+            __form @ _: &Side,
+            __restoring: &mut ::jstream::__private::Restoring,
         ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
         where
             Self: '__b,
         {
             ::core::result::Result::Ok(
-                match form {
+                match __form {
                     Side::Buy {} => Side::Buy {},
                     Side::Sell {} => Side::Sell {},
                 },

@@ -19,13 +19,19 @@ type PairRef<'b, A, B, const N: usize> = Pair<'b, A, B, N>;
     reason = "generated code"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream::__private::{
+        shield as __draft, shield as __of, shield as __part_0, shield as __part_1,
+        shield as __part_2, shield as __pass, shield as __place, shield as __schema,
+        shield as __slot, shield as __trace,
+    };
     const _: () = {
         #[allow(unused_variables, reason = "only their presence matters")]
-        fn all_fields<'b, A, B: Copy, const N: usize>(of @ _: &Pair<'b, A, B, N>)
+        fn all_fields<'b, A, B: Copy, const N: usize>(__of @ _: &Pair<'b, A, B, N>)
         where
             A: PartialEq,
         {
-            let Pair { a: __part_0 @ _, b: __part_1 @ _, id: __part_2 @ _ } = of;
+            let Pair { a: __part_0 @ _, b: __part_1 @ _, id: __part_2 @ _ } = __of;
         }
     };
     #[automatically_derived]
@@ -49,7 +55,7 @@ const _: () = {
         where
             Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |of @ _: &Pair<'b, A, B, N>| match of {
+            let _ = |__of @ _: &Pair<'b, A, B, N>| match __of {
                 Pair { a: __part_0 @ _, b: __part_1 @ _, id: __part_2 @ _ } => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_1).travels();
@@ -59,18 +65,18 @@ const _: () = {
             false
                 && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).a
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).a
                         }),
                     )
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).b
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).b
                         }),
                     )
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).id
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).id
                         }),
                     )
                     .fills(::core::mem::size_of::<Self>())
@@ -78,10 +84,10 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of @ _: &Pair<'b, A, B, N>| match of {
+            let _ = |__of @ _: &Pair<'b, A, B, N>| match __of {
                 Pair { a: __part_0 @ _, b: __part_1 @ _, id: __part_2 @ _ } => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_1).travels();
@@ -90,20 +96,32 @@ const _: () = {
             };
             let Pair { a: __part_0 @ _, b: __part_1 @ _, id: __part_2 @ _ } = self;
             unsafe {
-                ::jstream::__private::write_field(&raw mut (*slot).a, __part_0, draft);
-                ::jstream::__private::write_field(&raw mut (*slot).b, __part_1, draft);
-                ::jstream::__private::write_field(&raw mut (*slot).id, __part_2, draft);
+                ::jstream::__private::write_field(
+                    &raw mut (*__slot).a,
+                    __part_0,
+                    __draft,
+                );
+                ::jstream::__private::write_field(
+                    &raw mut (*__slot).b,
+                    __part_1,
+                    __draft,
+                );
+                ::jstream::__private::write_field(
+                    &raw mut (*__slot).id,
+                    __part_2,
+                    __draft,
+                );
             }
         }
         #[inline]
         unsafe fn write_back<'__b>(
-            place: *mut Self,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __place: *mut Self,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         )
         where
             Self: '__b,
         {
-            let _ = |of @ _: &Pair<'b, A, B, N>| match of {
+            let _ = |__of @ _: &Pair<'b, A, B, N>| match __of {
                 Pair { a: __part_0 @ _, b: __part_1 @ _, id: __part_2 @ _ } => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_1).travels();
@@ -111,9 +129,9 @@ const _: () = {
                 }
             };
             unsafe {
-                ::jstream::__private::write_field_back(&raw mut (*place).a, draft);
-                ::jstream::__private::write_field_back(&raw mut (*place).b, draft);
-                ::jstream::__private::write_field_back(&raw mut (*place).id, draft);
+                ::jstream::__private::write_field_back(&raw mut (*__place).a, __draft);
+                ::jstream::__private::write_field_back(&raw mut (*__place).b, __draft);
+                ::jstream::__private::write_field_back(&raw mut (*__place).id, __draft);
             }
         }
     }
@@ -128,7 +146,7 @@ const _: () = {
         A: PartialEq,
     {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of @ _: &Pair<'b, A, B, N>| match of {
+            let _ = |__of @ _: &Pair<'b, A, B, N>| match __of {
                 Pair { a: __part_0 @ _, b: __part_1 @ _, id: __part_2 @ _ } => {
                     ::jstream::__private::asked(__part_0).is_in_place();
                     ::jstream::__private::asked(__part_1).is_in_place();
@@ -137,28 +155,28 @@ const _: () = {
             };
             ::jstream::__private::Shape::NOTHING
                 .and(
-                    ::jstream::__private::shape_of(|of: *const Self| unsafe {
-                        &raw const (*of).a
+                    ::jstream::__private::shape_of(|__of: *const Self| unsafe {
+                        &raw const (*__of).a
                     }),
                 )
                 .and(
-                    ::jstream::__private::shape_of(|of: *const Self| unsafe {
-                        &raw const (*of).b
+                    ::jstream::__private::shape_of(|__of: *const Self| unsafe {
+                        &raw const (*__of).b
                     }),
                 )
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).id
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).id
                     }),
                 )
                 .within(::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
-            slot: *mut Self,
-            pass: &mut ::jstream::__private::Pass<'_>,
+            __slot: *mut Self,
+            __pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of @ _: &Pair<'b, A, B, N>| match of {
+            let _ = |__of @ _: &Pair<'b, A, B, N>| match __of {
                 Pair { a: __part_0 @ _, b: __part_1 @ _, id: __part_2 @ _ } => {
                     ::jstream::__private::asked(__part_0).is_in_place();
                     ::jstream::__private::asked(__part_1).is_in_place();
@@ -166,16 +184,16 @@ const _: () = {
                 }
             };
             unsafe {
-                ::jstream::__private::InPlace::read(&raw mut (*slot).a, pass)?;
-                ::jstream::__private::InPlace::read(&raw mut (*slot).b, pass)?;
-                ::jstream::__private::read_own(&raw mut (*slot).id, pass)?;
+                ::jstream::__private::InPlace::read(&raw mut (*__slot).a, __pass)?;
+                ::jstream::__private::InPlace::read(&raw mut (*__slot).b, __pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).id, __pass)?;
             }
             ::core::result::Result::Ok(())
         }
         unsafe fn verify(
-            slot: *const Self,
+            __slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of @ _: &Pair<'b, A, B, N>| match of {
+            let _ = |__of @ _: &Pair<'b, A, B, N>| match __of {
                 Pair { a: __part_0 @ _, b: __part_1 @ _, id: __part_2 @ _ } => {
                     ::jstream::__private::asked(__part_0).is_in_place();
                     ::jstream::__private::asked(__part_1).is_in_place();
@@ -184,83 +202,83 @@ const _: () = {
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
-                    ::jstream::__private::InPlace::verify(&raw const (*slot).a)?;
-                    ::jstream::__private::InPlace::verify(&raw const (*slot).b)?;
-                    ::jstream::__private::verify_own(&raw const (*slot).id)?;
+                    ::jstream::__private::InPlace::verify(&raw const (*__slot).a)?;
+                    ::jstream::__private::InPlace::verify(&raw const (*__slot).b)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).id)?;
                 }
                 unsafe {}
             }
             ::core::result::Result::Ok(())
         }
-        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of @ _: &Pair<'b, A, B, N>| match of {
+        unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
+            let _ = |__of @ _: &Pair<'b, A, B, N>| match __of {
                 Pair { a: __part_0 @ _, b: __part_1 @ _, id: __part_2 @ _ } => {
                     ::jstream::__private::asked(__part_0).is_in_place();
                     ::jstream::__private::asked(__part_1).is_in_place();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
-            trace.enter("a");
+            __trace.enter("a");
             unsafe {
-                ::jstream::__private::InPlace::trace(&raw const (*slot).a, trace);
+                ::jstream::__private::InPlace::trace(&raw const (*__slot).a, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
-            trace.enter("b");
+            __trace.enter("b");
             unsafe {
-                ::jstream::__private::InPlace::trace(&raw const (*slot).b, trace);
+                ::jstream::__private::InPlace::trace(&raw const (*__slot).b, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
-            trace.enter("id");
+            __trace.enter("id");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).id, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).id, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
         }
         fn describe(
-            schema: &mut ::jstream::__private::Schema,
+            __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of @ _: &Pair<'b, A, B, N>| match of {
+            let _ = |__of @ _: &Pair<'b, A, B, N>| match __of {
                 Pair { a: __part_0 @ _, b: __part_1 @ _, id: __part_2 @ _ } => {
                     ::jstream::__private::asked(__part_0).is_in_place();
                     ::jstream::__private::asked(__part_1).is_in_place();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
-            schema
+            __schema
                 .define::<
                     Self,
                 >(
                     "Pair",
-                    |schema| ::jstream::__private::Kind::Struct(
+                    |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "a",
                                 ::core::mem::offset_of!(Self, a),
                                 ::jstream::__private::describe(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).a },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).a },
                                 ),
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "b",
                                 ::core::mem::offset_of!(Self, b),
                                 ::jstream::__private::describe(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).b },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).b },
                                 ),
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "id",
                                 ::core::mem::offset_of!(Self, id),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).id },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).id },
                                 ),
                             ),
                         ]),
@@ -292,10 +310,16 @@ struct ListRef<'b, T> {
     reason = "generated code"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream::__private::{
+        shield as __draft, shield as __form, shield as __long, shield as __of,
+        shield as __part_0, shield as __pass, shield as __place, shield as __restoring,
+        shield as __schema, shield as __slot, shield as __trace,
+    };
     const _: () = {
         #[allow(unused_variables, reason = "only their presence matters")]
-        fn all_fields<'b, T>(of @ _: &ListRef<'b, T>) {
-            let ListRef { of: __part_0 @ _ } = of;
+        fn all_fields<'b, T>(__of @ _: &ListRef<'b, T>) {
+            let ListRef { of: __part_0 @ _ } = __of;
         }
     };
     #[automatically_derived]
@@ -310,7 +334,7 @@ const _: () = {
         where
             Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |of @ _: &ListRef<'b, T>| match of {
+            let _ = |__of @ _: &ListRef<'b, T>| match __of {
                 ListRef { of: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).travels();
                 }
@@ -318,8 +342,8 @@ const _: () = {
             true
                 && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).of
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).of
                         }),
                     )
                     .fills(::core::mem::size_of::<Self>())
@@ -327,34 +351,38 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of @ _: &ListRef<'b, T>| match of {
+            let _ = |__of @ _: &ListRef<'b, T>| match __of {
                 ListRef { of: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).travels();
                 }
             };
             let ListRef { of: __part_0 @ _ } = self;
             unsafe {
-                ::jstream::__private::write_field(&raw mut (*slot).of, __part_0, draft);
+                ::jstream::__private::write_field(
+                    &raw mut (*__slot).of,
+                    __part_0,
+                    __draft,
+                );
             }
         }
         #[inline]
         unsafe fn write_back<'__b>(
-            place: *mut Self,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __place: *mut Self,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         )
         where
             Self: '__b,
         {
-            let _ = |of @ _: &ListRef<'b, T>| match of {
+            let _ = |__of @ _: &ListRef<'b, T>| match __of {
                 ListRef { of: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).travels();
                 }
             };
             unsafe {
-                ::jstream::__private::write_field_back(&raw mut (*place).of, draft);
+                ::jstream::__private::write_field_back(&raw mut (*__place).of, __draft);
             }
         }
     }
@@ -362,85 +390,85 @@ const _: () = {
     unsafe impl<'b, T: ::jstream::__private::InPlace> ::jstream::__private::InPlace
     for ListRef<'b, T> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of @ _: &ListRef<'b, T>| match of {
+            let _ = |__of @ _: &ListRef<'b, T>| match __of {
                 ListRef { of: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).is_in_place();
                 }
             };
             ::jstream::__private::Shape::NOTHING
                 .and(
-                    ::jstream::__private::shape_of(|of: *const Self| unsafe {
-                        &raw const (*of).of
+                    ::jstream::__private::shape_of(|__of: *const Self| unsafe {
+                        &raw const (*__of).of
                     }),
                 )
                 .within(::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
-            slot: *mut Self,
-            pass: &mut ::jstream::__private::Pass<'_>,
+            __slot: *mut Self,
+            __pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of @ _: &ListRef<'b, T>| match of {
+            let _ = |__of @ _: &ListRef<'b, T>| match __of {
                 ListRef { of: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).is_in_place();
                 }
             };
             unsafe {
-                ::jstream::__private::InPlace::read(&raw mut (*slot).of, pass)?;
+                ::jstream::__private::InPlace::read(&raw mut (*__slot).of, __pass)?;
             }
             ::core::result::Result::Ok(())
         }
         unsafe fn verify(
-            slot: *const Self,
+            __slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of @ _: &ListRef<'b, T>| match of {
+            let _ = |__of @ _: &ListRef<'b, T>| match __of {
                 ListRef { of: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).is_in_place();
                 }
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
-                    ::jstream::__private::InPlace::verify(&raw const (*slot).of)?;
+                    ::jstream::__private::InPlace::verify(&raw const (*__slot).of)?;
                 }
                 unsafe {}
             }
             ::core::result::Result::Ok(())
         }
-        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of @ _: &ListRef<'b, T>| match of {
+        unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
+            let _ = |__of @ _: &ListRef<'b, T>| match __of {
                 ListRef { of: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).is_in_place();
                 }
             };
-            trace.enter("of");
+            __trace.enter("of");
             unsafe {
-                ::jstream::__private::InPlace::trace(&raw const (*slot).of, trace);
+                ::jstream::__private::InPlace::trace(&raw const (*__slot).of, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
         }
         fn describe(
-            schema: &mut ::jstream::__private::Schema,
+            __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of @ _: &ListRef<'b, T>| match of {
+            let _ = |__of @ _: &ListRef<'b, T>| match __of {
                 ListRef { of: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).is_in_place();
                 }
             };
-            schema
+            __schema
                 .define::<
                     Self,
                 >(
                     "ListRef",
-                    |schema| ::jstream::__private::Kind::Struct(
+                    |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "of",
                                 ::core::mem::offset_of!(Self, of),
                                 ::jstream::__private::describe(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).of },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).of },
                                 ),
                             ),
                         ]),
@@ -453,14 +481,14 @@ const _: () = {
     for ListRef<'b, T> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long @ _: ::core::marker::PhantomData<
+            __long @ _: ::core::marker::PhantomData<
                 ListRef<
                     'long_unless_the_type_says_invariant,
                     &'long_unless_the_type_says_invariant (),
                 >,
             >,
         ) -> ::core::marker::PhantomData<ListRef<'short, &'short ()>> {
-            long
+            __long
         }
     };
     #[automatically_derived]
@@ -474,7 +502,7 @@ const _: () = {
         where
             Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |of @ _: &List<T>| match of {
+            let _ = |__of @ _: &List<T>| match __of {
                 List { of: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).travels();
                 }
@@ -484,17 +512,21 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of @ _: &List<T>| match of {
+            let _ = |__of @ _: &List<T>| match __of {
                 List { of: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).travels();
                 }
             };
             let List { of: __part_0 @ _ } = self;
             unsafe {
-                ::jstream::__private::write_field(&raw mut (*slot).of, __part_0, draft);
+                ::jstream::__private::write_field(
+                    &raw mut (*__slot).of,
+                    __part_0,
+                    __draft,
+                );
             }
         }
     }
@@ -505,25 +537,33 @@ const _: () = {
     impl<T: ::jstream::__private::Restore> ::jstream::__private::Restore for List<T> {
         #[inline]
         fn restore<'__b>(
-            form @ _: &ListRef<
+            __form @ _: &ListRef<
                 '__b,
                 <T as ::jstream::__private::Transportable>::InPlace<'__b>,
             >,
-            restoring: &mut ::jstream::__private::Restoring,
+            __restoring: &mut ::jstream::__private::Restoring,
         ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
         where
             Self: '__b,
         {
-            let _ = |of @ _: &List<T>| match of {
+            let _ = |__of @ _: &List<T>| match __of {
                 List { of: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).travels();
                 }
             };
+            let _ = |__of @ _: &List<T>| match __of {
+                List { of: __part_0 @ _ } => {
+                    ::jstream::__private::asked(__part_0).is_restored();
+                }
+            };
             ::core::result::Result::Ok(
-                match form {
+                match __form {
                     ListRef { of: __part_0 @ _ } => {
                         List {
-                            of: ::jstream::__private::restore_field(__part_0, restoring)?,
+                            of: ::jstream::__private::restore_field(
+                                __part_0,
+                                __restoring,
+                            )?,
                         }
                     }
                 },

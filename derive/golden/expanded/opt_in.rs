@@ -19,17 +19,23 @@ type NodeRef<'b> = Node<'b>;
     reason = "generated code"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream::__private::{
+        shield as __draft, shield as __long, shield as __of, shield as __part_0,
+        shield as __part_1, shield as __pass, shield as __schema, shield as __slot,
+        shield as __trace,
+    };
     const _: () = {
         #[allow(unused_variables, reason = "only their presence matters")]
-        fn all_fields<'b>(of @ _: &Node<'b>) {
-            let Node { left: __part_0 @ _, right: __part_1 @ _ } = of;
+        fn all_fields<'b>(__of @ _: &Node<'b>) {
+            let Node { left: __part_0 @ _, right: __part_1 @ _ } = __of;
         }
     };
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for Node<'b> {
         type InPlace<'__b> = Node<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |of @ _: &Node<'b>| match of {
+            let _ = |__of @ _: &Node<'b>| match __of {
                 Node { left: __part_0 @ _, right: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
@@ -39,8 +45,8 @@ const _: () = {
                 && ::jstream::__private::MemoryLayout::NOTHING
                     .and(::jstream::__private::MemoryLayout::OTHER)
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).right
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).right
                         }),
                     )
                     .fills(::core::mem::size_of::<Self>())
@@ -48,10 +54,10 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of @ _: &Node<'b>| match of {
+            let _ = |__of @ _: &Node<'b>| match __of {
                 Node { left: __part_0 @ _, right: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
@@ -61,13 +67,13 @@ const _: () = {
             unsafe {
                 ::jstream::__private::write_absent(
                     __part_0,
-                    &raw mut (*slot).left,
-                    draft,
+                    &raw mut (*__slot).left,
+                    __draft,
                 );
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).right,
+                    &raw mut (*__slot).right,
                     __part_1,
-                    draft,
+                    __draft,
                 );
             }
         }
@@ -75,7 +81,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for Node<'b> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of @ _: &Node<'b>| match of {
+            let _ = |__of @ _: &Node<'b>| match __of {
                 Node { left: __part_0 @ _, right: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
@@ -83,38 +89,38 @@ const _: () = {
             };
             ::jstream::__private::Shape::NOTHING
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).left
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).left
                     }),
                 )
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).right
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).right
                     }),
                 )
                 .within(::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
-            slot: *mut Self,
-            pass: &mut ::jstream::__private::Pass<'_>,
+            __slot: *mut Self,
+            __pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of @ _: &Node<'b>| match of {
+            let _ = |__of @ _: &Node<'b>| match __of {
                 Node { left: __part_0 @ _, right: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
             unsafe {
-                ::jstream::__private::read_own(&raw mut (*slot).left, pass)?;
-                ::jstream::__private::read_own(&raw mut (*slot).right, pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).left, __pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).right, __pass)?;
             }
             ::core::result::Result::Ok(())
         }
         unsafe fn verify(
-            slot: *const Self,
+            __slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of @ _: &Node<'b>| match of {
+            let _ = |__of @ _: &Node<'b>| match __of {
                 Node { left: __part_0 @ _, right: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
@@ -122,65 +128,65 @@ const _: () = {
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
-                    ::jstream::__private::verify_own(&raw const (*slot).left)?;
-                    ::jstream::__private::verify_own(&raw const (*slot).right)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).left)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).right)?;
                 }
                 unsafe {}
             }
             ::core::result::Result::Ok(())
         }
-        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of @ _: &Node<'b>| match of {
+        unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
+            let _ = |__of @ _: &Node<'b>| match __of {
                 Node { left: __part_0 @ _, right: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            trace.enter("left");
+            __trace.enter("left");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).left, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).left, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
-            trace.enter("right");
+            __trace.enter("right");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).right, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).right, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
         }
         fn describe(
-            schema: &mut ::jstream::__private::Schema,
+            __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of @ _: &Node<'b>| match of {
+            let _ = |__of @ _: &Node<'b>| match __of {
                 Node { left: __part_0 @ _, right: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            schema
+            __schema
                 .define::<
                     Self,
                 >(
                     "Node",
-                    |schema| ::jstream::__private::Kind::Struct(
+                    |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "left",
                                 ::core::mem::offset_of!(Self, left),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).left },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).left },
                                 ),
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "right",
                                 ::core::mem::offset_of!(Self, right),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).right },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).right },
                                 ),
                             ),
                         ]),
@@ -192,11 +198,11 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for Node<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long @ _: ::core::marker::PhantomData<
+            __long @ _: ::core::marker::PhantomData<
                 Node<'long_unless_the_type_says_invariant>,
             >,
         ) -> ::core::marker::PhantomData<Node<'short>> {
-            long
+            __long
         }
     };
     const _: () = ::jstream::__private::assert_form::<Node<'static>>();

@@ -24,21 +24,29 @@ pub struct PlayerRef<'b> {
     reason = "generated code"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream::__private::{
+        shield as __both, shield as __draft, shield as __form, shield as __long,
+        shield as __of, shield as __part_0, shield as __part_0_form, shield as __part_1,
+        shield as __part_1_form, shield as __part_2, shield as __part_2_form,
+        shield as __pass, shield as __place, shield as __restoring, shield as __schema,
+        shield as __slot, shield as __trace,
+    };
     const _: () = {
         #[allow(unused_variables, reason = "only their presence matters")]
-        fn all_fields<'b>(of @ _: &PlayerRef<'b>) {
+        fn all_fields<'b>(__of @ _: &PlayerRef<'b>) {
             let PlayerRef {
                 name: __part_0 @ _,
                 inventory: __part_1 @ _,
                 spouse: __part_2 @ _,
-            } = of;
+            } = __of;
         }
     };
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for PlayerRef<'b> {
         type InPlace<'__b> = PlayerRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |both @ _: (&Player, &PlayerRef<'_>)| match both {
+            let _ = |__both @ _: (&Player, &PlayerRef<'_>)| match __both {
                 (
                     Player {
                         name: __part_0 @ _,
@@ -67,18 +75,18 @@ const _: () = {
             true
                 && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).name
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).name
                         }),
                     )
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).inventory
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).inventory
                         }),
                     )
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).spouse
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).spouse
                         }),
                     )
                     .fills(::core::mem::size_of::<Self>())
@@ -86,10 +94,10 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both @ _: (&Player, &PlayerRef<'_>)| match both {
+            let _ = |__both @ _: (&Player, &PlayerRef<'_>)| match __both {
                 (
                     Player {
                         name: __part_0 @ _,
@@ -122,31 +130,31 @@ const _: () = {
             } = self;
             unsafe {
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).name,
+                    &raw mut (*__slot).name,
                     __part_0,
-                    draft,
+                    __draft,
                 );
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).inventory,
+                    &raw mut (*__slot).inventory,
                     __part_1,
-                    draft,
+                    __draft,
                 );
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).spouse,
+                    &raw mut (*__slot).spouse,
                     __part_2,
-                    draft,
+                    __draft,
                 );
             }
         }
         #[inline]
         unsafe fn write_back<'__b>(
-            place: *mut Self,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __place: *mut Self,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         )
         where
             Self: '__b,
         {
-            let _ = |both @ _: (&Player, &PlayerRef<'_>)| match both {
+            let _ = |__both @ _: (&Player, &PlayerRef<'_>)| match __both {
                 (
                     Player {
                         name: __part_0 @ _,
@@ -173,19 +181,25 @@ const _: () = {
                 _ => {}
             };
             unsafe {
-                ::jstream::__private::write_field_back(&raw mut (*place).name, draft);
                 ::jstream::__private::write_field_back(
-                    &raw mut (*place).inventory,
-                    draft,
+                    &raw mut (*__place).name,
+                    __draft,
                 );
-                ::jstream::__private::write_field_back(&raw mut (*place).spouse, draft);
+                ::jstream::__private::write_field_back(
+                    &raw mut (*__place).inventory,
+                    __draft,
+                );
+                ::jstream::__private::write_field_back(
+                    &raw mut (*__place).spouse,
+                    __draft,
+                );
             }
         }
     }
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for PlayerRef<'b> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |both @ _: (&Player, &PlayerRef<'_>)| match both {
+            let _ = |__both @ _: (&Player, &PlayerRef<'_>)| match __both {
                 (
                     Player {
                         name: __part_0 @ _,
@@ -213,28 +227,28 @@ const _: () = {
             };
             ::jstream::__private::Shape::NOTHING
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).name
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).name
                     }),
                 )
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).inventory
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).inventory
                     }),
                 )
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).spouse
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).spouse
                     }),
                 )
                 .within(::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
-            slot: *mut Self,
-            pass: &mut ::jstream::__private::Pass<'_>,
+            __slot: *mut Self,
+            __pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |both @ _: (&Player, &PlayerRef<'_>)| match both {
+            let _ = |__both @ _: (&Player, &PlayerRef<'_>)| match __both {
                 (
                     Player {
                         name: __part_0 @ _,
@@ -261,16 +275,16 @@ const _: () = {
                 _ => {}
             };
             unsafe {
-                ::jstream::__private::read_own(&raw mut (*slot).name, pass)?;
-                ::jstream::__private::read_own(&raw mut (*slot).inventory, pass)?;
-                ::jstream::__private::read_own(&raw mut (*slot).spouse, pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).name, __pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).inventory, __pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).spouse, __pass)?;
             }
             ::core::result::Result::Ok(())
         }
         unsafe fn verify(
-            slot: *const Self,
+            __slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |both @ _: (&Player, &PlayerRef<'_>)| match both {
+            let _ = |__both @ _: (&Player, &PlayerRef<'_>)| match __both {
                 (
                     Player {
                         name: __part_0 @ _,
@@ -298,16 +312,16 @@ const _: () = {
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
-                    ::jstream::__private::verify_own(&raw const (*slot).name)?;
-                    ::jstream::__private::verify_own(&raw const (*slot).inventory)?;
-                    ::jstream::__private::verify_own(&raw const (*slot).spouse)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).name)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).inventory)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).spouse)?;
                 }
                 unsafe {}
             }
             ::core::result::Result::Ok(())
         }
-        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |both @ _: (&Player, &PlayerRef<'_>)| match both {
+        unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
+            let _ = |__both @ _: (&Player, &PlayerRef<'_>)| match __both {
                 (
                     Player {
                         name: __part_0 @ _,
@@ -333,32 +347,32 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            trace.enter("name");
+            __trace.enter("name");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).name, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).name, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
-            trace.enter("inventory");
+            __trace.enter("inventory");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).inventory, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).inventory, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
-            trace.enter("spouse");
+            __trace.enter("spouse");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).spouse, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).spouse, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
         }
         fn describe(
-            schema: &mut ::jstream::__private::Schema,
+            __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |both @ _: (&Player, &PlayerRef<'_>)| match both {
+            let _ = |__both @ _: (&Player, &PlayerRef<'_>)| match __both {
                 (
                     Player {
                         name: __part_0 @ _,
@@ -384,35 +398,35 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            schema
+            __schema
                 .define::<
                     Self,
                 >(
                     "PlayerRef",
-                    |schema| ::jstream::__private::Kind::Struct(
+                    |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "name",
                                 ::core::mem::offset_of!(Self, name),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).name },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).name },
                                 ),
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "inventory",
                                 ::core::mem::offset_of!(Self, inventory),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).inventory },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).inventory },
                                 ),
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "spouse",
                                 ::core::mem::offset_of!(Self, spouse),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).spouse },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).spouse },
                                 ),
                             ),
                         ]),
@@ -424,11 +438,11 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for PlayerRef<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long @ _: ::core::marker::PhantomData<
+            __long @ _: ::core::marker::PhantomData<
                 PlayerRef<'long_unless_the_type_says_invariant>,
             >,
         ) -> ::core::marker::PhantomData<PlayerRef<'short>> {
-            long
+            __long
         }
     };
     const _: () = ::jstream::__private::assert_form::<PlayerRef<'static>>();
@@ -436,7 +450,7 @@ const _: () = {
     unsafe impl ::jstream::__private::Transportable for Player {
         type InPlace<'__b> = PlayerRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |both @ _: (&Player, &PlayerRef<'_>)| match both {
+            let _ = |__both @ _: (&Player, &PlayerRef<'_>)| match __both {
                 (
                     Player {
                         name: __part_0 @ _,
@@ -467,10 +481,10 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both @ _: (&Player, &PlayerRef<'_>)| match both {
+            let _ = |__both @ _: (&Player, &PlayerRef<'_>)| match __both {
                 (
                     Player {
                         name: __part_0 @ _,
@@ -503,19 +517,19 @@ const _: () = {
             } = self;
             unsafe {
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).name,
+                    &raw mut (*__slot).name,
                     __part_0,
-                    draft,
+                    __draft,
                 );
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).inventory,
+                    &raw mut (*__slot).inventory,
                     __part_1,
-                    draft,
+                    __draft,
                 );
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).spouse,
+                    &raw mut (*__slot).spouse,
                     __part_2,
-                    draft,
+                    __draft,
                 );
             }
         }
@@ -526,13 +540,13 @@ const _: () = {
     impl ::jstream::__private::Restore for Player {
         #[inline]
         fn restore<'__b>(
-            form @ _: &PlayerRef<'__b>,
-            restoring: &mut ::jstream::__private::Restoring,
+            __form @ _: &PlayerRef<'__b>,
+            __restoring: &mut ::jstream::__private::Restoring,
         ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
         where
             Self: '__b,
         {
-            let _ = |both @ _: (&Player, &PlayerRef<'_>)| match both {
+            let _ = |__both @ _: (&Player, &PlayerRef<'_>)| match __both {
                 (
                     Player {
                         name: __part_0 @ _,
@@ -559,7 +573,7 @@ const _: () = {
                 _ => {}
             };
             ::core::result::Result::Ok(
-                match form {
+                match __form {
                     PlayerRef {
                         name: __part_0 @ _,
                         inventory: __part_1 @ _,
@@ -568,15 +582,15 @@ const _: () = {
                         Player {
                             name: ::jstream::__private::restore_field(
                                 __part_0,
-                                restoring,
+                                __restoring,
                             )?,
                             inventory: ::jstream::__private::restore_field(
                                 __part_1,
-                                restoring,
+                                __restoring,
                             )?,
                             spouse: ::jstream::__private::restore_field(
                                 __part_2,
-                                restoring,
+                                __restoring,
                             )?,
                         }
                     }

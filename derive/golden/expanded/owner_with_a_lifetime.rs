@@ -22,17 +22,24 @@ struct LineRef<'b> {
     reason = "generated code"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream::__private::{
+        shield as __both, shield as __draft, shield as __formatter, shield as __long,
+        shield as __of, shield as __part_0, shield as __part_0_form, shield as __part_1,
+        shield as __part_1_form, shield as __pass, shield as __place, shield as __schema,
+        shield as __slot, shield as __trace,
+    };
     const _: () = {
         #[allow(unused_variables, reason = "only their presence matters")]
-        fn all_fields<'b>(of @ _: &LineRef<'b>) {
-            let LineRef { text: __part_0 @ _, words: __part_1 @ _ } = of;
+        fn all_fields<'b>(__of @ _: &LineRef<'b>) {
+            let LineRef { text: __part_0 @ _, words: __part_1 @ _ } = __of;
         }
     };
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for LineRef<'b> {
         type InPlace<'__b> = LineRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |both @ _: (&Line<'b>, &LineRef<'b>)| match both {
+            let _ = |__both @ _: (&Line<'b>, &LineRef<'b>)| match __both {
                 (
                     Line { text: __part_0 @ _, words: __part_1 @ _ },
                     LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
@@ -50,13 +57,13 @@ const _: () = {
             true
                 && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).text
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).text
                         }),
                     )
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).words
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).words
                         }),
                     )
                     .fills(::core::mem::size_of::<Self>())
@@ -64,10 +71,10 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both @ _: (&Line<'b>, &LineRef<'b>)| match both {
+            let _ = |__both @ _: (&Line<'b>, &LineRef<'b>)| match __both {
                 (
                     Line { text: __part_0 @ _, words: __part_1 @ _ },
                     LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
@@ -85,26 +92,26 @@ const _: () = {
             let LineRef { text: __part_0 @ _, words: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).text,
+                    &raw mut (*__slot).text,
                     __part_0,
-                    draft,
+                    __draft,
                 );
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).words,
+                    &raw mut (*__slot).words,
                     __part_1,
-                    draft,
+                    __draft,
                 );
             }
         }
         #[inline]
         unsafe fn write_back<'__b>(
-            place: *mut Self,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __place: *mut Self,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         )
         where
             Self: '__b,
         {
-            let _ = |both @ _: (&Line<'b>, &LineRef<'b>)| match both {
+            let _ = |__both @ _: (&Line<'b>, &LineRef<'b>)| match __both {
                 (
                     Line { text: __part_0 @ _, words: __part_1 @ _ },
                     LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
@@ -120,15 +127,21 @@ const _: () = {
                 _ => {}
             };
             unsafe {
-                ::jstream::__private::write_field_back(&raw mut (*place).text, draft);
-                ::jstream::__private::write_field_back(&raw mut (*place).words, draft);
+                ::jstream::__private::write_field_back(
+                    &raw mut (*__place).text,
+                    __draft,
+                );
+                ::jstream::__private::write_field_back(
+                    &raw mut (*__place).words,
+                    __draft,
+                );
             }
         }
     }
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for LineRef<'b> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |both @ _: (&Line<'b>, &LineRef<'b>)| match both {
+            let _ = |__both @ _: (&Line<'b>, &LineRef<'b>)| match __both {
                 (
                     Line { text: __part_0 @ _, words: __part_1 @ _ },
                     LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
@@ -145,23 +158,23 @@ const _: () = {
             };
             ::jstream::__private::Shape::NOTHING
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).text
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).text
                     }),
                 )
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).words
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).words
                     }),
                 )
                 .within(::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
-            slot: *mut Self,
-            pass: &mut ::jstream::__private::Pass<'_>,
+            __slot: *mut Self,
+            __pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |both @ _: (&Line<'b>, &LineRef<'b>)| match both {
+            let _ = |__both @ _: (&Line<'b>, &LineRef<'b>)| match __both {
                 (
                     Line { text: __part_0 @ _, words: __part_1 @ _ },
                     LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
@@ -177,15 +190,15 @@ const _: () = {
                 _ => {}
             };
             unsafe {
-                ::jstream::__private::read_own(&raw mut (*slot).text, pass)?;
-                ::jstream::__private::read_own(&raw mut (*slot).words, pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).text, __pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).words, __pass)?;
             }
             ::core::result::Result::Ok(())
         }
         unsafe fn verify(
-            slot: *const Self,
+            __slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |both @ _: (&Line<'b>, &LineRef<'b>)| match both {
+            let _ = |__both @ _: (&Line<'b>, &LineRef<'b>)| match __both {
                 (
                     Line { text: __part_0 @ _, words: __part_1 @ _ },
                     LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
@@ -202,15 +215,15 @@ const _: () = {
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
-                    ::jstream::__private::verify_own(&raw const (*slot).text)?;
-                    ::jstream::__private::verify_own(&raw const (*slot).words)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).text)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).words)?;
                 }
                 unsafe {}
             }
             ::core::result::Result::Ok(())
         }
-        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |both @ _: (&Line<'b>, &LineRef<'b>)| match both {
+        unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
+            let _ = |__both @ _: (&Line<'b>, &LineRef<'b>)| match __both {
                 (
                     Line { text: __part_0 @ _, words: __part_1 @ _ },
                     LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
@@ -225,25 +238,25 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            trace.enter("text");
+            __trace.enter("text");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).text, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).text, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
-            trace.enter("words");
+            __trace.enter("words");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).words, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).words, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
         }
         fn describe(
-            schema: &mut ::jstream::__private::Schema,
+            __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |both @ _: (&Line<'b>, &LineRef<'b>)| match both {
+            let _ = |__both @ _: (&Line<'b>, &LineRef<'b>)| match __both {
                 (
                     Line { text: __part_0 @ _, words: __part_1 @ _ },
                     LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
@@ -258,27 +271,27 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            schema
+            __schema
                 .define::<
                     Self,
                 >(
                     "LineRef",
-                    |schema| ::jstream::__private::Kind::Struct(
+                    |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "text",
                                 ::core::mem::offset_of!(Self, text),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).text },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).text },
                                 ),
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "words",
                                 ::core::mem::offset_of!(Self, words),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).words },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).words },
                                 ),
                             ),
                         ]),
@@ -290,11 +303,11 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for LineRef<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long @ _: ::core::marker::PhantomData<
+            __long @ _: ::core::marker::PhantomData<
                 LineRef<'long_unless_the_type_says_invariant>,
             >,
         ) -> ::core::marker::PhantomData<LineRef<'short>> {
-            long
+            __long
         }
     };
     const _: () = ::jstream::__private::assert_form::<LineRef<'static>>();
@@ -302,7 +315,7 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Transportable for Line<'b> {
         type InPlace<'__b> = LineRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |both @ _: (&Line<'b>, &LineRef<'b>)| match both {
+            let _ = |__both @ _: (&Line<'b>, &LineRef<'b>)| match __both {
                 (
                     Line { text: __part_0 @ _, words: __part_1 @ _ },
                     LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
@@ -322,10 +335,10 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both @ _: (&Line<'b>, &LineRef<'b>)| match both {
+            let _ = |__both @ _: (&Line<'b>, &LineRef<'b>)| match __both {
                 (
                     Line { text: __part_0 @ _, words: __part_1 @ _ },
                     LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
@@ -343,14 +356,14 @@ const _: () = {
             let Line { text: __part_0 @ _, words: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).text,
+                    &raw mut (*__slot).text,
                     __part_0,
-                    draft,
+                    __draft,
                 );
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).words,
+                    &raw mut (*__slot).words,
                     __part_1,
-                    draft,
+                    __draft,
                 );
             }
         }

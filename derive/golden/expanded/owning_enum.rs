@@ -22,6 +22,14 @@ enum ItemRef<'b> {
     reason = "generated code"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream::__private::{
+        shield as __both, shield as __draft, shield as __form, shield as __formatter,
+        shield as __long, shield as __meant, shield as __of, shield as __part_0,
+        shield as __part_0_form, shield as __pass, shield as __place,
+        shield as __restoring, shield as __schema, shield as __slot, shield as __start,
+        shield as __tag, shield as __trace, shield as __value,
+    };
     const __TAG_0: ::core::primitive::u8 = 0;
     const __TAG_1: ::core::primitive::u8 = __TAG_0 + 1;
     #[repr(C)]
@@ -37,18 +45,18 @@ const _: () = {
         of: ::core::marker::PhantomData<ItemRef<'b>>,
     }
     const _: () = {
-        fn same_types<'b>(of @ _: &mut ItemRef<'b>) {
-            match of {
+        fn same_types<'b>(__of @ _: &mut ItemRef<'b>) {
+            match __of {
                 ItemRef::Coins { 0: __part_0 @ _ } => {
                     ::jstream::__private::same_type(
                         __part_0,
-                        |of: *mut __Variant0<'b>| unsafe { &raw mut (*of).__part_0 },
+                        |__of: *mut __Variant0<'b>| unsafe { &raw mut (*__of).__part_0 },
                     );
                 }
                 ItemRef::Book { pages: __part_0 @ _ } => {
                     ::jstream::__private::same_type(
                         __part_0,
-                        |of: *mut __Variant1<'b>| unsafe { &raw mut (*of).__part_0 },
+                        |__of: *mut __Variant1<'b>| unsafe { &raw mut (*__of).__part_0 },
                     );
                 }
             }
@@ -58,7 +66,7 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Transportable for ItemRef<'b> {
         type InPlace<'__b> = ItemRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+            let _ = |__both @ _: (&Item, &ItemRef<'_>)| match __both {
                 (
                     Item::Coins { 0: __part_0 @ _ },
                     ItemRef::Coins { 0: __part_0_form @ _ },
@@ -83,10 +91,10 @@ const _: () = {
         #[inline]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+            let _ = |__both @ _: (&Item, &ItemRef<'_>)| match __both {
                 (
                     Item::Coins { 0: __part_0 @ _ },
                     ItemRef::Coins { 0: __part_0_form @ _ },
@@ -108,24 +116,24 @@ const _: () = {
             };
             match self {
                 ItemRef::Coins { 0: __part_0 @ _ } => {
-                    unsafe { slot.cast::<::core::primitive::u8>().write(__TAG_0) };
-                    let slot = slot.cast::<__Variant0<'__b>>();
+                    unsafe { __slot.cast::<::core::primitive::u8>().write(__TAG_0) };
+                    let __slot = __slot.cast::<__Variant0<'__b>>();
                     unsafe {
                         ::jstream::__private::write_field(
-                            &raw mut (*slot).__part_0,
+                            &raw mut (*__slot).__part_0,
                             __part_0,
-                            draft,
+                            __draft,
                         );
                     }
                 }
                 ItemRef::Book { pages: __part_0 @ _ } => {
-                    unsafe { slot.cast::<::core::primitive::u8>().write(__TAG_1) };
-                    let slot = slot.cast::<__Variant1<'__b>>();
+                    unsafe { __slot.cast::<::core::primitive::u8>().write(__TAG_1) };
+                    let __slot = __slot.cast::<__Variant1<'__b>>();
                     unsafe {
                         ::jstream::__private::write_field(
-                            &raw mut (*slot).__part_0,
+                            &raw mut (*__slot).__part_0,
                             __part_0,
-                            draft,
+                            __draft,
                         );
                     }
                 }
@@ -133,13 +141,13 @@ const _: () = {
         }
         #[inline]
         unsafe fn write_back<'__b>(
-            place: *mut Self,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __place: *mut Self,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         )
         where
             Self: '__b,
         {
-            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+            let _ = |__both @ _: (&Item, &ItemRef<'_>)| match __both {
                 (
                     Item::Coins { 0: __part_0 @ _ },
                     ItemRef::Coins { 0: __part_0_form @ _ },
@@ -159,23 +167,23 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            let tag = unsafe { place.cast::<::core::primitive::u8>().read() };
-            match tag {
+            let __tag = unsafe { __place.cast::<::core::primitive::u8>().read() };
+            match __tag {
                 __TAG_0 => {
-                    let place = place.cast::<__Variant0<'b>>();
+                    let __place = __place.cast::<__Variant0<'b>>();
                     unsafe {
                         ::jstream::__private::write_field_back(
-                            &raw mut (*place).__part_0,
-                            draft,
+                            &raw mut (*__place).__part_0,
+                            __draft,
                         );
                     }
                 }
                 __TAG_1 => {
-                    let place = place.cast::<__Variant1<'b>>();
+                    let __place = __place.cast::<__Variant1<'b>>();
                     unsafe {
                         ::jstream::__private::write_field_back(
-                            &raw mut (*place).__part_0,
-                            draft,
+                            &raw mut (*__place).__part_0,
+                            __draft,
                         );
                     }
                 }
@@ -186,7 +194,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for ItemRef<'b> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+            let _ = |__both @ _: (&Item, &ItemRef<'_>)| match __both {
                 (
                     Item::Coins { 0: __part_0 @ _ },
                     ItemRef::Coins { 0: __part_0_form @ _ },
@@ -214,15 +222,15 @@ const _: () = {
                     ::core::mem::size_of:: < Self > () >= ::core::mem::size_of:: <
                     __Variant1 < 'b > > (), "the enum is not laid out as its `repr` says"
                 );
-                let mut value = ::core::mem::MaybeUninit::<Self>::uninit();
-                let start = value.as_mut_ptr();
-                unsafe { ::core::ptr::write_bytes(start, 0xa5, 1) };
-                unsafe { start.cast::<::core::primitive::u8>().write(__TAG_0) };
-                let meant = unsafe {
-                    match *start {
+                let mut __value = ::core::mem::MaybeUninit::<Self>::uninit();
+                let __start = __value.as_mut_ptr();
+                unsafe { ::core::ptr::write_bytes(__start, 0xa5, 1) };
+                unsafe { __start.cast::<::core::primitive::u8>().write(__TAG_0) };
+                let __meant = unsafe {
+                    match *__start {
                         ItemRef::Coins { 0: ref __part_0 } => {
                             true
-                                && ::jstream::__private::offset_in(start, __part_0)
+                                && ::jstream::__private::offset_in(__start, __part_0)
                                     == ::core::mem::offset_of!(__Variant0 < 'b >, __part_0)
                         }
                         #[allow(
@@ -232,16 +240,16 @@ const _: () = {
                         _ => false,
                     }
                 };
-                ::core::assert!(meant, "the enum is not laid out as its `repr` says");
-                let mut value = ::core::mem::MaybeUninit::<Self>::uninit();
-                let start = value.as_mut_ptr();
-                unsafe { ::core::ptr::write_bytes(start, 0xa5, 1) };
-                unsafe { start.cast::<::core::primitive::u8>().write(__TAG_1) };
-                let meant = unsafe {
-                    match *start {
+                ::core::assert!(__meant, "the enum is not laid out as its `repr` says");
+                let mut __value = ::core::mem::MaybeUninit::<Self>::uninit();
+                let __start = __value.as_mut_ptr();
+                unsafe { ::core::ptr::write_bytes(__start, 0xa5, 1) };
+                unsafe { __start.cast::<::core::primitive::u8>().write(__TAG_1) };
+                let __meant = unsafe {
+                    match *__start {
                         ItemRef::Book { pages: ref __part_0 } => {
                             true
-                                && ::jstream::__private::offset_in(start, __part_0)
+                                && ::jstream::__private::offset_in(__start, __part_0)
                                     == ::core::mem::offset_of!(__Variant1 < 'b >, __part_0)
                         }
                         #[allow(
@@ -251,16 +259,16 @@ const _: () = {
                         _ => false,
                     }
                 };
-                ::core::assert!(meant, "the enum is not laid out as its `repr` says");
+                ::core::assert!(__meant, "the enum is not laid out as its `repr` says");
                 ::jstream::__private::Shape::NOTHING
                     .and(
-                        ::jstream::__private::shape_of_own(|of: *const __Variant0<'b>| unsafe {
-                            &raw const (*of).__part_0
+                        ::jstream::__private::shape_of_own(|__of: *const __Variant0<'b>| unsafe {
+                            &raw const (*__of).__part_0
                         }),
                     )
                     .and(
-                        ::jstream::__private::shape_of_own(|of: *const __Variant1<'b>| unsafe {
-                            &raw const (*of).__part_0
+                        ::jstream::__private::shape_of_own(|__of: *const __Variant1<'b>| unsafe {
+                            &raw const (*__of).__part_0
                         }),
                     )
                     .tagged(::core::mem::size_of::<Self>())
@@ -268,10 +276,10 @@ const _: () = {
         };
         #[inline]
         unsafe fn read(
-            slot: *mut Self,
-            pass: &mut ::jstream::__private::Pass<'_>,
+            __slot: *mut Self,
+            __pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+            let _ = |__both @ _: (&Item, &ItemRef<'_>)| match __both {
                 (
                     Item::Coins { 0: __part_0 @ _ },
                     ItemRef::Coins { 0: __part_0_form @ _ },
@@ -296,24 +304,30 @@ const _: () = {
                     ! < Self as ::jstream::__private::InPlace > ::SHAPE.plain
                 )
             };
-            let tag = unsafe { slot.cast::<::core::primitive::u8>().read() };
-            match tag {
+            let __tag = unsafe { __slot.cast::<::core::primitive::u8>().read() };
+            match __tag {
                 __TAG_0 => {
-                    let slot = slot.cast::<__Variant0<'b>>();
+                    let __slot = __slot.cast::<__Variant0<'b>>();
                     unsafe {
-                        ::jstream::__private::read_own(&raw mut (*slot).__part_0, pass)?;
+                        ::jstream::__private::read_own(
+                            &raw mut (*__slot).__part_0,
+                            __pass,
+                        )?;
                     }
                 }
                 __TAG_1 => {
-                    let slot = slot.cast::<__Variant1<'b>>();
+                    let __slot = __slot.cast::<__Variant1<'b>>();
                     unsafe {
-                        ::jstream::__private::read_own(&raw mut (*slot).__part_0, pass)?;
+                        ::jstream::__private::read_own(
+                            &raw mut (*__slot).__part_0,
+                            __pass,
+                        )?;
                     }
                 }
                 _ => {
                     return ::core::result::Result::Err(
                         ::jstream::__private::Fault::new(
-                            slot,
+                            __slot,
                             ::jstream::__private::FaultKind::Invalid,
                         ),
                     );
@@ -322,9 +336,9 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn verify(
-            slot: *const Self,
+            __slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+            let _ = |__both @ _: (&Item, &ItemRef<'_>)| match __both {
                 (
                     Item::Coins { 0: __part_0 @ _ },
                     ItemRef::Coins { 0: __part_0_form @ _ },
@@ -345,21 +359,21 @@ const _: () = {
                 _ => {}
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
-                let tag = unsafe { slot.cast::<::core::primitive::u8>().read() };
-                match tag {
+                let __tag = unsafe { __slot.cast::<::core::primitive::u8>().read() };
+                match __tag {
                     __TAG_0 => {
-                        let slot = slot.cast::<__Variant0<'b>>();
+                        let __slot = __slot.cast::<__Variant0<'b>>();
                         unsafe {
                             ::jstream::__private::verify_own(
-                                &raw const (*slot).__part_0,
+                                &raw const (*__slot).__part_0,
                             )?;
                         }
                     }
                     __TAG_1 => {
-                        let slot = slot.cast::<__Variant1<'b>>();
+                        let __slot = __slot.cast::<__Variant1<'b>>();
                         unsafe {
                             ::jstream::__private::verify_own(
-                                &raw const (*slot).__part_0,
+                                &raw const (*__slot).__part_0,
                             )?;
                         }
                     }
@@ -369,8 +383,8 @@ const _: () = {
             }
             ::core::result::Result::Ok(())
         }
-        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+        unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
+            let _ = |__both @ _: (&Item, &ItemRef<'_>)| match __both {
                 (
                     Item::Coins { 0: __part_0 @ _ },
                     ItemRef::Coins { 0: __part_0_form @ _ },
@@ -390,33 +404,33 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            if trace.hit(slot) {
+            if __trace.hit(__slot) {
                 return;
             }
-            let tag = unsafe { slot.cast::<::core::primitive::u8>().read() };
-            match tag {
+            let __tag = unsafe { __slot.cast::<::core::primitive::u8>().read() };
+            match __tag {
                 __TAG_0 => {
-                    let slot = slot.cast::<__Variant0<'b>>();
+                    let __slot = __slot.cast::<__Variant0<'b>>();
                     unsafe {
-                        trace.enter("0");
+                        __trace.enter("0");
                         ::jstream::__private::trace_own(
-                            &raw const (*slot).__part_0,
-                            trace,
+                            &raw const (*__slot).__part_0,
+                            __trace,
                         );
-                        if trace.leave() {
+                        if __trace.leave() {
                             return;
                         }
                     }
                 }
                 __TAG_1 => {
-                    let slot = slot.cast::<__Variant1<'b>>();
+                    let __slot = __slot.cast::<__Variant1<'b>>();
                     unsafe {
-                        trace.enter("pages");
+                        __trace.enter("pages");
                         ::jstream::__private::trace_own(
-                            &raw const (*slot).__part_0,
-                            trace,
+                            &raw const (*__slot).__part_0,
+                            __trace,
                         );
-                        if trace.leave() {
+                        if __trace.leave() {
                             return;
                         }
                     }
@@ -425,9 +439,9 @@ const _: () = {
             }
         }
         fn describe(
-            schema: &mut ::jstream::__private::Schema,
+            __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+            let _ = |__both @ _: (&Item, &ItemRef<'_>)| match __both {
                 (
                     Item::Coins { 0: __part_0 @ _ },
                     ItemRef::Coins { 0: __part_0_form @ _ },
@@ -447,12 +461,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            schema
+            __schema
                 .define::<
                     Self,
                 >(
                     "ItemRef",
-                    |schema| ::jstream::__private::Kind::Enum {
+                    |__schema| ::jstream::__private::Kind::Enum {
                         tag: ::core::mem::size_of::<::core::primitive::u8>(),
                         variants: ::jstream::__private::list([
                             ::jstream::__private::VariantInfo::new(
@@ -463,9 +477,9 @@ const _: () = {
                                         "0",
                                         ::core::mem::offset_of!(__Variant0 < 'b >, __part_0),
                                         ::jstream::__private::describe_own(
-                                            schema,
-                                            |of: *const __Variant0<'b>| unsafe {
-                                                &raw const (*of).__part_0
+                                            __schema,
+                                            |__of: *const __Variant0<'b>| unsafe {
+                                                &raw const (*__of).__part_0
                                             },
                                         ),
                                     ),
@@ -479,9 +493,9 @@ const _: () = {
                                         "pages",
                                         ::core::mem::offset_of!(__Variant1 < 'b >, __part_0),
                                         ::jstream::__private::describe_own(
-                                            schema,
-                                            |of: *const __Variant1<'b>| unsafe {
-                                                &raw const (*of).__part_0
+                                            __schema,
+                                            |__of: *const __Variant1<'b>| unsafe {
+                                                &raw const (*__of).__part_0
                                             },
                                         ),
                                     ),
@@ -496,11 +510,11 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for ItemRef<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long @ _: ::core::marker::PhantomData<
+            __long @ _: ::core::marker::PhantomData<
                 ItemRef<'long_unless_the_type_says_invariant>,
             >,
         ) -> ::core::marker::PhantomData<ItemRef<'short>> {
-            long
+            __long
         }
     };
     const _: () = ::jstream::__private::assert_form::<ItemRef<'static>>();
@@ -508,7 +522,7 @@ const _: () = {
     unsafe impl ::jstream::__private::Transportable for Item {
         type InPlace<'__b> = ItemRef<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+            let _ = |__both @ _: (&Item, &ItemRef<'_>)| match __both {
                 (
                     Item::Coins { 0: __part_0 @ _ },
                     ItemRef::Coins { 0: __part_0_form @ _ },
@@ -533,10 +547,10 @@ const _: () = {
         #[inline]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+            let _ = |__both @ _: (&Item, &ItemRef<'_>)| match __both {
                 (
                     Item::Coins { 0: __part_0 @ _ },
                     ItemRef::Coins { 0: __part_0_form @ _ },
@@ -558,24 +572,24 @@ const _: () = {
             };
             match self {
                 Item::Coins { 0: __part_0 @ _ } => {
-                    unsafe { slot.cast::<::core::primitive::u8>().write(__TAG_0) };
-                    let slot = slot.cast::<__Variant0<'__b>>();
+                    unsafe { __slot.cast::<::core::primitive::u8>().write(__TAG_0) };
+                    let __slot = __slot.cast::<__Variant0<'__b>>();
                     unsafe {
                         ::jstream::__private::write_field(
-                            &raw mut (*slot).__part_0,
+                            &raw mut (*__slot).__part_0,
                             __part_0,
-                            draft,
+                            __draft,
                         );
                     }
                 }
                 Item::Book { pages: __part_0 @ _ } => {
-                    unsafe { slot.cast::<::core::primitive::u8>().write(__TAG_1) };
-                    let slot = slot.cast::<__Variant1<'__b>>();
+                    unsafe { __slot.cast::<::core::primitive::u8>().write(__TAG_1) };
+                    let __slot = __slot.cast::<__Variant1<'__b>>();
                     unsafe {
                         ::jstream::__private::write_field(
-                            &raw mut (*slot).__part_0,
+                            &raw mut (*__slot).__part_0,
                             __part_0,
-                            draft,
+                            __draft,
                         );
                     }
                 }
@@ -588,13 +602,13 @@ const _: () = {
     impl ::jstream::__private::Restore for Item {
         #[inline]
         fn restore<'__b>(
-            form @ _: &ItemRef<'__b>,
-            restoring: &mut ::jstream::__private::Restoring,
+            __form @ _: &ItemRef<'__b>,
+            __restoring: &mut ::jstream::__private::Restoring,
         ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
         where
             Self: '__b,
         {
-            let _ = |both @ _: (&Item, &ItemRef<'_>)| match both {
+            let _ = |__both @ _: (&Item, &ItemRef<'_>)| match __both {
                 (
                     Item::Coins { 0: __part_0 @ _ },
                     ItemRef::Coins { 0: __part_0_form @ _ },
@@ -615,17 +629,20 @@ const _: () = {
                 _ => {}
             };
             ::core::result::Result::Ok(
-                match form {
+                match __form {
                     ItemRef::Coins { 0: __part_0 @ _ } => {
                         Item::Coins {
-                            0: ::jstream::__private::restore_field(__part_0, restoring)?,
+                            0: ::jstream::__private::restore_field(
+                                __part_0,
+                                __restoring,
+                            )?,
                         }
                     }
                     ItemRef::Book { pages: __part_0 @ _ } => {
                         Item::Book {
                             pages: ::jstream::__private::restore_field(
                                 __part_0,
-                                restoring,
+                                __restoring,
                             )?,
                         }
                     }

@@ -19,17 +19,23 @@ type IdRef<'b, T: ?::core::marker::Sized> = Id<T>;
     reason = "generated code"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream::__private::{
+        shield as __draft, shield as __form, shield as __long, shield as __of,
+        shield as __part_0, shield as __part_1, shield as __pass, shield as __place,
+        shield as __restoring, shield as __schema, shield as __slot, shield as __trace,
+    };
     const _: () = {
         #[allow(unused_variables, reason = "only their presence matters")]
-        fn all_fields<T: ?Sized>(of @ _: &Id<T>) {
-            let Id { number: __part_0 @ _, of: __part_1 @ _ } = of;
+        fn all_fields<T: ?Sized>(__of @ _: &Id<T>) {
+            let Id { number: __part_0 @ _, of: __part_1 @ _ } = __of;
         }
     };
     #[automatically_derived]
     unsafe impl<T: ?Sized> ::jstream::__private::Transportable for Id<T> {
         type InPlace<'__b> = Id<T> where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |of @ _: &Id<T>| match of {
+            let _ = |__of @ _: &Id<T>| match __of {
                 Id { number: __part_0 @ _, of: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).travels();
@@ -38,13 +44,13 @@ const _: () = {
             false
                 && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).number
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).number
                         }),
                     )
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).of
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).of
                         }),
                     )
                     .fills(::core::mem::size_of::<Self>())
@@ -52,49 +58,62 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of @ _: &Id<T>| match of {
+            let _ = |__of @ _: &Id<T>| match __of {
                 Id { number: __part_0 @ _, of: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).travels();
+                }
+            };
+            let _ = |__of @ _: &Id<T>| match __of {
+                Id { number: __part_0 @ _, of: __part_1 @ _ } => {
+                    ::jstream::__private::asked(__part_0).is_restored();
+                    let _ = __part_1;
                 }
             };
             let Id { number: __part_0 @ _, of: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).number,
+                    &raw mut (*__slot).number,
                     __part_0,
-                    draft,
+                    __draft,
                 );
-                ::jstream::__private::write_field(&raw mut (*slot).of, __part_1, draft);
+                ::jstream::__private::write_field(
+                    &raw mut (*__slot).of,
+                    __part_1,
+                    __draft,
+                );
             }
         }
         #[inline]
         unsafe fn write_back<'__b>(
-            place: *mut Self,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __place: *mut Self,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         )
         where
             Self: '__b,
         {
-            let _ = |of @ _: &Id<T>| match of {
+            let _ = |__of @ _: &Id<T>| match __of {
                 Id { number: __part_0 @ _, of: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).travels();
                 }
             };
             unsafe {
-                ::jstream::__private::write_field_back(&raw mut (*place).number, draft);
-                ::jstream::__private::write_field_back(&raw mut (*place).of, draft);
+                ::jstream::__private::write_field_back(
+                    &raw mut (*__place).number,
+                    __draft,
+                );
+                ::jstream::__private::write_field_back(&raw mut (*__place).of, __draft);
             }
         }
     }
     #[automatically_derived]
     unsafe impl<T: ?Sized> ::jstream::__private::InPlace for Id<T> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of @ _: &Id<T>| match of {
+            let _ = |__of @ _: &Id<T>| match __of {
                 Id { number: __part_0 @ _, of: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).is_in_place();
@@ -102,38 +121,38 @@ const _: () = {
             };
             ::jstream::__private::Shape::NOTHING
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).number
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).number
                     }),
                 )
                 .and(
-                    ::jstream::__private::shape_of(|of: *const Self| unsafe {
-                        &raw const (*of).of
+                    ::jstream::__private::shape_of(|__of: *const Self| unsafe {
+                        &raw const (*__of).of
                     }),
                 )
                 .within(::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
-            slot: *mut Self,
-            pass: &mut ::jstream::__private::Pass<'_>,
+            __slot: *mut Self,
+            __pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of @ _: &Id<T>| match of {
+            let _ = |__of @ _: &Id<T>| match __of {
                 Id { number: __part_0 @ _, of: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).is_in_place();
                 }
             };
             unsafe {
-                ::jstream::__private::read_own(&raw mut (*slot).number, pass)?;
-                ::jstream::__private::InPlace::read(&raw mut (*slot).of, pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).number, __pass)?;
+                ::jstream::__private::InPlace::read(&raw mut (*__slot).of, __pass)?;
             }
             ::core::result::Result::Ok(())
         }
         unsafe fn verify(
-            slot: *const Self,
+            __slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of @ _: &Id<T>| match of {
+            let _ = |__of @ _: &Id<T>| match __of {
                 Id { number: __part_0 @ _, of: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).is_in_place();
@@ -141,65 +160,65 @@ const _: () = {
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
-                    ::jstream::__private::verify_own(&raw const (*slot).number)?;
-                    ::jstream::__private::InPlace::verify(&raw const (*slot).of)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).number)?;
+                    ::jstream::__private::InPlace::verify(&raw const (*__slot).of)?;
                 }
                 unsafe {}
             }
             ::core::result::Result::Ok(())
         }
-        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of @ _: &Id<T>| match of {
+        unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
+            let _ = |__of @ _: &Id<T>| match __of {
                 Id { number: __part_0 @ _, of: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).is_in_place();
                 }
             };
-            trace.enter("number");
+            __trace.enter("number");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).number, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).number, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
-            trace.enter("of");
+            __trace.enter("of");
             unsafe {
-                ::jstream::__private::InPlace::trace(&raw const (*slot).of, trace);
+                ::jstream::__private::InPlace::trace(&raw const (*__slot).of, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
         }
         fn describe(
-            schema: &mut ::jstream::__private::Schema,
+            __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of @ _: &Id<T>| match of {
+            let _ = |__of @ _: &Id<T>| match __of {
                 Id { number: __part_0 @ _, of: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).is_in_place();
                 }
             };
-            schema
+            __schema
                 .define::<
                     Self,
                 >(
                     "Id",
-                    |schema| ::jstream::__private::Kind::Struct(
+                    |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "number",
                                 ::core::mem::offset_of!(Self, number),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).number },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).number },
                                 ),
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "of",
                                 ::core::mem::offset_of!(Self, of),
                                 ::jstream::__private::describe(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).of },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).of },
                                 ),
                             ),
                         ]),
@@ -211,50 +230,65 @@ const _: () = {
     unsafe impl<T: ?Sized + 'static> ::jstream::__private::Covariant for Id<T> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short, T: ?Sized>(
-            long @ _: ::core::marker::PhantomData<Id<T>>,
+            __long @ _: ::core::marker::PhantomData<Id<T>>,
         ) -> ::core::marker::PhantomData<Id<T>> {
-            long
+            __long
         }
     };
     #[automatically_derived]
     impl<T: ?Sized> ::jstream::__private::Restore for Id<T> {
-        const IS_COPY: bool = {
-            let _ = |of @ _: &Id<T>| match of {
+        const IS_COPY: ::core::primitive::bool = {
+            let _ = |__of @ _: &Id<T>| match __of {
                 Id { number: __part_0 @ _, of: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).travels();
                 }
             };
-            ::jstream::__private::is_copy_of(|of: *const Self| unsafe {
-                &raw const (*of).number
+            let _ = |__of @ _: &Id<T>| match __of {
+                Id { number: __part_0 @ _, of: __part_1 @ _ } => {
+                    ::jstream::__private::asked(__part_0).is_restored();
+                    ::jstream::__private::asked(__part_1).is_restored();
+                }
+            };
+            ::jstream::__private::is_copy_of(|__of: *const Self| unsafe {
+                &raw const (*__of).number
             })
-                && ::jstream::__private::is_copy_of(|of: *const Self| unsafe {
-                    &raw const (*of).of
+                && ::jstream::__private::is_copy_of(|__of: *const Self| unsafe {
+                    &raw const (*__of).of
                 })
         };
         #[inline]
         fn restore<'__b>(
-            form @ _: &Id<T>,
-            restoring: &mut ::jstream::__private::Restoring,
+            __form @ _: &Id<T>,
+            __restoring: &mut ::jstream::__private::Restoring,
         ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
         where
             Self: '__b,
         {
-            let _ = |of @ _: &Id<T>| match of {
+            let _ = |__of @ _: &Id<T>| match __of {
                 Id { number: __part_0 @ _, of: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).travels();
                 }
             };
+            let _ = |__of @ _: &Id<T>| match __of {
+                Id { number: __part_0 @ _, of: __part_1 @ _ } => {
+                    ::jstream::__private::asked(__part_0).is_restored();
+                    ::jstream::__private::asked(__part_1).is_restored();
+                }
+            };
             ::core::result::Result::Ok(
-                match form {
+                match __form {
                     Id { number: __part_0 @ _, of: __part_1 @ _ } => {
                         Id {
                             number: ::jstream::__private::restore_field(
                                 __part_0,
-                                restoring,
+                                __restoring,
                             )?,
-                            of: ::jstream::__private::restore_field(__part_1, restoring)?,
+                            of: ::jstream::__private::restore_field(
+                                __part_1,
+                                __restoring,
+                            )?,
                         }
                     }
                 },
@@ -287,10 +321,17 @@ struct NamedRef<'b, T, U> {
     reason = "generated code"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream::__private::{
+        shield as __draft, shield as __form, shield as __long, shield as __of,
+        shield as __part_0, shield as __part_1, shield as __part_2, shield as __pass,
+        shield as __place, shield as __restoring, shield as __schema, shield as __slot,
+        shield as __trace,
+    };
     const _: () = {
         #[allow(unused_variables, reason = "only their presence matters")]
-        fn all_fields<'b, T, U>(of @ _: &NamedRef<'b, T, U>) {
-            let NamedRef { name: __part_0 @ _, value: __part_1 @ _, of: __part_2 @ _ } = of;
+        fn all_fields<'b, T, U>(__of @ _: &NamedRef<'b, T, U>) {
+            let NamedRef { name: __part_0 @ _, value: __part_1 @ _, of: __part_2 @ _ } = __of;
         }
     };
     #[automatically_derived]
@@ -307,7 +348,7 @@ const _: () = {
         where
             Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |of @ _: &NamedRef<'b, T, U>| match of {
+            let _ = |__of @ _: &NamedRef<'b, T, U>| match __of {
                 NamedRef {
                     name: __part_0 @ _,
                     value: __part_1 @ _,
@@ -321,18 +362,18 @@ const _: () = {
             true
                 && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).name
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).name
                         }),
                     )
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).value
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).value
                         }),
                     )
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).of
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).of
                         }),
                     )
                     .fills(::core::mem::size_of::<Self>())
@@ -340,10 +381,10 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of @ _: &NamedRef<'b, T, U>| match of {
+            let _ = |__of @ _: &NamedRef<'b, T, U>| match __of {
                 NamedRef {
                     name: __part_0 @ _,
                     value: __part_1 @ _,
@@ -357,27 +398,31 @@ const _: () = {
             let NamedRef { name: __part_0 @ _, value: __part_1 @ _, of: __part_2 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).name,
+                    &raw mut (*__slot).name,
                     __part_0,
-                    draft,
+                    __draft,
                 );
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).value,
+                    &raw mut (*__slot).value,
                     __part_1,
-                    draft,
+                    __draft,
                 );
-                ::jstream::__private::write_field(&raw mut (*slot).of, __part_2, draft);
+                ::jstream::__private::write_field(
+                    &raw mut (*__slot).of,
+                    __part_2,
+                    __draft,
+                );
             }
         }
         #[inline]
         unsafe fn write_back<'__b>(
-            place: *mut Self,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __place: *mut Self,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         )
         where
             Self: '__b,
         {
-            let _ = |of @ _: &NamedRef<'b, T, U>| match of {
+            let _ = |__of @ _: &NamedRef<'b, T, U>| match __of {
                 NamedRef {
                     name: __part_0 @ _,
                     value: __part_1 @ _,
@@ -389,9 +434,15 @@ const _: () = {
                 }
             };
             unsafe {
-                ::jstream::__private::write_field_back(&raw mut (*place).name, draft);
-                ::jstream::__private::write_field_back(&raw mut (*place).value, draft);
-                ::jstream::__private::write_field_back(&raw mut (*place).of, draft);
+                ::jstream::__private::write_field_back(
+                    &raw mut (*__place).name,
+                    __draft,
+                );
+                ::jstream::__private::write_field_back(
+                    &raw mut (*__place).value,
+                    __draft,
+                );
+                ::jstream::__private::write_field_back(&raw mut (*__place).of, __draft);
             }
         }
     }
@@ -399,7 +450,7 @@ const _: () = {
     unsafe impl<'b, T, U: ::jstream::__private::InPlace> ::jstream::__private::InPlace
     for NamedRef<'b, T, U> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of @ _: &NamedRef<'b, T, U>| match of {
+            let _ = |__of @ _: &NamedRef<'b, T, U>| match __of {
                 NamedRef {
                     name: __part_0 @ _,
                     value: __part_1 @ _,
@@ -412,28 +463,28 @@ const _: () = {
             };
             ::jstream::__private::Shape::NOTHING
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).name
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).name
                     }),
                 )
                 .and(
-                    ::jstream::__private::shape_of(|of: *const Self| unsafe {
-                        &raw const (*of).value
+                    ::jstream::__private::shape_of(|__of: *const Self| unsafe {
+                        &raw const (*__of).value
                     }),
                 )
                 .and(
-                    ::jstream::__private::shape_of(|of: *const Self| unsafe {
-                        &raw const (*of).of
+                    ::jstream::__private::shape_of(|__of: *const Self| unsafe {
+                        &raw const (*__of).of
                     }),
                 )
                 .within(::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
-            slot: *mut Self,
-            pass: &mut ::jstream::__private::Pass<'_>,
+            __slot: *mut Self,
+            __pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of @ _: &NamedRef<'b, T, U>| match of {
+            let _ = |__of @ _: &NamedRef<'b, T, U>| match __of {
                 NamedRef {
                     name: __part_0 @ _,
                     value: __part_1 @ _,
@@ -445,16 +496,16 @@ const _: () = {
                 }
             };
             unsafe {
-                ::jstream::__private::read_own(&raw mut (*slot).name, pass)?;
-                ::jstream::__private::InPlace::read(&raw mut (*slot).value, pass)?;
-                ::jstream::__private::InPlace::read(&raw mut (*slot).of, pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).name, __pass)?;
+                ::jstream::__private::InPlace::read(&raw mut (*__slot).value, __pass)?;
+                ::jstream::__private::InPlace::read(&raw mut (*__slot).of, __pass)?;
             }
             ::core::result::Result::Ok(())
         }
         unsafe fn verify(
-            slot: *const Self,
+            __slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of @ _: &NamedRef<'b, T, U>| match of {
+            let _ = |__of @ _: &NamedRef<'b, T, U>| match __of {
                 NamedRef {
                     name: __part_0 @ _,
                     value: __part_1 @ _,
@@ -467,16 +518,16 @@ const _: () = {
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
-                    ::jstream::__private::verify_own(&raw const (*slot).name)?;
-                    ::jstream::__private::InPlace::verify(&raw const (*slot).value)?;
-                    ::jstream::__private::InPlace::verify(&raw const (*slot).of)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).name)?;
+                    ::jstream::__private::InPlace::verify(&raw const (*__slot).value)?;
+                    ::jstream::__private::InPlace::verify(&raw const (*__slot).of)?;
                 }
                 unsafe {}
             }
             ::core::result::Result::Ok(())
         }
-        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of @ _: &NamedRef<'b, T, U>| match of {
+        unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
+            let _ = |__of @ _: &NamedRef<'b, T, U>| match __of {
                 NamedRef {
                     name: __part_0 @ _,
                     value: __part_1 @ _,
@@ -487,32 +538,35 @@ const _: () = {
                     ::jstream::__private::asked(__part_2).is_in_place();
                 }
             };
-            trace.enter("name");
+            __trace.enter("name");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).name, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).name, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
-            trace.enter("value");
+            __trace.enter("value");
             unsafe {
-                ::jstream::__private::InPlace::trace(&raw const (*slot).value, trace);
+                ::jstream::__private::InPlace::trace(
+                    &raw const (*__slot).value,
+                    __trace,
+                );
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
-            trace.enter("of");
+            __trace.enter("of");
             unsafe {
-                ::jstream::__private::InPlace::trace(&raw const (*slot).of, trace);
+                ::jstream::__private::InPlace::trace(&raw const (*__slot).of, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
         }
         fn describe(
-            schema: &mut ::jstream::__private::Schema,
+            __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of @ _: &NamedRef<'b, T, U>| match of {
+            let _ = |__of @ _: &NamedRef<'b, T, U>| match __of {
                 NamedRef {
                     name: __part_0 @ _,
                     value: __part_1 @ _,
@@ -523,35 +577,35 @@ const _: () = {
                     ::jstream::__private::asked(__part_2).is_in_place();
                 }
             };
-            schema
+            __schema
                 .define::<
                     Self,
                 >(
                     "NamedRef",
-                    |schema| ::jstream::__private::Kind::Struct(
+                    |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "name",
                                 ::core::mem::offset_of!(Self, name),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).name },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).name },
                                 ),
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "value",
                                 ::core::mem::offset_of!(Self, value),
                                 ::jstream::__private::describe(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).value },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).value },
                                 ),
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "of",
                                 ::core::mem::offset_of!(Self, of),
                                 ::jstream::__private::describe(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).of },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).of },
                                 ),
                             ),
                         ]),
@@ -567,7 +621,7 @@ const _: () = {
     > ::jstream::__private::Covariant for NamedRef<'b, T, U> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short, T>(
-            long @ _: ::core::marker::PhantomData<
+            __long @ _: ::core::marker::PhantomData<
                 NamedRef<
                     'long_unless_the_type_says_invariant,
                     T,
@@ -575,7 +629,7 @@ const _: () = {
                 >,
             >,
         ) -> ::core::marker::PhantomData<NamedRef<'short, T, &'short ()>> {
-            long
+            __long
         }
     };
     #[automatically_derived]
@@ -591,7 +645,7 @@ const _: () = {
         where
             Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |of @ _: &Named<T, U>| match of {
+            let _ = |__of @ _: &Named<T, U>| match __of {
                 Named { name: __part_0 @ _, value: __part_1 @ _, of: __part_2 @ _ } => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_1).travels();
@@ -603,10 +657,10 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of @ _: &Named<T, U>| match of {
+            let _ = |__of @ _: &Named<T, U>| match __of {
                 Named { name: __part_0 @ _, value: __part_1 @ _, of: __part_2 @ _ } => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_1).travels();
@@ -616,16 +670,20 @@ const _: () = {
             let Named { name: __part_0 @ _, value: __part_1 @ _, of: __part_2 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).name,
+                    &raw mut (*__slot).name,
                     __part_0,
-                    draft,
+                    __draft,
                 );
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).value,
+                    &raw mut (*__slot).value,
                     __part_1,
-                    draft,
+                    __draft,
                 );
-                ::jstream::__private::write_field(&raw mut (*slot).of, __part_2, draft);
+                ::jstream::__private::write_field(
+                    &raw mut (*__slot).of,
+                    __part_2,
+                    __draft,
+                );
             }
         }
     }
@@ -639,25 +697,32 @@ const _: () = {
     for Named<T, U> {
         #[inline]
         fn restore<'__b>(
-            form @ _: &NamedRef<
+            __form @ _: &NamedRef<
                 '__b,
                 T,
                 <U as ::jstream::__private::Transportable>::InPlace<'__b>,
             >,
-            restoring: &mut ::jstream::__private::Restoring,
+            __restoring: &mut ::jstream::__private::Restoring,
         ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
         where
             Self: '__b,
         {
-            let _ = |of @ _: &Named<T, U>| match of {
+            let _ = |__of @ _: &Named<T, U>| match __of {
                 Named { name: __part_0 @ _, value: __part_1 @ _, of: __part_2 @ _ } => {
                     ::jstream::__private::asked(__part_0).travels();
                     ::jstream::__private::asked(__part_1).travels();
                     ::jstream::__private::asked(__part_2).travels();
                 }
             };
+            let _ = |__of @ _: &Named<T, U>| match __of {
+                Named { name: __part_0 @ _, value: __part_1 @ _, of: __part_2 @ _ } => {
+                    ::jstream::__private::asked(__part_0).is_restored();
+                    ::jstream::__private::asked(__part_1).is_restored();
+                    ::jstream::__private::asked(__part_2).is_restored();
+                }
+            };
             ::core::result::Result::Ok(
-                match form {
+                match __form {
                     NamedRef {
                         name: __part_0 @ _,
                         value: __part_1 @ _,
@@ -666,13 +731,16 @@ const _: () = {
                         Named {
                             name: ::jstream::__private::restore_field(
                                 __part_0,
-                                restoring,
+                                __restoring,
                             )?,
                             value: ::jstream::__private::restore_field(
                                 __part_1,
-                                restoring,
+                                __restoring,
                             )?,
-                            of: ::jstream::__private::restore_field(__part_2, restoring)?,
+                            of: ::jstream::__private::restore_field(
+                                __part_2,
+                                __restoring,
+                            )?,
                         }
                     }
                 },

@@ -19,21 +19,28 @@ pub type LegRef<'b> = Leg;
     reason = "generated code"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream::__private::{
+        shield as __draft, shield as __form, shield as __long, shield as __of,
+        shield as __part_0, shield as __part_1, shield as __part_2, shield as __pass,
+        shield as __place, shield as __restoring, shield as __schema, shield as __slot,
+        shield as __trace,
+    };
     const _: () = {
         #[allow(unused_variables, reason = "only their presence matters")]
-        fn all_fields(of @ _: &Leg) {
+        fn all_fields(__of @ _: &Leg) {
             let Leg {
                 price: __part_0 @ _,
                 quantity: __part_1 @ _,
                 open: __part_2 @ _,
-            } = of;
+            } = __of;
         }
     };
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Leg {
         type InPlace<'__b> = Leg where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |of @ _: &Leg| match of {
+            let _ = |__of @ _: &Leg| match __of {
                 Leg {
                     price: __part_0 @ _,
                     quantity: __part_1 @ _,
@@ -47,18 +54,18 @@ const _: () = {
             true
                 && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).price
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).price
                         }),
                     )
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).quantity
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).quantity
                         }),
                     )
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).open
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).open
                         }),
                     )
                     .fills(::core::mem::size_of::<Self>())
@@ -66,10 +73,10 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of @ _: &Leg| match of {
+            let _ = |__of @ _: &Leg| match __of {
                 Leg {
                     price: __part_0 @ _,
                     quantity: __part_1 @ _,
@@ -78,6 +85,17 @@ const _: () = {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
+                }
+            };
+            let _ = |__of @ _: &Leg| match __of {
+                Leg {
+                    price: __part_0 @ _,
+                    quantity: __part_1 @ _,
+                    open: __part_2 @ _,
+                } => {
+                    ::jstream::__private::asked(__part_0).is_restored();
+                    ::jstream::__private::asked(__part_1).is_restored();
+                    ::jstream::__private::asked(__part_2).is_restored();
                 }
             };
             let Leg {
@@ -87,31 +105,31 @@ const _: () = {
             } = self;
             unsafe {
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).price,
+                    &raw mut (*__slot).price,
                     __part_0,
-                    draft,
+                    __draft,
                 );
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).quantity,
+                    &raw mut (*__slot).quantity,
                     __part_1,
-                    draft,
+                    __draft,
                 );
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).open,
+                    &raw mut (*__slot).open,
                     __part_2,
-                    draft,
+                    __draft,
                 );
             }
         }
         #[inline]
         unsafe fn write_back<'__b>(
-            place: *mut Self,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __place: *mut Self,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         )
         where
             Self: '__b,
         {
-            let _ = |of @ _: &Leg| match of {
+            let _ = |__of @ _: &Leg| match __of {
                 Leg {
                     price: __part_0 @ _,
                     quantity: __part_1 @ _,
@@ -123,19 +141,25 @@ const _: () = {
                 }
             };
             unsafe {
-                ::jstream::__private::write_field_back(&raw mut (*place).price, draft);
                 ::jstream::__private::write_field_back(
-                    &raw mut (*place).quantity,
-                    draft,
+                    &raw mut (*__place).price,
+                    __draft,
                 );
-                ::jstream::__private::write_field_back(&raw mut (*place).open, draft);
+                ::jstream::__private::write_field_back(
+                    &raw mut (*__place).quantity,
+                    __draft,
+                );
+                ::jstream::__private::write_field_back(
+                    &raw mut (*__place).open,
+                    __draft,
+                );
             }
         }
     }
     #[automatically_derived]
     unsafe impl ::jstream::__private::InPlace for Leg {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of @ _: &Leg| match of {
+            let _ = |__of @ _: &Leg| match __of {
                 Leg {
                     price: __part_0 @ _,
                     quantity: __part_1 @ _,
@@ -148,28 +172,28 @@ const _: () = {
             };
             ::jstream::__private::Shape::NOTHING
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).price
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).price
                     }),
                 )
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).quantity
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).quantity
                     }),
                 )
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).open
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).open
                     }),
                 )
                 .within(::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
-            slot: *mut Self,
-            pass: &mut ::jstream::__private::Pass<'_>,
+            __slot: *mut Self,
+            __pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of @ _: &Leg| match of {
+            let _ = |__of @ _: &Leg| match __of {
                 Leg {
                     price: __part_0 @ _,
                     quantity: __part_1 @ _,
@@ -181,16 +205,16 @@ const _: () = {
                 }
             };
             unsafe {
-                ::jstream::__private::read_own(&raw mut (*slot).price, pass)?;
-                ::jstream::__private::read_own(&raw mut (*slot).quantity, pass)?;
-                ::jstream::__private::read_own(&raw mut (*slot).open, pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).price, __pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).quantity, __pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).open, __pass)?;
             }
             ::core::result::Result::Ok(())
         }
         unsafe fn verify(
-            slot: *const Self,
+            __slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of @ _: &Leg| match of {
+            let _ = |__of @ _: &Leg| match __of {
                 Leg {
                     price: __part_0 @ _,
                     quantity: __part_1 @ _,
@@ -203,16 +227,16 @@ const _: () = {
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
-                    ::jstream::__private::verify_own(&raw const (*slot).price)?;
-                    ::jstream::__private::verify_own(&raw const (*slot).quantity)?;
-                    ::jstream::__private::verify_own(&raw const (*slot).open)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).price)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).quantity)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).open)?;
                 }
                 unsafe {}
             }
             ::core::result::Result::Ok(())
         }
-        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of @ _: &Leg| match of {
+        unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
+            let _ = |__of @ _: &Leg| match __of {
                 Leg {
                     price: __part_0 @ _,
                     quantity: __part_1 @ _,
@@ -223,32 +247,32 @@ const _: () = {
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
-            trace.enter("price");
+            __trace.enter("price");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).price, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).price, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
-            trace.enter("quantity");
+            __trace.enter("quantity");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).quantity, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).quantity, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
-            trace.enter("open");
+            __trace.enter("open");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).open, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).open, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
         }
         fn describe(
-            schema: &mut ::jstream::__private::Schema,
+            __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of @ _: &Leg| match of {
+            let _ = |__of @ _: &Leg| match __of {
                 Leg {
                     price: __part_0 @ _,
                     quantity: __part_1 @ _,
@@ -259,35 +283,35 @@ const _: () = {
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
-            schema
+            __schema
                 .define::<
                     Self,
                 >(
                     "Leg",
-                    |schema| ::jstream::__private::Kind::Struct(
+                    |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "price",
                                 ::core::mem::offset_of!(Self, price),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).price },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).price },
                                 ),
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "quantity",
                                 ::core::mem::offset_of!(Self, quantity),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).quantity },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).quantity },
                                 ),
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "open",
                                 ::core::mem::offset_of!(Self, open),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).open },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).open },
                                 ),
                             ),
                         ]),
@@ -299,16 +323,16 @@ const _: () = {
     unsafe impl ::jstream::__private::Covariant for Leg {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long @ _: ::core::marker::PhantomData<Leg>,
+            __long @ _: ::core::marker::PhantomData<Leg>,
         ) -> ::core::marker::PhantomData<Leg> {
-            long
+            __long
         }
     };
     const _: () = ::jstream::__private::assert_form::<Leg>();
     #[automatically_derived]
     impl ::jstream::__private::Restore for Leg {
-        const IS_COPY: bool = {
-            let _ = |of @ _: &Leg| match of {
+        const IS_COPY: ::core::primitive::bool = {
+            let _ = |__of @ _: &Leg| match __of {
                 Leg {
                     price: __part_0 @ _,
                     quantity: __part_1 @ _,
@@ -319,25 +343,36 @@ const _: () = {
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
-            ::jstream::__private::is_copy_of(|of: *const Self| unsafe {
-                &raw const (*of).price
+            let _ = |__of @ _: &Leg| match __of {
+                Leg {
+                    price: __part_0 @ _,
+                    quantity: __part_1 @ _,
+                    open: __part_2 @ _,
+                } => {
+                    ::jstream::__private::asked(__part_0).is_restored();
+                    ::jstream::__private::asked(__part_1).is_restored();
+                    ::jstream::__private::asked(__part_2).is_restored();
+                }
+            };
+            ::jstream::__private::is_copy_of(|__of: *const Self| unsafe {
+                &raw const (*__of).price
             })
-                && ::jstream::__private::is_copy_of(|of: *const Self| unsafe {
-                    &raw const (*of).quantity
+                && ::jstream::__private::is_copy_of(|__of: *const Self| unsafe {
+                    &raw const (*__of).quantity
                 })
-                && ::jstream::__private::is_copy_of(|of: *const Self| unsafe {
-                    &raw const (*of).open
+                && ::jstream::__private::is_copy_of(|__of: *const Self| unsafe {
+                    &raw const (*__of).open
                 })
         };
         #[inline]
         fn restore<'__b>(
-            form @ _: &Leg,
-            restoring: &mut ::jstream::__private::Restoring,
+            __form @ _: &Leg,
+            __restoring: &mut ::jstream::__private::Restoring,
         ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
         where
             Self: '__b,
         {
-            let _ = |of @ _: &Leg| match of {
+            let _ = |__of @ _: &Leg| match __of {
                 Leg {
                     price: __part_0 @ _,
                     quantity: __part_1 @ _,
@@ -348,8 +383,19 @@ const _: () = {
                     ::jstream::__private::asked(__part_2).arrives_as_itself();
                 }
             };
+            let _ = |__of @ _: &Leg| match __of {
+                Leg {
+                    price: __part_0 @ _,
+                    quantity: __part_1 @ _,
+                    open: __part_2 @ _,
+                } => {
+                    ::jstream::__private::asked(__part_0).is_restored();
+                    ::jstream::__private::asked(__part_1).is_restored();
+                    ::jstream::__private::asked(__part_2).is_restored();
+                }
+            };
             ::core::result::Result::Ok(
-                match form {
+                match __form {
                     Leg {
                         price: __part_0 @ _,
                         quantity: __part_1 @ _,
@@ -358,15 +404,15 @@ const _: () = {
                         Leg {
                             price: ::jstream::__private::restore_field(
                                 __part_0,
-                                restoring,
+                                __restoring,
                             )?,
                             quantity: ::jstream::__private::restore_field(
                                 __part_1,
-                                restoring,
+                                __restoring,
                             )?,
                             open: ::jstream::__private::restore_field(
                                 __part_2,
-                                restoring,
+                                __restoring,
                             )?,
                         }
                     }
@@ -396,10 +442,16 @@ type UnitRef<'b> = Unit;
     reason = "generated code"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream::__private::{
+        shield as __draft, shield as __form, shield as __long, shield as __of,
+        shield as __pass, shield as __place, shield as __restoring, shield as __schema,
+        shield as __slot, shield as __trace,
+    };
     const _: () = {
         #[allow(unused_variables, reason = "only their presence matters")]
-        fn all_fields(of @ _: &Unit) {
-            let Unit {} = of;
+        fn all_fields(__of @ _: &Unit) {
+            let Unit {} = __of;
         }
     };
     #[automatically_derived]
@@ -413,16 +465,16 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
             let Unit {} = self;
             unsafe {}
         }
         #[inline]
         unsafe fn write_back<'__b>(
-            place: *mut Self,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __place: *mut Self,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         )
         where
             Self: '__b,
@@ -437,14 +489,14 @@ const _: () = {
         };
         #[inline(always)]
         unsafe fn read(
-            slot: *mut Self,
-            pass: &mut ::jstream::__private::Pass<'_>,
+            __slot: *mut Self,
+            __pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
             unsafe {}
             ::core::result::Result::Ok(())
         }
         unsafe fn verify(
-            slot: *const Self,
+            __slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {}
@@ -452,16 +504,16 @@ const _: () = {
             }
             ::core::result::Result::Ok(())
         }
-        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {}
+        unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {}
         fn describe(
-            schema: &mut ::jstream::__private::Schema,
+            __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            schema
+            __schema
                 .define::<
                     Self,
                 >(
                     "Unit",
-                    |schema| ::jstream::__private::Kind::Struct(
+                    |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([]),
                     ),
                 )
@@ -471,9 +523,9 @@ const _: () = {
     unsafe impl ::jstream::__private::Covariant for Unit {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long @ _: ::core::marker::PhantomData<Unit>,
+            __long @ _: ::core::marker::PhantomData<Unit>,
         ) -> ::core::marker::PhantomData<Unit> {
-            long
+            __long
         }
     };
     const _: () = ::jstream::__private::assert_form::<Unit>();
@@ -481,14 +533,14 @@ const _: () = {
     impl ::jstream::__private::Restore for Unit {
         #[inline]
         fn restore<'__b>(
-            form @ _: &Unit,
-            restoring: &mut ::jstream::__private::Restoring,
+            __form @ _: &Unit,
+            __restoring: &mut ::jstream::__private::Restoring,
         ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
         where
             Self: '__b,
         {
             ::core::result::Result::Ok(
-                match form {
+                match __form {
                     Unit {} => Unit {},
                 },
             )
@@ -516,17 +568,23 @@ type PairRef<'b> = Pair;
     reason = "generated code"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream::__private::{
+        shield as __draft, shield as __form, shield as __long, shield as __of,
+        shield as __part_0, shield as __part_1, shield as __pass, shield as __place,
+        shield as __restoring, shield as __schema, shield as __slot, shield as __trace,
+    };
     const _: () = {
         #[allow(unused_variables, reason = "only their presence matters")]
-        fn all_fields(of @ _: &Pair) {
-            let Pair { 0: __part_0 @ _, 1: __part_1 @ _ } = of;
+        fn all_fields(__of @ _: &Pair) {
+            let Pair { 0: __part_0 @ _, 1: __part_1 @ _ } = __of;
         }
     };
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Pair {
         type InPlace<'__b> = Pair where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |of @ _: &Pair| match of {
+            let _ = |__of @ _: &Pair| match __of {
                 Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
@@ -535,13 +593,13 @@ const _: () = {
             true
                 && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).0
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).0
                         }),
                     )
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).1
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).1
                         }),
                     )
                     .fills(::core::mem::size_of::<Self>())
@@ -549,45 +607,59 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of @ _: &Pair| match of {
+            let _ = |__of @ _: &Pair| match __of {
                 Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
+                }
+            };
+            let _ = |__of @ _: &Pair| match __of {
+                Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
+                    ::jstream::__private::asked(__part_0).is_restored();
+                    ::jstream::__private::asked(__part_1).is_restored();
                 }
             };
             let Pair { 0: __part_0 @ _, 1: __part_1 @ _ } = self;
             unsafe {
-                ::jstream::__private::write_field(&raw mut (*slot).0, __part_0, draft);
-                ::jstream::__private::write_field(&raw mut (*slot).1, __part_1, draft);
+                ::jstream::__private::write_field(
+                    &raw mut (*__slot).0,
+                    __part_0,
+                    __draft,
+                );
+                ::jstream::__private::write_field(
+                    &raw mut (*__slot).1,
+                    __part_1,
+                    __draft,
+                );
             }
         }
         #[inline]
         unsafe fn write_back<'__b>(
-            place: *mut Self,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __place: *mut Self,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         )
         where
             Self: '__b,
         {
-            let _ = |of @ _: &Pair| match of {
+            let _ = |__of @ _: &Pair| match __of {
                 Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
             unsafe {
-                ::jstream::__private::write_field_back(&raw mut (*place).0, draft);
-                ::jstream::__private::write_field_back(&raw mut (*place).1, draft);
+                ::jstream::__private::write_field_back(&raw mut (*__place).0, __draft);
+                ::jstream::__private::write_field_back(&raw mut (*__place).1, __draft);
             }
         }
     }
     #[automatically_derived]
     unsafe impl ::jstream::__private::InPlace for Pair {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of @ _: &Pair| match of {
+            let _ = |__of @ _: &Pair| match __of {
                 Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
@@ -595,38 +667,38 @@ const _: () = {
             };
             ::jstream::__private::Shape::NOTHING
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).0
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).0
                     }),
                 )
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).1
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).1
                     }),
                 )
                 .within(::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
-            slot: *mut Self,
-            pass: &mut ::jstream::__private::Pass<'_>,
+            __slot: *mut Self,
+            __pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of @ _: &Pair| match of {
+            let _ = |__of @ _: &Pair| match __of {
                 Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
             unsafe {
-                ::jstream::__private::read_own(&raw mut (*slot).0, pass)?;
-                ::jstream::__private::read_own(&raw mut (*slot).1, pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).0, __pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).1, __pass)?;
             }
             ::core::result::Result::Ok(())
         }
         unsafe fn verify(
-            slot: *const Self,
+            __slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of @ _: &Pair| match of {
+            let _ = |__of @ _: &Pair| match __of {
                 Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
@@ -634,65 +706,65 @@ const _: () = {
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
-                    ::jstream::__private::verify_own(&raw const (*slot).0)?;
-                    ::jstream::__private::verify_own(&raw const (*slot).1)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).0)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).1)?;
                 }
                 unsafe {}
             }
             ::core::result::Result::Ok(())
         }
-        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of @ _: &Pair| match of {
+        unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
+            let _ = |__of @ _: &Pair| match __of {
                 Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            trace.enter("0");
+            __trace.enter("0");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).0, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).0, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
-            trace.enter("1");
+            __trace.enter("1");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).1, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).1, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
         }
         fn describe(
-            schema: &mut ::jstream::__private::Schema,
+            __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of @ _: &Pair| match of {
+            let _ = |__of @ _: &Pair| match __of {
                 Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            schema
+            __schema
                 .define::<
                     Self,
                 >(
                     "Pair",
-                    |schema| ::jstream::__private::Kind::Struct(
+                    |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "0",
                                 ::core::mem::offset_of!(Self, 0),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).0 },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).0 },
                                 ),
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "1",
                                 ::core::mem::offset_of!(Self, 1),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).1 },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).1 },
                                 ),
                             ),
                         ]),
@@ -704,48 +776,66 @@ const _: () = {
     unsafe impl ::jstream::__private::Covariant for Pair {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long @ _: ::core::marker::PhantomData<Pair>,
+            __long @ _: ::core::marker::PhantomData<Pair>,
         ) -> ::core::marker::PhantomData<Pair> {
-            long
+            __long
         }
     };
     const _: () = ::jstream::__private::assert_form::<Pair>();
     #[automatically_derived]
     impl ::jstream::__private::Restore for Pair {
-        const IS_COPY: bool = {
-            let _ = |of @ _: &Pair| match of {
+        const IS_COPY: ::core::primitive::bool = {
+            let _ = |__of @ _: &Pair| match __of {
                 Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            ::jstream::__private::is_copy_of(|of: *const Self| unsafe {
-                &raw const (*of).0
+            let _ = |__of @ _: &Pair| match __of {
+                Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
+                    ::jstream::__private::asked(__part_0).is_restored();
+                    ::jstream::__private::asked(__part_1).is_restored();
+                }
+            };
+            ::jstream::__private::is_copy_of(|__of: *const Self| unsafe {
+                &raw const (*__of).0
             })
-                && ::jstream::__private::is_copy_of(|of: *const Self| unsafe {
-                    &raw const (*of).1
+                && ::jstream::__private::is_copy_of(|__of: *const Self| unsafe {
+                    &raw const (*__of).1
                 })
         };
         #[inline]
         fn restore<'__b>(
-            form @ _: &Pair,
-            restoring: &mut ::jstream::__private::Restoring,
+            __form @ _: &Pair,
+            __restoring: &mut ::jstream::__private::Restoring,
         ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
         where
             Self: '__b,
         {
-            let _ = |of @ _: &Pair| match of {
+            let _ = |__of @ _: &Pair| match __of {
                 Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
+            let _ = |__of @ _: &Pair| match __of {
+                Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
+                    ::jstream::__private::asked(__part_0).is_restored();
+                    ::jstream::__private::asked(__part_1).is_restored();
+                }
+            };
             ::core::result::Result::Ok(
-                match form {
+                match __form {
                     Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
                         Pair {
-                            0: ::jstream::__private::restore_field(__part_0, restoring)?,
-                            1: ::jstream::__private::restore_field(__part_1, restoring)?,
+                            0: ::jstream::__private::restore_field(
+                                __part_0,
+                                __restoring,
+                            )?,
+                            1: ::jstream::__private::restore_field(
+                                __part_1,
+                                __restoring,
+                            )?,
                         }
                     }
                 },

@@ -19,17 +19,23 @@ type structRef<'b> = r#struct<'b>;
     reason = "generated code"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use crate::r#mod::jstream::__private::{
+        shield as __draft, shield as __long, shield as __of, shield as __part_0,
+        shield as __part_1, shield as __pass, shield as __place, shield as __schema,
+        shield as __slot, shield as __trace,
+    };
     const _: () = {
         #[allow(unused_variables, reason = "only their presence matters")]
-        fn all_fields<'b>(of @ _: &r#struct<'b>) {
-            let r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } = of;
+        fn all_fields<'b>(__of @ _: &r#struct<'b>) {
+            let r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } = __of;
         }
     };
     #[automatically_derived]
     unsafe impl<'b> crate::r#mod::jstream::__private::Transportable for r#struct<'b> {
         type InPlace<'__b> = r#struct<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |of @ _: &r#struct<'b>| match of {
+            let _ = |__of @ _: &r#struct<'b>| match __of {
                 r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } => {
                     crate::r#mod::jstream::__private::asked(__part_0)
                         .arrives_as_itself();
@@ -40,13 +46,13 @@ const _: () = {
             true
                 && crate::r#mod::jstream::__private::MemoryLayout::NOTHING
                     .and(
-                        crate::r#mod::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).r#type
+                        crate::r#mod::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).r#type
                         }),
                     )
                     .and(
-                        crate::r#mod::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).r#fn
+                        crate::r#mod::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).r#fn
                         }),
                     )
                     .fills(::core::mem::size_of::<Self>())
@@ -54,10 +60,10 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut crate::r#mod::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut crate::r#mod::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of @ _: &r#struct<'b>| match of {
+            let _ = |__of @ _: &r#struct<'b>| match __of {
                 r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } => {
                     crate::r#mod::jstream::__private::asked(__part_0)
                         .arrives_as_itself();
@@ -68,26 +74,26 @@ const _: () = {
             let r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } = self;
             unsafe {
                 crate::r#mod::jstream::__private::write_field(
-                    &raw mut (*slot).r#type,
+                    &raw mut (*__slot).r#type,
                     __part_0,
-                    draft,
+                    __draft,
                 );
                 crate::r#mod::jstream::__private::write_field(
-                    &raw mut (*slot).r#fn,
+                    &raw mut (*__slot).r#fn,
                     __part_1,
-                    draft,
+                    __draft,
                 );
             }
         }
         #[inline]
         unsafe fn write_back<'__b>(
-            place: *mut Self,
-            draft: &mut crate::r#mod::jstream::__private::Draft<'__b>,
+            __place: *mut Self,
+            __draft: &mut crate::r#mod::jstream::__private::Draft<'__b>,
         )
         where
             Self: '__b,
         {
-            let _ = |of @ _: &r#struct<'b>| match of {
+            let _ = |__of @ _: &r#struct<'b>| match __of {
                 r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } => {
                     crate::r#mod::jstream::__private::asked(__part_0)
                         .arrives_as_itself();
@@ -97,12 +103,12 @@ const _: () = {
             };
             unsafe {
                 crate::r#mod::jstream::__private::write_field_back(
-                    &raw mut (*place).r#type,
-                    draft,
+                    &raw mut (*__place).r#type,
+                    __draft,
                 );
                 crate::r#mod::jstream::__private::write_field_back(
-                    &raw mut (*place).r#fn,
-                    draft,
+                    &raw mut (*__place).r#fn,
+                    __draft,
                 );
             }
         }
@@ -110,7 +116,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> crate::r#mod::jstream::__private::InPlace for r#struct<'b> {
         const SHAPE: crate::r#mod::jstream::__private::Shape = {
-            let _ = |of @ _: &r#struct<'b>| match of {
+            let _ = |__of @ _: &r#struct<'b>| match __of {
                 r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } => {
                     crate::r#mod::jstream::__private::asked(__part_0)
                         .arrives_as_itself();
@@ -120,23 +126,23 @@ const _: () = {
             };
             crate::r#mod::jstream::__private::Shape::NOTHING
                 .and(
-                    crate::r#mod::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).r#type
+                    crate::r#mod::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).r#type
                     }),
                 )
                 .and(
-                    crate::r#mod::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).r#fn
+                    crate::r#mod::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).r#fn
                     }),
                 )
                 .within(::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
-            slot: *mut Self,
-            pass: &mut crate::r#mod::jstream::__private::Pass<'_>,
+            __slot: *mut Self,
+            __pass: &mut crate::r#mod::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), crate::r#mod::jstream::__private::Fault> {
-            let _ = |of @ _: &r#struct<'b>| match of {
+            let _ = |__of @ _: &r#struct<'b>| match __of {
                 r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } => {
                     crate::r#mod::jstream::__private::asked(__part_0)
                         .arrives_as_itself();
@@ -146,17 +152,20 @@ const _: () = {
             };
             unsafe {
                 crate::r#mod::jstream::__private::read_own(
-                    &raw mut (*slot).r#type,
-                    pass,
+                    &raw mut (*__slot).r#type,
+                    __pass,
                 )?;
-                crate::r#mod::jstream::__private::read_own(&raw mut (*slot).r#fn, pass)?;
+                crate::r#mod::jstream::__private::read_own(
+                    &raw mut (*__slot).r#fn,
+                    __pass,
+                )?;
             }
             ::core::result::Result::Ok(())
         }
         unsafe fn verify(
-            slot: *const Self,
+            __slot: *const Self,
         ) -> ::core::result::Result<(), crate::r#mod::jstream::__private::Refusal> {
-            let _ = |of @ _: &r#struct<'b>| match of {
+            let _ = |__of @ _: &r#struct<'b>| match __of {
                 r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } => {
                     crate::r#mod::jstream::__private::asked(__part_0)
                         .arrives_as_itself();
@@ -167,10 +176,10 @@ const _: () = {
             if <Self as crate::r#mod::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
                     crate::r#mod::jstream::__private::verify_own(
-                        &raw const (*slot).r#type,
+                        &raw const (*__slot).r#type,
                     )?;
                     crate::r#mod::jstream::__private::verify_own(
-                        &raw const (*slot).r#fn,
+                        &raw const (*__slot).r#fn,
                     )?;
                 }
                 unsafe {}
@@ -178,10 +187,10 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn trace(
-            slot: *const Self,
-            trace: &mut crate::r#mod::jstream::__private::Trace,
+            __slot: *const Self,
+            __trace: &mut crate::r#mod::jstream::__private::Trace,
         ) {
-            let _ = |of @ _: &r#struct<'b>| match of {
+            let _ = |__of @ _: &r#struct<'b>| match __of {
                 r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } => {
                     crate::r#mod::jstream::__private::asked(__part_0)
                         .arrives_as_itself();
@@ -189,31 +198,31 @@ const _: () = {
                         .arrives_as_itself();
                 }
             };
-            trace.enter("type");
+            __trace.enter("type");
             unsafe {
                 crate::r#mod::jstream::__private::trace_own(
-                    &raw const (*slot).r#type,
-                    trace,
+                    &raw const (*__slot).r#type,
+                    __trace,
                 );
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
-            trace.enter("fn");
+            __trace.enter("fn");
             unsafe {
                 crate::r#mod::jstream::__private::trace_own(
-                    &raw const (*slot).r#fn,
-                    trace,
+                    &raw const (*__slot).r#fn,
+                    __trace,
                 );
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
         }
         fn describe(
-            schema: &mut crate::r#mod::jstream::__private::Schema,
+            __schema: &mut crate::r#mod::jstream::__private::Schema,
         ) -> crate::r#mod::jstream::__private::TypeIndex {
-            let _ = |of @ _: &r#struct<'b>| match of {
+            let _ = |__of @ _: &r#struct<'b>| match __of {
                 r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } => {
                     crate::r#mod::jstream::__private::asked(__part_0)
                         .arrives_as_itself();
@@ -221,27 +230,27 @@ const _: () = {
                         .arrives_as_itself();
                 }
             };
-            schema
+            __schema
                 .define::<
                     Self,
                 >(
                     "struct",
-                    |schema| crate::r#mod::jstream::__private::Kind::Struct(
+                    |__schema| crate::r#mod::jstream::__private::Kind::Struct(
                         crate::r#mod::jstream::__private::list([
                             crate::r#mod::jstream::__private::FieldInfo::new(
                                 "type",
                                 ::core::mem::offset_of!(Self, r#type),
                                 crate::r#mod::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).r#type },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).r#type },
                                 ),
                             ),
                             crate::r#mod::jstream::__private::FieldInfo::new(
                                 "fn",
                                 ::core::mem::offset_of!(Self, r#fn),
                                 crate::r#mod::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).r#fn },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).r#fn },
                                 ),
                             ),
                         ]),
@@ -253,11 +262,11 @@ const _: () = {
     unsafe impl<'b> crate::r#mod::jstream::__private::Covariant for r#struct<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long @ _: ::core::marker::PhantomData<
+            __long @ _: ::core::marker::PhantomData<
                 r#struct<'long_unless_the_type_says_invariant>,
             >,
         ) -> ::core::marker::PhantomData<r#struct<'short>> {
-            long
+            __long
         }
     };
     const _: () = crate::r#mod::jstream::__private::assert_form::<r#struct<'static>>();
@@ -283,10 +292,17 @@ type enumRef<'b> = r#enum;
     reason = "generated code"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream::__private::{
+        shield as __draft, shield as __form, shield as __long, shield as __meant,
+        shield as __of, shield as __pass, shield as __restoring, shield as __schema,
+        shield as __slot, shield as __start, shield as __tag, shield as __trace,
+        shield as __value,
+    };
     const __TAG_0: ::core::primitive::u8 = 0;
     const _: () = {
-        fn same_types(of @ _: &mut r#enum) {
-            match of {
+        fn same_types(__of @ _: &mut r#enum) {
+            match __of {
                 r#enum::r#impl {} => {}
             }
         }
@@ -295,15 +311,18 @@ const _: () = {
     unsafe impl ::jstream::__private::Transportable for r#enum {
         type InPlace<'__b> = r#enum where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = { true };
+        const OPTION_IS_MEMORY: ::core::primitive::bool = <Self as ::jstream::__private::InPlace>::OPTION_SHAPE
+            .most_as_is()
+            .is_some();
         #[inline]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
             match self {
                 r#enum::r#impl {} => {
-                    unsafe { slot.cast::<::core::primitive::u8>().write(__TAG_0) };
+                    unsafe { __slot.cast::<::core::primitive::u8>().write(__TAG_0) };
                 }
             }
         }
@@ -317,12 +336,12 @@ const _: () = {
                     ::core::primitive::u8 > (),
                     "this fieldless enum is not one byte large: add `#[repr(u8)]`, or a larger integer"
                 );
-                let mut value = ::core::mem::MaybeUninit::<Self>::uninit();
-                let start = value.as_mut_ptr();
-                unsafe { ::core::ptr::write_bytes(start, 0xa5, 1) };
-                unsafe { start.cast::<::core::primitive::u8>().write(__TAG_0) };
-                let meant = unsafe {
-                    match *start {
+                let mut __value = ::core::mem::MaybeUninit::<Self>::uninit();
+                let __start = __value.as_mut_ptr();
+                unsafe { ::core::ptr::write_bytes(__start, 0xa5, 1) };
+                unsafe { __start.cast::<::core::primitive::u8>().write(__TAG_0) };
+                let __meant = unsafe {
+                    match *__start {
                         r#enum::r#impl {} => true,
                         #[allow(
                             unreachable_patterns,
@@ -331,7 +350,7 @@ const _: () = {
                         _ => false,
                     }
                 };
-                ::core::assert!(meant, "the enum is not laid out as its `repr` says");
+                ::core::assert!(__meant, "the enum is not laid out as its `repr` says");
                 ::jstream::__private::fieldless(
                     ::core::mem::size_of::<Self>(),
                     [__TAG_0 as ::core::primitive::i128],
@@ -340,21 +359,21 @@ const _: () = {
         };
         #[inline]
         unsafe fn read(
-            slot: *mut Self,
-            pass: &mut ::jstream::__private::Pass<'_>,
+            __slot: *mut Self,
+            __pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
             const {
                 ::core::assert!(
                     ! < Self as ::jstream::__private::InPlace > ::SHAPE.plain
                 )
             };
-            let tag = unsafe { slot.cast::<::core::primitive::u8>().read() };
-            match tag {
+            let __tag = unsafe { __slot.cast::<::core::primitive::u8>().read() };
+            match __tag {
                 __TAG_0 => {}
                 _ => {
                     return ::core::result::Result::Err(
                         ::jstream::__private::Fault::new(
-                            slot,
+                            __slot,
                             ::jstream::__private::FaultKind::Invalid,
                         ),
                     );
@@ -363,11 +382,11 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         unsafe fn verify(
-            slot: *const Self,
+            __slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
-                let tag = unsafe { slot.cast::<::core::primitive::u8>().read() };
-                match tag {
+                let __tag = unsafe { __slot.cast::<::core::primitive::u8>().read() };
+                match __tag {
                     __TAG_0 => {}
                     _ => {}
                 }
@@ -375,25 +394,25 @@ const _: () = {
             }
             ::core::result::Result::Ok(())
         }
-        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            if trace.hit(slot) {
+        unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
+            if __trace.hit(__slot) {
                 return;
             }
-            let tag = unsafe { slot.cast::<::core::primitive::u8>().read() };
-            match tag {
+            let __tag = unsafe { __slot.cast::<::core::primitive::u8>().read() };
+            match __tag {
                 __TAG_0 => {}
                 _ => {}
             }
         }
         fn describe(
-            schema: &mut ::jstream::__private::Schema,
+            __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            schema
+            __schema
                 .define::<
                     Self,
                 >(
                     "enum",
-                    |schema| ::jstream::__private::Kind::Enum {
+                    |__schema| ::jstream::__private::Kind::Enum {
                         tag: ::core::mem::size_of::<::core::primitive::u8>(),
                         variants: ::jstream::__private::list([
                             ::jstream::__private::VariantInfo::new(
@@ -410,9 +429,9 @@ const _: () = {
     unsafe impl ::jstream::__private::Covariant for r#enum {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long @ _: ::core::marker::PhantomData<r#enum>,
+            __long @ _: ::core::marker::PhantomData<r#enum>,
         ) -> ::core::marker::PhantomData<r#enum> {
-            long
+            __long
         }
     };
     const _: () = ::jstream::__private::assert_form::<r#enum>();
@@ -420,14 +439,14 @@ const _: () = {
     impl ::jstream::__private::Restore for r#enum {
         #[inline]
         fn restore<'__b>(
-            form @ _: &r#enum,
-            restoring: &mut ::jstream::__private::Restoring,
+            __form @ _: &r#enum,
+            __restoring: &mut ::jstream::__private::Restoring,
         ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
         where
             Self: '__b,
         {
             ::core::result::Result::Ok(
-                match form {
+                match __form {
                     r#enum::r#impl {} => r#enum::r#impl {},
                 },
             )

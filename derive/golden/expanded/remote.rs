@@ -6,31 +6,38 @@ pub trait Book: ::core::marker::Send + ::core::marker::Sync + 'static {
 pub struct BookStub {
     object: ::jstream_rmi::Object,
 }
-#[automatically_derived]
-impl ::core::clone::Clone for BookStub {
-    fn clone(&self) -> Self {
-        Self {
-            object: ::core::clone::Clone::clone(&self.object),
+const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream_rmi::__private::{shield as __formatter, shield as __object};
+    #[automatically_derived]
+    impl ::core::clone::Clone for BookStub {
+        fn clone(&self) -> Self {
+            Self {
+                object: ::core::clone::Clone::clone(&self.object),
+            }
         }
     }
-}
-#[automatically_derived]
-impl ::core::fmt::Debug for BookStub {
-    fn fmt(&self, __formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-        ::core::fmt::Formatter::debug_struct(__formatter, "BookStub")
-            .field("object", &self.object)
-            .finish()
+    #[automatically_derived]
+    impl ::core::fmt::Debug for BookStub {
+        fn fmt(
+            &self,
+            __formatter: &mut ::core::fmt::Formatter<'_>,
+        ) -> ::core::fmt::Result {
+            ::core::fmt::Formatter::debug_struct(__formatter, "BookStub")
+                .field("object", &self.object)
+                .finish()
+        }
     }
-}
-#[automatically_derived]
-impl ::jstream_rmi::Stub for BookStub {
-    fn new(__object: ::jstream_rmi::Object) -> Self {
-        Self { object: __object }
+    #[automatically_derived]
+    impl ::jstream_rmi::Stub for BookStub {
+        fn new(__object: ::jstream_rmi::Object) -> Self {
+            Self { object: __object }
+        }
+        fn object(&self) -> &::jstream_rmi::Object {
+            &self.object
+        }
     }
-    fn object(&self) -> &::jstream_rmi::Object {
-        &self.object
-    }
-}
+};
 #[allow(
     dead_code,
     deprecated,
@@ -40,6 +47,11 @@ impl ::jstream_rmi::Stub for BookStub {
     reason = "names, arguments and attributes are those of the trait's methods"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream_rmi::__private::{
+        shield as __answer, shield as __argument_0, shield as __arguments,
+        shield as __call, shield as __method, shield as __object,
+    };
     enum __Method {
         add,
     }

@@ -30,31 +30,38 @@ pub trait Ledger: ::core::marker::Send + ::core::marker::Sync + 'static {
 pub struct LedgerStub {
     object: ::jstream_rmi::Object,
 }
-#[automatically_derived]
-impl ::core::clone::Clone for LedgerStub {
-    fn clone(&self) -> Self {
-        Self {
-            object: ::core::clone::Clone::clone(&self.object),
+const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream_rmi::__private::{shield as __formatter, shield as __object};
+    #[automatically_derived]
+    impl ::core::clone::Clone for LedgerStub {
+        fn clone(&self) -> Self {
+            Self {
+                object: ::core::clone::Clone::clone(&self.object),
+            }
         }
     }
-}
-#[automatically_derived]
-impl ::core::fmt::Debug for LedgerStub {
-    fn fmt(&self, __formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-        ::core::fmt::Formatter::debug_struct(__formatter, "LedgerStub")
-            .field("object", &self.object)
-            .finish()
+    #[automatically_derived]
+    impl ::core::fmt::Debug for LedgerStub {
+        fn fmt(
+            &self,
+            __formatter: &mut ::core::fmt::Formatter<'_>,
+        ) -> ::core::fmt::Result {
+            ::core::fmt::Formatter::debug_struct(__formatter, "LedgerStub")
+                .field("object", &self.object)
+                .finish()
+        }
     }
-}
-#[automatically_derived]
-impl ::jstream_rmi::Stub for LedgerStub {
-    fn new(__object: ::jstream_rmi::Object) -> Self {
-        Self { object: __object }
+    #[automatically_derived]
+    impl ::jstream_rmi::Stub for LedgerStub {
+        fn new(__object: ::jstream_rmi::Object) -> Self {
+            Self { object: __object }
+        }
+        fn object(&self) -> &::jstream_rmi::Object {
+            &self.object
+        }
     }
-    fn object(&self) -> &::jstream_rmi::Object {
-        &self.object
-    }
-}
+};
 #[allow(
     dead_code,
     deprecated,
@@ -64,6 +71,12 @@ impl ::jstream_rmi::Stub for LedgerStub {
     reason = "names, arguments and attributes are those of the trait's methods"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream_rmi::__private::{
+        shield as __answer, shield as __argument_0, shield as __arguments,
+        shield as __call, shield as __in_place_add, shield as __message,
+        shield as __method, shield as __object, shield as __result,
+    };
     enum __Method {
         add,
         sum,
@@ -337,6 +350,10 @@ impl ::core::default::Default for LedgerMock {
     reason = "a test may use only a part"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream_rmi::__private::{
+        shield as __answer, shield as __argument_0, shield as __result,
+    };
     impl LedgerMock {
         /// Checks that each method was called as often as expected.
         ///

@@ -65,31 +65,38 @@ trait Desk: ::core::marker::Send + ::core::marker::Sync + 'static {
 struct DeskStub {
     object: ::jstream_rmi::Object,
 }
-#[automatically_derived]
-impl ::core::clone::Clone for DeskStub {
-    fn clone(&self) -> Self {
-        Self {
-            object: ::core::clone::Clone::clone(&self.object),
+const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream_rmi::__private::{shield as __formatter, shield as __object};
+    #[automatically_derived]
+    impl ::core::clone::Clone for DeskStub {
+        fn clone(&self) -> Self {
+            Self {
+                object: ::core::clone::Clone::clone(&self.object),
+            }
         }
     }
-}
-#[automatically_derived]
-impl ::core::fmt::Debug for DeskStub {
-    fn fmt(&self, __formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-        ::core::fmt::Formatter::debug_struct(__formatter, "DeskStub")
-            .field("object", &self.object)
-            .finish()
+    #[automatically_derived]
+    impl ::core::fmt::Debug for DeskStub {
+        fn fmt(
+            &self,
+            __formatter: &mut ::core::fmt::Formatter<'_>,
+        ) -> ::core::fmt::Result {
+            ::core::fmt::Formatter::debug_struct(__formatter, "DeskStub")
+                .field("object", &self.object)
+                .finish()
+        }
     }
-}
-#[automatically_derived]
-impl ::jstream_rmi::Stub for DeskStub {
-    fn new(__object: ::jstream_rmi::Object) -> Self {
-        Self { object: __object }
+    #[automatically_derived]
+    impl ::jstream_rmi::Stub for DeskStub {
+        fn new(__object: ::jstream_rmi::Object) -> Self {
+            Self { object: __object }
+        }
+        fn object(&self) -> &::jstream_rmi::Object {
+            &self.object
+        }
     }
-    fn object(&self) -> &::jstream_rmi::Object {
-        &self.object
-    }
-}
+};
 #[allow(
     dead_code,
     deprecated,
@@ -99,6 +106,13 @@ impl ::jstream_rmi::Stub for DeskStub {
     reason = "names, arguments and attributes are those of the trait's methods"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream_rmi::__private::{
+        shield as __answer, shield as __argument_0, shield as __argument_1,
+        shield as __arguments, shield as __call, shield as __in_place_keep,
+        shield as __in_place_symbol, shield as __message, shield as __method,
+        shield as __object, shield as __result,
+    };
     enum __Method {
         symbol,
         open,

@@ -10,35 +10,42 @@ pub(crate) struct StoreStub<T, const N: usize> {
     object: ::jstream_rmi::Object,
     instance: ::core::marker::PhantomData<fn() -> (T,)>,
 }
-#[automatically_derived]
-impl<T, const N: usize> ::core::clone::Clone for StoreStub<T, N> {
-    fn clone(&self) -> Self {
-        Self {
-            object: ::core::clone::Clone::clone(&self.object),
-            instance: ::core::marker::PhantomData,
+const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream_rmi::__private::{shield as __formatter, shield as __object};
+    #[automatically_derived]
+    impl<T, const N: usize> ::core::clone::Clone for StoreStub<T, N> {
+        fn clone(&self) -> Self {
+            Self {
+                object: ::core::clone::Clone::clone(&self.object),
+                instance: ::core::marker::PhantomData,
+            }
         }
     }
-}
-#[automatically_derived]
-impl<T, const N: usize> ::core::fmt::Debug for StoreStub<T, N> {
-    fn fmt(&self, __formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-        ::core::fmt::Formatter::debug_struct(__formatter, "StoreStub")
-            .field("object", &self.object)
-            .finish()
-    }
-}
-#[automatically_derived]
-impl<T, const N: usize> ::jstream_rmi::Stub for StoreStub<T, N> {
-    fn new(__object: ::jstream_rmi::Object) -> Self {
-        Self {
-            object: __object,
-            instance: ::core::marker::PhantomData,
+    #[automatically_derived]
+    impl<T, const N: usize> ::core::fmt::Debug for StoreStub<T, N> {
+        fn fmt(
+            &self,
+            __formatter: &mut ::core::fmt::Formatter<'_>,
+        ) -> ::core::fmt::Result {
+            ::core::fmt::Formatter::debug_struct(__formatter, "StoreStub")
+                .field("object", &self.object)
+                .finish()
         }
     }
-    fn object(&self) -> &::jstream_rmi::Object {
-        &self.object
+    #[automatically_derived]
+    impl<T, const N: usize> ::jstream_rmi::Stub for StoreStub<T, N> {
+        fn new(__object: ::jstream_rmi::Object) -> Self {
+            Self {
+                object: __object,
+                instance: ::core::marker::PhantomData,
+            }
+        }
+        fn object(&self) -> &::jstream_rmi::Object {
+            &self.object
+        }
     }
-}
+};
 #[allow(
     dead_code,
     deprecated,
@@ -48,6 +55,11 @@ impl<T, const N: usize> ::jstream_rmi::Stub for StoreStub<T, N> {
     reason = "names, arguments and attributes are those of the trait's methods"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream_rmi::__private::{
+        shield as __answer, shield as __argument_0, shield as __arguments,
+        shield as __call, shield as __method, shield as __object,
+    };
     enum __Method {
         get,
     }
@@ -185,6 +197,11 @@ const _: () = {
     reason = "names, arguments and attributes are those of the trait's methods"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream_rmi::__private::{
+        shield as __answer, shield as __argument_0, shield as __arguments,
+        shield as __call, shield as __method, shield as __object,
+    };
     enum __Method {
         get,
     }

@@ -28,31 +28,38 @@ trait Numbers: ::core::marker::Send + ::core::marker::Sync + 'static {
 struct NumbersStub {
     object: ::jstream_rmi::Object,
 }
-#[automatically_derived]
-impl ::core::clone::Clone for NumbersStub {
-    fn clone(&self) -> Self {
-        Self {
-            object: ::core::clone::Clone::clone(&self.object),
+const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream_rmi::__private::{shield as __formatter, shield as __object};
+    #[automatically_derived]
+    impl ::core::clone::Clone for NumbersStub {
+        fn clone(&self) -> Self {
+            Self {
+                object: ::core::clone::Clone::clone(&self.object),
+            }
         }
     }
-}
-#[automatically_derived]
-impl ::core::fmt::Debug for NumbersStub {
-    fn fmt(&self, __formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-        ::core::fmt::Formatter::debug_struct(__formatter, "NumbersStub")
-            .field("object", &self.object)
-            .finish()
+    #[automatically_derived]
+    impl ::core::fmt::Debug for NumbersStub {
+        fn fmt(
+            &self,
+            __formatter: &mut ::core::fmt::Formatter<'_>,
+        ) -> ::core::fmt::Result {
+            ::core::fmt::Formatter::debug_struct(__formatter, "NumbersStub")
+                .field("object", &self.object)
+                .finish()
+        }
     }
-}
-#[automatically_derived]
-impl ::jstream_rmi::Stub for NumbersStub {
-    fn new(__object: ::jstream_rmi::Object) -> Self {
-        Self { object: __object }
+    #[automatically_derived]
+    impl ::jstream_rmi::Stub for NumbersStub {
+        fn new(__object: ::jstream_rmi::Object) -> Self {
+            Self { object: __object }
+        }
+        fn object(&self) -> &::jstream_rmi::Object {
+            &self.object
+        }
     }
-    fn object(&self) -> &::jstream_rmi::Object {
-        &self.object
-    }
-}
+};
 #[allow(
     dead_code,
     deprecated,
@@ -62,6 +69,14 @@ impl ::jstream_rmi::Stub for NumbersStub {
     reason = "names, arguments and attributes are those of the trait's methods"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream_rmi::__private::{
+        shield as __answer, shield as __argument_0, shield as __argument_1,
+        shield as __arguments, shield as __call, shield as __carried,
+        shield as __in_place_total, shield as __message, shield as __method,
+        shield as __number, shield as __object, shield as __result, shield as __stream,
+        shield as __taken,
+    };
     enum __Method {
         below,
         total,
@@ -399,6 +414,11 @@ impl ::core::default::Default for NumbersMock {
     reason = "a test may use only a part"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream_rmi::__private::{
+        shield as __answer, shield as __argument_0, shield as __argument_1,
+        shield as __result,
+    };
     impl NumbersMock {
         /// Checks that each method was called as often as expected.
         ///

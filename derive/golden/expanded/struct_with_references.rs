@@ -19,22 +19,28 @@ pub type OrderRef<'b> = Order<'b>;
     reason = "generated code"
 )]
 const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream::__private::{
+        shield as __draft, shield as __long, shield as __of, shield as __part_0,
+        shield as __part_1, shield as __part_2, shield as __part_3, shield as __pass,
+        shield as __place, shield as __schema, shield as __slot, shield as __trace,
+    };
     const _: () = {
         #[allow(unused_variables, reason = "only their presence matters")]
-        fn all_fields<'b>(of @ _: &Order<'b>) {
+        fn all_fields<'b>(__of @ _: &Order<'b>) {
             let Order {
                 id: __part_0 @ _,
                 symbol: __part_1 @ _,
                 legs: __part_2 @ _,
                 parent: __part_3 @ _,
-            } = of;
+            } = __of;
         }
     };
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for Order<'b> {
         type InPlace<'__b> = Order<'__b> where Self: '__b;
         const WIRE_IS_MEMORY: ::core::primitive::bool = {
-            let _ = |of @ _: &Order<'b>| match of {
+            let _ = |__of @ _: &Order<'b>| match __of {
                 Order {
                     id: __part_0 @ _,
                     symbol: __part_1 @ _,
@@ -50,23 +56,23 @@ const _: () = {
             true
                 && ::jstream::__private::MemoryLayout::NOTHING
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).id
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).id
                         }),
                     )
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).symbol
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).symbol
                         }),
                     )
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).legs
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).legs
                         }),
                     )
                     .and(
-                        ::jstream::__private::memory_of(|of: *const Self| unsafe {
-                            &raw const (*of).parent
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).parent
                         }),
                     )
                     .fills(::core::mem::size_of::<Self>())
@@ -74,10 +80,10 @@ const _: () = {
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
-            slot: *mut Self::InPlace<'__b>,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         ) {
-            let _ = |of @ _: &Order<'b>| match of {
+            let _ = |__of @ _: &Order<'b>| match __of {
                 Order {
                     id: __part_0 @ _,
                     symbol: __part_1 @ _,
@@ -97,33 +103,37 @@ const _: () = {
                 parent: __part_3 @ _,
             } = self;
             unsafe {
-                ::jstream::__private::write_field(&raw mut (*slot).id, __part_0, draft);
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).symbol,
+                    &raw mut (*__slot).id,
+                    __part_0,
+                    __draft,
+                );
+                ::jstream::__private::write_field(
+                    &raw mut (*__slot).symbol,
                     __part_1,
-                    draft,
+                    __draft,
                 );
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).legs,
+                    &raw mut (*__slot).legs,
                     __part_2,
-                    draft,
+                    __draft,
                 );
                 ::jstream::__private::write_field(
-                    &raw mut (*slot).parent,
+                    &raw mut (*__slot).parent,
                     __part_3,
-                    draft,
+                    __draft,
                 );
             }
         }
         #[inline]
         unsafe fn write_back<'__b>(
-            place: *mut Self,
-            draft: &mut ::jstream::__private::Draft<'__b>,
+            __place: *mut Self,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
         )
         where
             Self: '__b,
         {
-            let _ = |of @ _: &Order<'b>| match of {
+            let _ = |__of @ _: &Order<'b>| match __of {
                 Order {
                     id: __part_0 @ _,
                     symbol: __part_1 @ _,
@@ -137,17 +147,26 @@ const _: () = {
                 }
             };
             unsafe {
-                ::jstream::__private::write_field_back(&raw mut (*place).id, draft);
-                ::jstream::__private::write_field_back(&raw mut (*place).symbol, draft);
-                ::jstream::__private::write_field_back(&raw mut (*place).legs, draft);
-                ::jstream::__private::write_field_back(&raw mut (*place).parent, draft);
+                ::jstream::__private::write_field_back(&raw mut (*__place).id, __draft);
+                ::jstream::__private::write_field_back(
+                    &raw mut (*__place).symbol,
+                    __draft,
+                );
+                ::jstream::__private::write_field_back(
+                    &raw mut (*__place).legs,
+                    __draft,
+                );
+                ::jstream::__private::write_field_back(
+                    &raw mut (*__place).parent,
+                    __draft,
+                );
             }
         }
     }
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::InPlace for Order<'b> {
         const SHAPE: ::jstream::__private::Shape = {
-            let _ = |of @ _: &Order<'b>| match of {
+            let _ = |__of @ _: &Order<'b>| match __of {
                 Order {
                     id: __part_0 @ _,
                     symbol: __part_1 @ _,
@@ -162,33 +181,33 @@ const _: () = {
             };
             ::jstream::__private::Shape::NOTHING
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).id
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).id
                     }),
                 )
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).symbol
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).symbol
                     }),
                 )
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).legs
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).legs
                     }),
                 )
                 .and(
-                    ::jstream::__private::shape_of_own(|of: *const Self| unsafe {
-                        &raw const (*of).parent
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).parent
                     }),
                 )
                 .within(::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
-            slot: *mut Self,
-            pass: &mut ::jstream::__private::Pass<'_>,
+            __slot: *mut Self,
+            __pass: &mut ::jstream::__private::Pass<'_>,
         ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
-            let _ = |of @ _: &Order<'b>| match of {
+            let _ = |__of @ _: &Order<'b>| match __of {
                 Order {
                     id: __part_0 @ _,
                     symbol: __part_1 @ _,
@@ -202,17 +221,17 @@ const _: () = {
                 }
             };
             unsafe {
-                ::jstream::__private::read_own(&raw mut (*slot).id, pass)?;
-                ::jstream::__private::read_own(&raw mut (*slot).symbol, pass)?;
-                ::jstream::__private::read_own(&raw mut (*slot).legs, pass)?;
-                ::jstream::__private::read_own(&raw mut (*slot).parent, pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).id, __pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).symbol, __pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).legs, __pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).parent, __pass)?;
             }
             ::core::result::Result::Ok(())
         }
         unsafe fn verify(
-            slot: *const Self,
+            __slot: *const Self,
         ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
-            let _ = |of @ _: &Order<'b>| match of {
+            let _ = |__of @ _: &Order<'b>| match __of {
                 Order {
                     id: __part_0 @ _,
                     symbol: __part_1 @ _,
@@ -227,17 +246,17 @@ const _: () = {
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
-                    ::jstream::__private::verify_own(&raw const (*slot).id)?;
-                    ::jstream::__private::verify_own(&raw const (*slot).symbol)?;
-                    ::jstream::__private::verify_own(&raw const (*slot).legs)?;
-                    ::jstream::__private::verify_own(&raw const (*slot).parent)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).id)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).symbol)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).legs)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).parent)?;
                 }
                 unsafe {}
             }
             ::core::result::Result::Ok(())
         }
-        unsafe fn trace(slot: *const Self, trace: &mut ::jstream::__private::Trace) {
-            let _ = |of @ _: &Order<'b>| match of {
+        unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
+            let _ = |__of @ _: &Order<'b>| match __of {
                 Order {
                     id: __part_0 @ _,
                     symbol: __part_1 @ _,
@@ -250,39 +269,39 @@ const _: () = {
                     ::jstream::__private::asked(__part_3).arrives_as_itself();
                 }
             };
-            trace.enter("id");
+            __trace.enter("id");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).id, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).id, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
-            trace.enter("symbol");
+            __trace.enter("symbol");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).symbol, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).symbol, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
-            trace.enter("legs");
+            __trace.enter("legs");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).legs, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).legs, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
-            trace.enter("parent");
+            __trace.enter("parent");
             unsafe {
-                ::jstream::__private::trace_own(&raw const (*slot).parent, trace);
+                ::jstream::__private::trace_own(&raw const (*__slot).parent, __trace);
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
         }
         fn describe(
-            schema: &mut ::jstream::__private::Schema,
+            __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
-            let _ = |of @ _: &Order<'b>| match of {
+            let _ = |__of @ _: &Order<'b>| match __of {
                 Order {
                     id: __part_0 @ _,
                     symbol: __part_1 @ _,
@@ -295,43 +314,43 @@ const _: () = {
                     ::jstream::__private::asked(__part_3).arrives_as_itself();
                 }
             };
-            schema
+            __schema
                 .define::<
                     Self,
                 >(
                     "Order",
-                    |schema| ::jstream::__private::Kind::Struct(
+                    |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "id",
                                 ::core::mem::offset_of!(Self, id),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).id },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).id },
                                 ),
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "symbol",
                                 ::core::mem::offset_of!(Self, symbol),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).symbol },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).symbol },
                                 ),
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "legs",
                                 ::core::mem::offset_of!(Self, legs),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).legs },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).legs },
                                 ),
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "parent",
                                 ::core::mem::offset_of!(Self, parent),
                                 ::jstream::__private::describe_own(
-                                    schema,
-                                    |of: *const Self| unsafe { &raw const (*of).parent },
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).parent },
                                 ),
                             ),
                         ]),
@@ -343,11 +362,11 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for Order<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            long @ _: ::core::marker::PhantomData<
+            __long @ _: ::core::marker::PhantomData<
                 Order<'long_unless_the_type_says_invariant>,
             >,
         ) -> ::core::marker::PhantomData<Order<'short>> {
-            long
+            __long
         }
     };
     const _: () = ::jstream::__private::assert_form::<Order<'static>>();

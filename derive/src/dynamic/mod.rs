@@ -8,6 +8,7 @@ use syn::{
 };
 
 use crate::errors::Errors;
+use crate::shield::shield;
 
 pub(crate) fn transportable(options: TokenStream, item: TokenStream) -> TokenStream {
     expand(options, item).unwrap_or_else(|error| error.to_compile_error())
@@ -126,6 +127,93 @@ fn code(krate: &TokenStream, mut of: ItemTrait) -> TokenStream {
     if of.colon_token.is_none() {
         of.colon_token = Some(Default::default());
     }
+    let code = quote! {
+        #support::inventory::collect!(#item);
+
+        // SAFETY: the registry contains everything that was submitted.
+        unsafe impl #support::Implementation for #item {
+            const TRAIT: &'static ::core::primitive::str = #text;
+
+            fn class(&self) -> &#support::Class {
+                self.0.class()
+            }
+
+            fn registry() -> &'static #support::Registry<Self> {
+                static REGISTRY: #support::OnceLock<#support::Registry<#item>> =
+                    #support::OnceLock::new();
+                REGISTRY.get_or_init(|| {
+                    #support::Registry::new(::core::iter::IntoIterator::into_iter(
+                        #support::inventory::iter::<#item>,
+                    ))
+                })
+            }
+        }
+
+        impl #support::Registered for dyn #name {
+            type Implementation = #item;
+        }
+
+        #registration
+
+        // SAFETY: the target is claimed by the class that the edge names, and the cast is that
+        // of the class, for any lifetime.
+        unsafe impl<'x> #support::Pointee for dyn #name + 'x {
+            fn claim(
+                __edge: #support::Edge,
+                __pass: &mut #support::Pass<'_>,
+            ) -> ::core::result::Result<*const Self, #support::Fault> {
+                let __registry = <#item as #support::Implementation>::registry();
+                let __one = __registry.of_edge(&__edge)?;
+                let __target = __one.0.class().claim(__edge, __pass)?;
+                ::core::result::Result::Ok((__one.0.cast())(
+                    __target,
+                    ::core::marker::PhantomData,
+                ))
+            }
+
+            unsafe fn read_now(
+                __target: *const Self,
+                __pass: &mut #support::Pass<'_>,
+            ) -> ::core::result::Result<(), #support::Fault> {
+                // SAFETY: the caller's promise is passed on.
+                unsafe { #support::Class::read_now(__target.cast(), __pass) }
+            }
+
+            unsafe fn trace_target(
+                __slot: *const &Self,
+                __target: *const Self,
+                __trace: &mut #support::Trace,
+            ) {
+                // SAFETY: the caller's promise is passed on.
+                unsafe { __trace.dynamic(__slot, __target.cast()) };
+            }
+
+            fn describe(__schema: &mut #support::Schema) -> #support::TypeIndex {
+                #support::describe_dynamic::<dyn #name>(__schema, #text)
+            }
+        }
+
+        // SAFETY: the address is that of the value, and the class is the one by which it is
+        // claimed.
+        unsafe impl<'x> #support::Target for dyn #name + 'x {
+            type InPlace<'b> = dyn #name + 'b where Self: 'b;
+
+            fn write_target<'b>(
+                &'b self,
+                __draft: &mut #support::Draft<'b>,
+            ) -> [::core::primitive::u64; 2] {
+                #support::write_dynamic::<#item>(self, __draft)
+            }
+
+            fn meta(&self) -> ::core::primitive::u64 {
+                #support::class_of::<#item>(self)
+            }
+        }
+
+        // SAFETY: a trait object is covariant in the lifetime that bounds it.
+        unsafe impl<'x> #support::CovariantTarget for dyn #name + 'x {}
+    };
+    let shield = shield(&support, &code, &of);
     quote! {
         #of
 
@@ -146,84 +234,8 @@ fn code(krate: &TokenStream, mut of: ItemTrait) -> TokenStream {
             reason = "generated code"
         )]
         const _: () = {
-            #support::inventory::collect!(#item);
-
-            // SAFETY: the registry contains everything that was submitted.
-            unsafe impl #support::Implementation for #item {
-                const TRAIT: &'static ::core::primitive::str = #text;
-
-                fn class(&self) -> &#support::Class {
-                    self.0.class()
-                }
-
-                fn registry() -> &'static #support::Registry<Self> {
-                    static REGISTRY: #support::OnceLock<#support::Registry<#item>> =
-                        #support::OnceLock::new();
-                    REGISTRY.get_or_init(|| {
-                        #support::Registry::new(::core::iter::IntoIterator::into_iter(
-                            #support::inventory::iter::<#item>,
-                        ))
-                    })
-                }
-            }
-
-            impl #support::Registered for dyn #name {
-                type Implementation = #item;
-            }
-
-            #registration
-
-            // SAFETY: the target is claimed by the class that the edge names, and the cast is that
-            // of the class, for any lifetime.
-            unsafe impl<'x> #support::Pointee for dyn #name + 'x {
-                fn claim(
-                    edge: #support::Edge,
-                    pass: &mut #support::Pass<'_>,
-                ) -> ::core::result::Result<*const Self, #support::Fault> {
-                    let registry = <#item as #support::Implementation>::registry();
-                    let one = registry.of_edge(&edge)?;
-                    let target = one.0.class().claim(edge, pass)?;
-                    ::core::result::Result::Ok((one.0.cast())(target, ::core::marker::PhantomData))
-                }
-
-                unsafe fn read_now(
-                    target: *const Self,
-                    pass: &mut #support::Pass<'_>,
-                ) -> ::core::result::Result<(), #support::Fault> {
-                    // SAFETY: the caller's promise is passed on.
-                    unsafe { #support::Class::read_now(target.cast(), pass) }
-                }
-
-                unsafe fn trace_target(
-                    slot: *const &Self,
-                    target: *const Self,
-                    trace: &mut #support::Trace,
-                ) {
-                    // SAFETY: the caller's promise is passed on.
-                    unsafe { trace.dynamic(slot, target.cast()) };
-                }
-
-                fn describe(schema: &mut #support::Schema) -> #support::TypeIndex {
-                    #support::describe_dynamic::<dyn #name>(schema, #text)
-                }
-            }
-
-            // SAFETY: the address is that of the value, and the class is the one by which it is
-            // claimed.
-            unsafe impl<'x> #support::Target for dyn #name + 'x {
-                type InPlace<'b> = dyn #name + 'b where Self: 'b;
-
-                fn write_target<'b>(&'b self, draft: &mut #support::Draft<'b>) -> [u64; 2] {
-                    #support::write_dynamic::<#item>(self, draft)
-                }
-
-                fn meta(&self) -> u64 {
-                    #support::class_of::<#item>(self)
-                }
-            }
-
-            // SAFETY: a trait object is covariant in the lifetime that bounds it.
-            unsafe impl<'x> #support::CovariantTarget for dyn #name + 'x {}
+            #shield
+            #code
         };
     }
 }

@@ -7,7 +7,7 @@ use syn::{
     TypeImplTrait, TypePath,
 };
 
-use super::interface::{Argument, Interface, Method, passed, plain, streamed};
+use super::interface::{Argument, Interface, Method, borrowed, passed, plain, streamed};
 use super::{table, types};
 use crate::errors::Errors;
 
@@ -81,9 +81,10 @@ pub(super) const NESTED: &str = "a stream must be an argument or the result itse
                                  be `Result`s, but not streams";
 
 /// Error for a reference nested in another type.
-pub(super) const HIDDEN: &str = "a remote reference must be passed by value, alone or in an \
-                                 `Option`, `Vec`, `Box<[T]>`, array or `Result`; a struct or enum \
-                                 with references must derive `Referring`, and be passed as \
+pub(super) const HIDDEN: &str = "a remote reference must be passed alone or in an `Option`, \
+                                 `Vec`, `Box<[T]>`, array or `Result`; an argument can also be \
+                                 such a type borrowed as `&T`, `&[T]` or `&[&[T]]`; a struct or \
+                                 enum with references must derive `Referring`, and be passed as \
                                  `Referring<Type>`";
 
 fn check_method(method: &Method, errors: &mut Errors) {
@@ -219,7 +220,26 @@ fn check_references(method: &Method, ty: &Type, errors: &mut Errors) {
             format!("a `{token}` method has no reply, so it can't take remote references"),
         ));
     }
-    check_output(ty, errors);
+    if borrowed(ty).is_some() && is_eternal(ty) {
+        errors.add(Error::new_spanned(
+            ty,
+            "borrowed references live only as long as the call: remove `'static`, or take them by \
+             value",
+        ));
+    }
+    check_parts(ty, &Search::of(ty), errors);
+}
+
+/// Returns true if a reference, or one of those in the slice behind it, is `'static`.
+fn is_eternal(ty: &Type) -> bool {
+    match plain(ty) {
+        Type::Reference(of) => {
+            let mut lifetime = of.lifetime.iter();
+            lifetime.any(|lifetime| lifetime.ident == "static") || is_eternal(&of.elem)
+        }
+        Type::Slice(of) => is_eternal(&of.elem),
+        _ => false,
+    }
 }
 
 /// Checks the items of a stream that is an argument.
@@ -238,6 +258,11 @@ fn check_output(ty: &Type, errors: &mut Errors) {
     if search.remotes && !passed(ty) {
         errors.add(Error::new_spanned(ty, HIDDEN));
     }
+    check_parts(ty, &search, errors);
+}
+
+/// Reports the parts of a type that can't be sent, apart from references.
+fn check_parts(ty: &Type, search: &Search, errors: &mut Errors) {
     if search.streams {
         errors.add(Error::new_spanned(ty, NESTED));
     }

@@ -8,7 +8,7 @@ use syn::{
 };
 
 use super::check::Search;
-use super::interface::{Instance, Interface, passed, streamed};
+use super::interface::{Instance, Interface, borrowed, passed, streamed};
 use super::{expand, stub};
 
 /// Returns the trait, a stub that can't be created, and the implementations that make the trait
@@ -88,14 +88,17 @@ fn callable(signature: &Signature) -> bool {
 
 /// Returns true if a stream or a reference is nested in another type, which a stub can't name.
 fn nested(signature: &Signature) -> bool {
-    let nested = |ty: &Type| {
+    let nested = |ty: &Type, is_passed: bool| {
         let mut search = Search::default();
         search.visit_type(streamed(ty).unwrap_or(ty));
-        search.streams || (search.remotes && !passed(ty))
+        search.streams || (search.remotes && !is_passed)
     };
     let mut inputs = signature.inputs.iter();
-    let result = matches!(&signature.output, ReturnType::Type(_, ty) if nested(ty));
-    result || inputs.any(|input| matches!(input, FnArg::Typed(of) if nested(&of.ty)))
+    let result = matches!(&signature.output, ReturnType::Type(_, ty) if nested(ty, passed(ty)));
+    let is_passed = |ty: &Type| passed(ty) || borrowed(ty).is_some();
+    result
+        || inputs
+            .any(|input| matches!(input, FnArg::Typed(of) if nested(&of.ty, is_passed(&of.ty))))
 }
 
 fn lifetimes_only(generics: &Generics) -> bool {

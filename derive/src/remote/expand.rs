@@ -6,6 +6,7 @@ use syn::{ItemTrait, TraitItem, parse_quote};
 
 use super::interface::{Instance, Interface};
 use super::{asynchronous, attributes, mock, skeleton, stub, table};
+use crate::shield::shield;
 
 pub(super) fn expand(of: &Interface) -> TokenStream {
     let item = remote_trait(of);
@@ -31,6 +32,9 @@ fn expand_instance(of: &Interface, instance: &Instance) -> TokenStream {
     });
     let remotable = table::remotable(of, instance);
     let skeleton = skeleton::skeleton(of, instance);
+    let code = quote!(#numbers #stub #remotable #skeleton);
+    let krate = &of.krate;
+    let shield = shield(&quote!(#krate::__private), &code, &of.item);
     quote! {
         #(#conditions)*
         #[allow(
@@ -42,10 +46,8 @@ fn expand_instance(of: &Interface, instance: &Instance) -> TokenStream {
             reason = "names, arguments and attributes are those of the trait's methods"
         )]
         const _: () = {
-            #numbers
-            #stub
-            #remotable
-            #skeleton
+            #shield
+            #code
         };
     }
 }

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{
     AngleBracketedGenericArguments, Attribute, GenericArgument, Ident, ItemTrait, Path,
-    PathArguments, ReceiverKind, Type,
+    PathArguments, ReceiverKind, Type, TypeReference, parse_quote,
 };
 
 /// A trait whose methods can be called from another node.
@@ -94,9 +94,40 @@ impl Argument {
         streamed(&self.ty)
     }
 
-    /// Returns the type, if it has references.
-    pub(super) fn passes(&self) -> Option<&Type> {
-        passed(&self.ty).then_some(&self.ty)
+    /// Returns the type that owns the references, if the argument has any. If the method borrows
+    /// them, this is the type that it borrows from.
+    pub(super) fn passes(&self) -> Option<Type> {
+        match borrowed(&self.ty) {
+            Some(Borrowed::One(of)) => Some(of.clone()),
+            Some(Borrowed::Slice(of)) => Some(parse_quote!(::std::vec::Vec<#of>)),
+            Some(Borrowed::Slices(of)) => Some(parse_quote!(::std::vec::Vec<::std::vec::Vec<#of>>)),
+            None => passed(&self.ty).then(|| self.ty.clone()),
+        }
+    }
+
+    /// Returns how the method borrows the references, or `None` if it takes them by value.
+    pub(super) fn borrows(&self) -> Option<Borrowed<'_>> {
+        borrowed(&self.ty)
+    }
+}
+
+/// An argument with references that the method borrows.
+#[derive(Clone, Copy)]
+pub(super) enum Borrowed<'t> {
+    /// `&P`.
+    One(&'t Type),
+    /// `&[P]`.
+    Slice(&'t Type),
+    /// `&[&[P]]`.
+    Slices(&'t Type),
+}
+
+impl<'t> Borrowed<'t> {
+    /// Returns the type with references that is borrowed, or whose slices are.
+    pub(super) fn element(self) -> &'t Type {
+        match self {
+            Self::One(of) | Self::Slice(of) | Self::Slices(of) => of,
+        }
     }
 }
 
@@ -150,6 +181,29 @@ pub(super) fn passed(ty: &Type) -> bool {
         || ["Option", "Vec", "Result"]
             .iter()
             .any(|name| wrapped(ty, name).is_some_and(passed))
+}
+
+/// Returns how a type borrows references to remote objects, if it does.
+pub(super) fn borrowed(ty: &Type) -> Option<Borrowed<'_>> {
+    let target = plain(&shared(ty)?.elem);
+    let Type::Slice(slice) = target else {
+        return passed(target).then_some(Borrowed::One(target));
+    };
+    if passed(&slice.elem) {
+        return Some(Borrowed::Slice(&slice.elem));
+    }
+    match plain(&shared(&slice.elem)?.elem) {
+        Type::Slice(of) => passed(&of.elem).then_some(Borrowed::Slices(&of.elem)),
+        _ => None,
+    }
+}
+
+/// Returns the type as a shared reference.
+fn shared(ty: &Type) -> Option<&TypeReference> {
+    match plain(ty) {
+        Type::Reference(of) if of.mutability.is_none() => Some(of),
+        _ => None,
+    }
 }
 
 /// Strips parentheses and invisible groups from a type.

@@ -6,6 +6,7 @@ use syn::ext::IdentExt;
 
 use super::interface::{Interface, Method};
 use super::{asynchronous, types};
+use crate::shield::shield;
 
 /// Returns the mock of a trait without parameters.
 pub(super) fn mock(of: &Interface) -> Option<TokenStream> {
@@ -34,6 +35,26 @@ pub(super) fn mock(of: &Interface) -> Option<TokenStream> {
     });
     let expects = of.methods.iter().map(|method| expect(of, method));
     let methods = of.methods.iter().map(|method| called(of, method));
+    let code = quote! {
+        impl #name {
+            /// Checks that each method was called as often as expected.
+            ///
+            /// # Panics
+            ///
+            /// Panics if a method was called less often.
+            #vis fn check(&self) {
+                #(#checks)*
+            }
+
+            #(#expects)*
+        }
+
+        #[automatically_derived]
+        impl #interface for #name {
+            #(#methods)*
+        }
+    };
+    let shield = shield(&quote!(#krate::__private), &code, &of.item);
     Some(quote! {
         #(#conditions)*
         #[doc = #doc]
@@ -61,23 +82,8 @@ pub(super) fn mock(of: &Interface) -> Option<TokenStream> {
             reason = "a test may use only a part"
         )]
         const _: () = {
-            impl #name {
-                /// Checks that each method was called as often as expected.
-                ///
-                /// # Panics
-                ///
-                /// Panics if a method was called less often.
-                #vis fn check(&self) {
-                    #(#checks)*
-                }
-
-                #(#expects)*
-            }
-
-            #[automatically_derived]
-            impl #interface for #name {
-                #(#methods)*
-            }
+            #shield
+            #code
         };
     })
 }

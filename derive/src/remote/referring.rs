@@ -12,6 +12,7 @@ use syn::{
 use super::check::{HIDDEN, NESTED, Search};
 use super::interface::passed;
 use crate::errors::Errors;
+use crate::shield::shield;
 
 /// Number of fields in a group: the wire type of the fields is a tuple of tuples, since tuples are
 /// limited in length.
@@ -282,7 +283,7 @@ fn expand(input: &DeriveInput, krate: &Path, shapes: &[Shape<'_>]) -> TokenStrea
             }
         });
     }
-    quote! {
+    let code = quote! {
         #[automatically_derived]
         impl #krate::Passed for #name {
             type Wire = #wire;
@@ -308,5 +309,12 @@ fn expand(input: &DeriveInput, krate: &Path, shapes: &[Shape<'_>]) -> TokenStrea
                 }
             }
         }
+    };
+    let shield = shield(&quote!(#krate::__private), &code, input);
+    quote! {
+        const _: () = {
+            #shield
+            #code
+        };
     }
 }

@@ -6,7 +6,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 
-use super::interface::{Instance, Interface, Method};
+use super::interface::{Borrowed, Instance, Interface, Method};
 use super::{asynchronous, types};
 
 pub(super) fn skeleton(of: &Interface, instance: &Instance) -> TokenStream {
@@ -140,9 +140,22 @@ fn arguments(of: &Interface, method: &Method) -> (TokenStream, Vec<TokenStream>)
     for (argument, name) in method.arguments.iter().zip(parts(method)) {
         if let Some(item) = argument.streams().map(types::item) {
             checked.extend(quote!(let #name = __answer.argument::<#item>(*#name)?;));
-        } else if let Some(ty) = argument.passes().map(types::item) {
+        } else if let Some(ty) = argument.passes() {
+            let ty = types::item(&ty);
             made.extend(quote!(let #name = __answer.references::<#ty>(#name);));
             checked.extend(quote!(let #name = #name?;));
+            let krate = &of.krate;
+            arguments.push(match argument.borrows() {
+                None => quote!(#name),
+                Some(Borrowed::One(_)) => quote!(&#name),
+                Some(Borrowed::Slice(_)) => quote!(::std::vec::Vec::as_slice(&#name)),
+                Some(Borrowed::Slices(_)) => {
+                    let slices = format_ident!("{name}_slices");
+                    checked.extend(quote!(let #slices = #krate::__private::slices(&#name);));
+                    quote!(::std::vec::Vec::as_slice(&#slices))
+                }
+            });
+            continue;
         } else {
             arguments.push(types::parameter(of, argument, &name));
             continue;
@@ -201,6 +214,10 @@ fn plain(
     let result = if method.streams().is_some() {
         let failed = quote!(#krate::__private::Failed);
         quote!(::core::result::Result::Ok::<_, #failed>((#call, *__stream)))
+    } else if method.arguments.iter().any(|of| of.borrows().is_some()) {
+        // The result may refer to arguments that are dropped at the end of the block.
+        let reply = reply(method, &call);
+        quote!(let __replied = #reply; __replied)
     } else {
         reply(method, &call)
     };

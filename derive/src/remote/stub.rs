@@ -5,8 +5,9 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::GenericParam;
 use syn::ext::IdentExt;
 
-use super::interface::{Instance, Interface, Method};
+use super::interface::{Argument, Borrowed, Instance, Interface, Method};
 use super::types;
+use crate::shield::shield;
 
 pub(super) fn name(of: &Interface) -> Ident {
     format_ident!("{}Stub", of.item.ident)
@@ -62,16 +63,7 @@ pub(super) fn structure(of: &Interface) -> TokenStream {
         )
     };
     let text = name.unraw().to_string();
-    quote! {
-        #(#conditions)*
-        #[doc = #doc]
-        #[allow(dead_code, reason = "a server may not use it")]
-        #vis struct #name #parameters {
-            object: #krate::Object,
-            #instance
-        }
-
-        #(#conditions)*
+    let code = quote! {
         #[automatically_derived]
         impl #parameters ::core::clone::Clone for #name #arguments {
             fn clone(&self) -> Self {
@@ -79,7 +71,6 @@ pub(super) fn structure(of: &Interface) -> TokenStream {
             }
         }
 
-        #(#conditions)*
         #[automatically_derived]
         impl #parameters ::core::fmt::Debug for #name #arguments {
             fn fmt(&self, __formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -89,7 +80,6 @@ pub(super) fn structure(of: &Interface) -> TokenStream {
             }
         }
 
-        #(#conditions)*
         #[automatically_derived]
         impl #parameters #krate::Stub for #name #arguments {
             fn new(__object: #krate::Object) -> Self {
@@ -100,6 +90,22 @@ pub(super) fn structure(of: &Interface) -> TokenStream {
                 &self.object
             }
         }
+    };
+    let shield = shield(&quote!(#krate::__private), &code, &of.item);
+    quote! {
+        #(#conditions)*
+        #[doc = #doc]
+        #[allow(dead_code, reason = "a server may not use it")]
+        #vis struct #name #parameters {
+            object: #krate::Object,
+            #instance
+        }
+
+        #(#conditions)*
+        const _: () = {
+            #shield
+            #code
+        };
     }
 }
 
@@ -184,6 +190,25 @@ fn result(of: &Interface, method: &Method) -> TokenStream {
     quote_spanned!(types::result_span(method)=> #krate::Call<#output>)
 }
 
+/// Returns the references of an argument by value. Those that the caller lends are copied. An error
+/// about their type has the position of the assertion about it.
+fn owned(of: &Interface, argument: &Argument) -> TokenStream {
+    let (krate, name) = (&of.krate, &argument.name);
+    let Some(borrowed) = argument.borrows() else {
+        return quote!(#name);
+    };
+    let lend = match borrowed {
+        Borrowed::One(_) => quote!(lend),
+        Borrowed::Slice(_) => quote!(lend_slice),
+        Borrowed::Slices(_) => quote!(lend_slices),
+    };
+    let element = types::item(borrowed.element());
+    quote!({
+        let __lend = #krate::__private::#lend::<#element>;
+        __lend(#name)
+    })
+}
+
 /// Returns code that sends a call.
 pub(super) fn body(of: &Interface, instance: &Instance, method: &Method) -> TokenStream {
     let krate = &of.krate;
@@ -193,7 +218,10 @@ pub(super) fn body(of: &Interface, instance: &Instance, method: &Method) -> Toke
         let name = &argument.name;
         match (argument.streams().map(types::item), argument.passes()) {
             (Some(item), _) => quote!(__carried.send::<#item>(#name)),
-            (None, Some(_)) => quote!(__carried.give(#name)),
+            (None, Some(_)) => {
+                let owned = owned(of, argument);
+                quote!(__carried.give(#owned))
+            }
             (None, None) => quote!(#name),
         }
     });

@@ -65,7 +65,7 @@ fn entry(of: &Interface, method: &Method) -> TokenStream {
     });
     let passing = method.arguments.iter().enumerate();
     let passing = passing.filter_map(|(place, argument)| {
-        let ty = types::item(argument.passes()?);
+        let ty = types::item(&argument.passes()?);
         Some(quote!(.passing::<#ty>(::core::option::Option::Some(#place))))
     });
     let returns = method.passes().map(|ty| {

@@ -6,13 +6,13 @@ use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
 use syn::{GenericArgument, Lifetime, PathArguments, Type, TypeReference, parse_quote};
 
-use super::interface::{Argument, Interface, Method, plain};
+use super::interface::{Argument, Interface, Method, passed, plain};
 
 /// Returns the argument type of the stub's method, in which [`sent`] is the lifetime of forms. A
 /// message that the server keeps is borrowed by the call. The call needs it only while it is being
 /// sent, regardless of the lifetime in the signature.
 pub(super) fn stub_type(of: &Interface, argument: &Argument) -> Type {
-    if argument.streams().is_some() || argument.passes().is_some() {
+    if argument.streams().is_some() || passed(&argument.ty) {
         return for_all_time(&argument.ty);
     }
     if let Some(form) = sent_form(argument) {
@@ -86,7 +86,7 @@ fn sent_type(of: &Interface, form: SentForm<'_>) -> Type {
 
 /// Returns the argument type of a mock's function.
 pub(super) fn mock_type(argument: &Argument) -> Type {
-    if argument.received.is_some() || argument.streams().is_some() || argument.passes().is_some() {
+    if argument.received.is_some() || argument.streams().is_some() || passed(&argument.ty) {
         return for_all_time(&argument.ty);
     }
     let mut ty = argument.ty.clone();
@@ -139,7 +139,7 @@ pub(super) fn message(of: &Interface, method: &Method) -> TokenStream {
 fn part(of: &Interface, argument: &Argument) -> Type {
     match (argument.streams(), argument.passes()) {
         (Some(_), _) => number(),
-        (None, Some(ty)) => wire(of, ty),
+        (None, Some(ty)) => wire(of, &ty),
         (None, None) => for_all_time(&argument.ty),
     }
 }
@@ -250,11 +250,20 @@ pub(super) fn assertions(of: &Interface, method: &Method) -> TokenStream {
         let item = item(of);
         quote_spanned!(located(of)=> streams::<#item>)
     });
-    let references = method.arguments.iter().filter_map(Argument::passes);
-    let references = references.chain(method.passes()).map(|ty| {
+    let references = method.arguments.iter().filter_map(|argument| {
+        let span = located(&argument.ty);
+        if let Some(borrowed) = argument.borrows() {
+            let element = for_all_time(borrowed.element());
+            return Some(quote_spanned!(span=> lends::<#element>));
+        }
+        let all = for_all_time(&argument.passes()?);
+        Some(quote_spanned!(span=> passes::<#all>))
+    });
+    let result_passes = method.passes().map(|ty| {
         let all = for_all_time(ty);
         quote_spanned!(located(ty)=> passes::<#all>)
     });
+    let references = references.chain(result_passes);
     let all = references
         .chain(each)
         .chain(whole)

@@ -12,6 +12,7 @@ use syn::Ident;
 use super::context::args;
 use super::field::Mode;
 use super::model::{Own, Part};
+use super::restorable;
 
 /// Requirement of a generated function on the fields.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -39,7 +40,34 @@ pub(super) fn asked(of: &Own, need: Need) -> TokenStream {
     });
     let (_, ty_generics, _) = of.generics.split_for_impl();
     // The closure is never called.
-    quote!(let _ = |of @ _: &#name #ty_generics| match of { #(#arms)* };)
+    quote!(let _ = |__of @ _: &#name #ty_generics| match __of { #(#arms)* };)
+}
+
+/// Returns the assertions that all fields can be restored, if the type can be. `write` of a type
+/// that is its own form makes them, too: for a field that borrows behind an alias, the compiler
+/// would report there that data does not live long enough. Its type parameters need not be
+/// restored, so `generic` is false there.
+pub(super) fn asked_restored(of: &Own, generic: bool) -> Option<TokenStream> {
+    if of.parts().is_empty() || !restorable::is_possible(of) {
+        return None;
+    }
+    let (name, support) = (&of.name, of.support());
+    let arms = of.paths().into_iter().map(|(path, parts)| {
+        let members = parts.iter().map(|part| &part.member);
+        let bindings = parts.iter().map(Part::bound);
+        let asks = parts.iter().map(|part| {
+            let binding = &part.binding;
+            part.place.put(match part.mode(of) {
+                Mode::Plain | Mode::EmptyPointer | Mode::As(_) if generic || part.is_own(of) => {
+                    quote!(#support::asked(#binding).is_restored();)
+                }
+                _ => quote!(let _ = #binding;),
+            })
+        });
+        quote!(#name #path { #(#members: #bindings),* } => { #(#asks)* })
+    });
+    let (_, ty_generics, _) = of.generics.split_for_impl();
+    Some(quote!(let _ = |__of @ _: &#name #ty_generics| match __of { #(#arms)* };))
 }
 
 /// Returns the assertions on the fields of a type with a separate form, and that their forms match
@@ -78,7 +106,7 @@ pub(super) fn asked_of_owner(owner: &Own, form: &Own, need: Need) -> Option<Toke
     let lifetime = lifetime.map_or(quote!('_), |of| quote!(#of));
     let form_args = args(form, lifetime, |param| quote!(#param));
     Some(quote! {
-        let _ = |both @ _: (&#name #ty_generics, &#form_name #form_args)| match both {
+        let _ = |__both @ _: (&#name #ty_generics, &#form_name #form_args)| match __both {
             #(#arms)*
             #[allow(unreachable_patterns, reason = "where there is one variant")]
             _ => {}

@@ -9,16 +9,17 @@ use quote::{ToTokens, quote};
 use syn::visit::Visit;
 use syn::{DeriveInput, TypeParamBound};
 
-use super::asked::{Need, asked, asked_of_owner};
+use super::asked::{Need, asked, asked_of_owner, asked_restored};
 use super::context::{Bodies, Context, args, name_of, with_bound};
 use super::model::{Body, Own};
-use super::{bounds, compare, debug, expand_enum, expand_struct, form, restore};
+use super::{bare_path, bounds, compare, debug, expand_enum, expand_struct, form, restore};
+use crate::shield::shield;
 use crate::spans::Place;
 
 /// Returns the code for a type that is its own form.
-pub(super) fn own_form(of: &Own) -> TokenStream {
+pub(super) fn own_form(of: &Own, definition: &DeriveInput) -> TokenStream {
     let alias = form::alias(of);
-    let impls = expand(of, None);
+    let impls = expand(of, None, definition);
     quote! {
         #alias
         #impls
@@ -29,8 +30,10 @@ pub(super) fn own_form(of: &Own) -> TokenStream {
 pub(super) fn with_form(of: &Own, form: &Own, definition: &DeriveInput) -> TokenStream {
     let derives = &of.options.derives;
     let derives = (!derives.is_empty()).then(|| quote!(#[derive(#(#derives),*)]));
-    let impls = expand(form, Some(of));
+    let impls = expand(form, Some(of), definition);
+    let import = bare_path::import(of);
     quote! {
+        #import
         #derives
         #[allow(
             dead_code, non_camel_case_types,
@@ -42,7 +45,7 @@ pub(super) fn with_form(of: &Own, form: &Own, definition: &DeriveInput) -> Token
 }
 
 /// Returns the impls of a form, and of the type that it is the form of.
-fn expand(of: &Own, owner: Option<&Own>) -> TokenStream {
+fn expand(of: &Own, owner: Option<&Own>, definition: &DeriveInput) -> TokenStream {
     let context = Context::new(of);
     let bodies = match &of.body {
         Body::Struct(parts) => expand_struct::of_struct(&context, parts),
@@ -68,6 +71,19 @@ fn expand(of: &Own, owner: Option<&Own>) -> TokenStream {
     let compare = owner.map(|owner| compare::of(of, owner));
     let owner = owner.map(|owner| of_owner(&context, owner));
     let beside = &bodies.beside;
+    let code = quote! {
+        #beside
+        #transportable
+        #in_place
+        #covariant
+        #early
+        #owner
+        #restore
+        #debug
+        #compare
+        #implements
+    };
+    let shield = shield(&context.support, &code, definition);
     quote! {
         #[allow(
             clippy::all, clippy::pedantic, clippy::restriction, missing_docs, non_camel_case_types,
@@ -75,16 +91,8 @@ fn expand(of: &Own, owner: Option<&Own>) -> TokenStream {
             reason = "generated code"
         )]
         const _: () = {
-            #beside
-            #transportable
-            #in_place
-            #covariant
-            #early
-            #owner
-            #restore
-            #debug
-            #compare
-            #implements
+            #shield
+            #code
         };
     }
 }
@@ -146,11 +154,18 @@ fn transportable(
     let (_, ty_generics, _) = of.generics.split_for_impl();
     let of_owner = owner.and_then(|owner| asked_of_owner(owner, form.of, Need::Travel));
     let asked = of_owner.unwrap_or_else(|| asked(of, Need::Travel));
+    let asked_restored = owner.is_none().then(|| asked_restored(of, false));
     let inline = inline(of);
+    let option_is_memory = (owner.is_none() && of.is_fieldless()).then(|| {
+        quote! {
+            const OPTION_IS_MEMORY: ::core::primitive::bool =
+                <Self as #support::InPlace>::OPTION_SHAPE.most_as_is().is_some();
+        }
+    });
     let write_back = write_back.map(|write_back| {
         quote! {
             #[inline]
-            unsafe fn write_back<'__b>(place: *mut Self, draft: &mut #support::Draft<'__b>)
+            unsafe fn write_back<'__b>(__place: *mut Self, __draft: &mut #support::Draft<'__b>)
             where
                 Self: '__b,
             {
@@ -169,14 +184,16 @@ fn transportable(
                 #asked
                 #wire_is_memory
             };
+            #option_is_memory
 
             #inline
             unsafe fn write<'__b>(
                 &'__b self,
-                slot: *mut Self::InPlace<'__b>,
-                draft: &mut #support::Draft<'__b>,
+                __slot: *mut Self::InPlace<'__b>,
+                __draft: &mut #support::Draft<'__b>,
             ) {
                 #asked
+                #asked_restored
                 #write
             }
 
@@ -223,7 +240,7 @@ fn in_place(context: &Context<'_>, bodies: &Bodies, owner: Option<&Own>) -> Toke
         (shape.clone(), TokenStream::new())
     } else {
         let refused = quote! {
-            if trace.hit_verified(slot) {
+            if __trace.hit_verified(__slot) {
                 return;
             }
         };
@@ -240,8 +257,8 @@ fn in_place(context: &Context<'_>, bodies: &Bodies, owner: Option<&Own>) -> Toke
 
             #inline
             unsafe fn read(
-                slot: *mut Self,
-                pass: &mut #support::Pass<'_>,
+                __slot: *mut Self,
+                __pass: &mut #support::Pass<'_>,
             ) -> ::core::result::Result<(), #support::Fault> {
                 #asked
                 #read
@@ -249,28 +266,28 @@ fn in_place(context: &Context<'_>, bodies: &Bodies, owner: Option<&Own>) -> Toke
             }
 
             unsafe fn verify(
-                slot: *const Self,
+                __slot: *const Self,
             ) -> ::core::result::Result<(), #support::Refusal> {
                 #asked
                 if <Self as #support::InPlace>::SHAPE.verified {
                     #verify
                     // SAFETY: the caller's slot holds a value, and nothing changes it.
                     unsafe {
-                        #(#support::approve(slot, #of_type)?;)*
+                        #(#support::approve(__slot, #of_type)?;)*
                     }
                 }
                 ::core::result::Result::Ok(())
             }
 
-            unsafe fn trace(slot: *const Self, trace: &mut #support::Trace) {
+            unsafe fn trace(__slot: *const Self, __trace: &mut #support::Trace) {
                 #asked
                 #refused
                 #trace
             }
 
-            fn describe(schema: &mut #support::Schema) -> #support::TypeIndex {
+            fn describe(__schema: &mut #support::Schema) -> #support::TypeIndex {
                 #asked
-                schema.define::<Self>(#name_string, |schema| #kind)
+                __schema.define::<Self>(#name_string, |__schema| #kind)
             }
         }
     }
@@ -309,11 +326,11 @@ fn covariant(context: &Context<'_>) -> TokenStream {
     let constants: Vec<_> = phantoms.chain(consts).collect();
     let proof = Place::of(name).put(quote! {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short, #(#constants),*>(
-            long @ _: ::core::marker::PhantomData<#name #long>,
+            __long @ _: ::core::marker::PhantomData<#name #long>,
         ) -> ::core::marker::PhantomData<#name #short>
         #where_clause
         {
-            long
+            __long
         }
     });
     quote! {

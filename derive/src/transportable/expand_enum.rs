@@ -48,7 +48,7 @@ pub(super) fn of_enum(context: &Context<'_>, variants: &[Variant]) -> Bodies {
     let support = &context.support;
     let int = tag_type(context);
     let variants = mirrored(variants);
-    let fieldless = variants.iter().all(|of| of.variant.parts.is_empty());
+    let fieldless = context.of.is_fieldless();
     let beside = [
         tags(&variants, &int),
         mirrors(context, &variants, &int),
@@ -65,8 +65,8 @@ pub(super) fn of_enum(context: &Context<'_>, variants: &[Variant]) -> Bodies {
     let write_back = backs.filter(|_| !fieldless).map(|backs| {
         quote! {
             // SAFETY: the caller's value begins with the tag, as `SHAPE` asserts.
-            let tag = unsafe { place.cast::<#int>().read() };
-            match tag {
+            let __tag = unsafe { __place.cast::<#int>().read() };
+            match __tag {
                 #(#all_tags => { #backs })*
                 _ => {}
             }
@@ -81,12 +81,12 @@ pub(super) fn of_enum(context: &Context<'_>, variants: &[Variant]) -> Bodies {
             // Evaluates the assertions in `SHAPE` wherever an enum is read.
             const { ::core::assert!(!<Self as #support::InPlace>::SHAPE.plain) };
             // SAFETY: the caller's slot is initialised, and begins with the tag as `SHAPE` asserts.
-            let tag = unsafe { slot.cast::<#int>().read() };
-            match tag {
+            let __tag = unsafe { __slot.cast::<#int>().read() };
+            match __tag {
                 #(#all_tags => { #reads })*
                 _ => {
                     return ::core::result::Result::Err(#support::Fault::new(
-                        slot,
+                        __slot,
                         #support::FaultKind::Invalid,
                     ));
                 }
@@ -94,19 +94,19 @@ pub(super) fn of_enum(context: &Context<'_>, variants: &[Variant]) -> Bodies {
         },
         verify: quote! {
             // SAFETY: the slot begins with the tag, which reading does not change.
-            let tag = unsafe { slot.cast::<#int>().read() };
-            match tag {
+            let __tag = unsafe { __slot.cast::<#int>().read() };
+            match __tag {
                 #(#all_tags => { #checks })*
                 _ => {}
             }
         },
         trace: quote! {
-            if trace.hit(slot) {
+            if __trace.hit(__slot) {
                 return;
             }
             // SAFETY: the slot begins with the tag, which reading does not change.
-            let tag = unsafe { slot.cast::<#int>().read() };
-            match tag {
+            let __tag = unsafe { __slot.cast::<#int>().read() };
+            match __tag {
                 #(#all_tags => { #traces })*
                 _ => {}
             }
@@ -181,16 +181,16 @@ fn same_types(context: &Context<'_>, variants: &[Mirrored<'_>]) -> TokenStream {
         let mirror = &of.mirror;
         quote! {
             #pattern => {
-                #(#support::same_type(#bindings, |of: *mut #mirror #ty_generics| unsafe {
-                    &raw mut (*of).#bindings
+                #(#support::same_type(#bindings, |__of: *mut #mirror #ty_generics| unsafe {
+                    &raw mut (*__of).#bindings
                 });)*
             }
         }
     });
     quote! {
         const _: () = {
-            fn same_types #impl_generics (of @ _: &mut #name #ty_generics) #where_clause {
-                match of {
+            fn same_types #impl_generics (__of @ _: &mut #name #ty_generics) #where_clause {
+                match __of {
                     #(#arms)*
                 }
             }
@@ -227,11 +227,11 @@ fn write(
         let (tag, mirror) = (&variant.tag, &variant.mirror);
         let writes = variant.variant.parts.iter().map(|part| {
             let binding = &part.binding;
-            part.write(of, &quote!(&raw mut (*slot).#binding))
+            part.write(of, &quote!(&raw mut (*__slot).#binding))
         });
         let fields = (!bindings.is_empty()).then(|| {
             quote! {
-                let slot = slot.cast::<#mirror #form_args>();
+                let __slot = __slot.cast::<#mirror #form_args>();
                 // SAFETY: the mirror has the layout of the variant, as `SHAPE` asserts, and lies
                 // inside the slot.
                 unsafe {
@@ -242,7 +242,7 @@ fn write(
         quote! {
             #pattern => {
                 // SAFETY: the caller's slot begins with the tag, as `SHAPE` asserts.
-                unsafe { slot.cast::<#int>().write(#tag) };
+                unsafe { __slot.cast::<#int>().write(#tag) };
                 #fields
             }
         }
@@ -270,26 +270,26 @@ fn shape(
             parts.map(|part| (&part.member, &part.binding)).unzip();
         let variant = &of.variant.name;
         quote! {
-            let mut value = ::core::mem::MaybeUninit::<Self>::uninit();
-            let start = value.as_mut_ptr();
+            let mut __value = ::core::mem::MaybeUninit::<Self>::uninit();
+            let __start = __value.as_mut_ptr();
             // The pattern is not zero, so that a tag that is wider or elsewhere is detected.
             // SAFETY: the value's memory is writable.
-            unsafe { ::core::ptr::write_bytes(start, 0xa5, 1) };
+            unsafe { ::core::ptr::write_bytes(__start, 0xa5, 1) };
             // SAFETY: the value has at least the size of its tag, asserted above.
-            unsafe { start.cast::<#int>().write(#tag) };
+            unsafe { __start.cast::<#int>().write(#tag) };
             // SAFETY: the tag determines the variant, and only the addresses of its fields are
             // taken.
-            let meant = unsafe {
-                match *start {
+            let __meant = unsafe {
+                match *__start {
                     #name::#variant { #(#members: ref #bindings),* } => true #(
-                        && #support::offset_in(start, #bindings)
+                        && #support::offset_in(__start, #bindings)
                             == ::core::mem::offset_of!(#mirror #ty_generics, #bindings)
                     )*,
                     #[allow(unreachable_patterns, reason = "where there is one variant")]
                     _ => false,
                 }
             };
-            ::core::assert!(meant, "the enum is not laid out as its `repr` says");
+            ::core::assert!(__meant, "the enum is not laid out as its `repr` says");
         }
     });
     let size = if fieldless {
@@ -325,7 +325,7 @@ fn shape(
             of.variant.parts.iter().map(move |part| {
                 let binding = &part.binding;
                 let whole = quote!(#mirror #ty_generics);
-                let place = quote!(&raw const (*of).#binding);
+                let place = quote!(&raw const (*__of).#binding);
                 let shape = part.shape(context.of, &whole, &place);
                 quote!(.and(#shape))
             })
@@ -351,12 +351,12 @@ fn write_back(context: &Context<'_>, of: &Mirrored<'_>) -> Option<TokenStream> {
         .iter()
         .map(|part| {
             let binding = &part.binding;
-            part.write_back(context.of, &quote!(&raw mut (*place).#binding))
+            part.write_back(context.of, &quote!(&raw mut (*__place).#binding))
         })
         .collect();
     let backs = backs?;
     Some(quote! {
-        let place = place.cast::<#mirror #ty_generics>();
+        let __place = __place.cast::<#mirror #ty_generics>();
         // SAFETY: the mirror has the layout of the variant, as `SHAPE` asserts, and each of these
         // is a field of it.
         unsafe {
@@ -368,14 +368,14 @@ fn write_back(context: &Context<'_>, of: &Mirrored<'_>) -> Option<TokenStream> {
 fn read(context: &Context<'_>, of: &Mirrored<'_>) -> TokenStream {
     each(context, of, |part| {
         let binding = &part.binding;
-        part.read(context.of, &quote!(&raw mut (*slot).#binding))
+        part.read(context.of, &quote!(&raw mut (*__slot).#binding))
     })
 }
 
 fn verify(context: &Context<'_>, of: &Mirrored<'_>) -> TokenStream {
     each(context, of, |part| {
         let binding = &part.binding;
-        part.verify(context.of, &quote!(&raw const (*slot).#binding))
+        part.verify(context.of, &quote!(&raw const (*__slot).#binding))
     })
 }
 
@@ -386,11 +386,11 @@ fn trace(context: &Context<'_>, of: &Mirrored<'_>) -> TokenStream {
         }
         let (member, binding) = (&part.member, &part.binding);
         let name = name_of(&quote!(#member));
-        let walk = part.trace(context.of, &quote!(&raw const (*slot).#binding));
+        let walk = part.trace(context.of, &quote!(&raw const (*__slot).#binding));
         quote! {
-            trace.enter(#name);
+            __trace.enter(#name);
             #walk
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
         }
@@ -410,7 +410,7 @@ fn each(
     }
     let parts = of.variant.parts.iter().map(code);
     quote! {
-        let slot = slot.cast::<#mirror #ty_generics>();
+        let __slot = __slot.cast::<#mirror #ty_generics>();
         // SAFETY: the mirror has the layout of the variant, as `SHAPE` asserts, and lies inside the
         // slot.
         unsafe {
@@ -430,7 +430,7 @@ fn info(context: &Context<'_>, of: &Mirrored<'_>) -> TokenStream {
         let (member, binding) = (&part.member, &part.binding);
         let name = name_of(&quote!(#member));
         let whole = quote!(#mirror #ty_generics);
-        let of_part = part.describe(context.of, &whole, &quote!(&raw const (*of).#binding));
+        let of_part = part.describe(context.of, &whole, &quote!(&raw const (*__of).#binding));
         quote! {
             #support::FieldInfo::new(
                 #name,

@@ -13,7 +13,7 @@ pub(super) fn write_struct(of: &Own, name: &Ident, parts: &[Part]) -> TokenStrea
     let bindings = parts.iter().map(Part::bound);
     let writes = parts.iter().map(|part| {
         let member = &part.member;
-        part.write(of, &quote!(&raw mut (*slot).#member))
+        part.write(of, &quote!(&raw mut (*__slot).#member))
     });
     quote! {
         let #name { #(#members: #bindings),* } = self;
@@ -32,7 +32,7 @@ pub(super) fn of_struct(context: &Context<'_>, parts: &[Part]) -> Bodies {
     let of_each = |code: &dyn Fn(&Part, &TokenStream) -> TokenStream| -> Vec<TokenStream> {
         let place = |part: &Part| {
             let member = &part.member;
-            quote!(&raw const (*of).#member)
+            quote!(&raw const (*__of).#member)
         };
         parts.iter().map(|part| code(part, &place(part))).collect()
     };
@@ -51,7 +51,7 @@ pub(super) fn of_struct(context: &Context<'_>, parts: &[Part]) -> Bodies {
     };
     let reads = parts.iter().map(|part| {
         let member = &part.member;
-        part.read(of, &quote!(&raw mut (*slot).#member))
+        part.read(of, &quote!(&raw mut (*__slot).#member))
     });
     let read = quote! {
         // SAFETY: the caller's slot is that of the whole, and each of these lies inside it.
@@ -63,7 +63,7 @@ pub(super) fn of_struct(context: &Context<'_>, parts: &[Part]) -> Bodies {
         .iter()
         .map(|part| {
             let member = &part.member;
-            part.write_back(of, &quote!(&raw mut (*place).#member))
+            part.write_back(of, &quote!(&raw mut (*__place).#member))
         })
         .collect();
     let write_back = backs.map(|backs| {
@@ -76,7 +76,7 @@ pub(super) fn of_struct(context: &Context<'_>, parts: &[Part]) -> Bodies {
     });
     let checks = parts.iter().map(|part| {
         let member = &part.member;
-        part.verify(of, &quote!(&raw const (*slot).#member))
+        part.verify(of, &quote!(&raw const (*__slot).#member))
     });
     let verify = quote! {
         // SAFETY: the caller's slot holds a value, and so does each field of it.
@@ -87,14 +87,14 @@ pub(super) fn of_struct(context: &Context<'_>, parts: &[Part]) -> Bodies {
     let walks = parts.iter().filter(|part| part.travels()).map(|part| {
         let member = &part.member;
         let name = name_of(&quote!(#member));
-        let walk = part.trace(of, &quote!(&raw const (*slot).#member));
+        let walk = part.trace(of, &quote!(&raw const (*__slot).#member));
         quote! {
-            trace.enter(#name);
+            __trace.enter(#name);
             // SAFETY: the fields before this one did not contain the fault.
             unsafe {
                 #walk
             }
-            if trace.leave() {
+            if __trace.leave() {
                 return;
             }
         }
@@ -102,7 +102,7 @@ pub(super) fn of_struct(context: &Context<'_>, parts: &[Part]) -> Bodies {
     let infos = parts.iter().filter(|part| part.travels()).map(|part| {
         let member = &part.member;
         let name = name_of(&quote!(#member));
-        let of_part = part.describe(of, &this, &quote!(&raw const (*of).#member));
+        let of_part = part.describe(of, &this, &quote!(&raw const (*__of).#member));
         quote! {
             #support::FieldInfo::new(#name, ::core::mem::offset_of!(Self, #member), #of_part)
         }
@@ -113,8 +113,8 @@ pub(super) fn of_struct(context: &Context<'_>, parts: &[Part]) -> Bodies {
     let all_fields = quote! {
         const _: () = {
             #[allow(unused_variables, reason = "only their presence matters")]
-            fn all_fields #impl_generics (of @ _: &#name #ty_generics) #where_clause {
-                let #name { #(#members: #bindings),* } = of;
+            fn all_fields #impl_generics (__of @ _: &#name #ty_generics) #where_clause {
+                let #name { #(#members: #bindings),* } = __of;
             }
         };
     };

@@ -72,19 +72,19 @@ impl Part {
     pub(super) fn write(&self, of: &Own, place: &TokenStream) -> TokenStream {
         let (support, binding) = (of.support(), &self.binding);
         self.place.put(match self.mode(of) {
-            Mode::Plain => quote!(#support::write_field(#place, #binding, draft);),
+            Mode::Plain => quote!(#support::write_field(#place, #binding, __draft);),
             Mode::Skipped => quote!(let _ = #binding;),
             Mode::Adapted(adapter) => {
-                quote!(#support::write_adapted(#adapter, #binding, #place, draft);)
+                quote!(#support::write_adapted(#adapter, #binding, #place, __draft);)
             }
             Mode::Replaced(adapter) => {
-                quote!(#support::write_replaced(#place, #binding, draft, #adapter);)
+                quote!(#support::write_replaced(#place, #binding, __draft, #adapter);)
             }
             Mode::As(mirror) => {
-                quote!(#support::write_as::<#mirror, _, _, _, _>(#binding, #place, draft);)
+                quote!(#support::write_as::<#mirror, _, _, _, _>(#binding, #place, __draft);)
             }
-            Mode::EmptyPointer => quote!(#support::write_absent(#binding, #place, draft);),
-            Mode::Exclusive => quote!(#support::write_exclusive(#place, #binding, draft);),
+            Mode::EmptyPointer => quote!(#support::write_absent(#binding, #place, __draft);),
+            Mode::Exclusive => quote!(#support::write_exclusive(#place, #binding, __draft);),
         })
     }
 
@@ -93,10 +93,10 @@ impl Part {
     pub(super) fn write_back(&self, of: &Own, place: &TokenStream) -> Option<TokenStream> {
         let support = of.support();
         let back = match self.mode(of) {
-            Mode::Plain => quote!(#support::write_field_back(#place, draft);),
-            Mode::Skipped => quote!(#support::erase_field(#place, draft);),
+            Mode::Plain => quote!(#support::write_field_back(#place, __draft);),
+            Mode::Skipped => quote!(#support::erase_field(#place, __draft);),
             Mode::As(mirror) => {
-                quote!(#support::write_back_as::<#mirror, _, _>(#place, draft);)
+                quote!(#support::write_back_as::<#mirror, _, _>(#place, __draft);)
             }
             Mode::Adapted(_) | Mode::Replaced(_) | Mode::EmptyPointer | Mode::Exclusive => {
                 return None;
@@ -112,13 +112,13 @@ impl Part {
         self.place.put(match self.mode(of) {
             Mode::Skipped => quote!(#support::make_default(#place);),
             Mode::Adapted(adapter) => {
-                quote!(#support::read_adapted(#adapter, #place, pass)?;)
+                quote!(#support::read_adapted(#adapter, #place, __pass)?;)
             }
             Mode::As(mirror) => {
                 let read = self.own_or(of, quote!(read_own_as), quote!(read_as));
-                quote!(#read::<#mirror, _, _>(#place, pass)?;)
+                quote!(#read::<#mirror, _, _>(#place, __pass)?;)
             }
-            _ => quote!(#read(#place, pass)?;),
+            _ => quote!(#read(#place, __pass)?;),
         })
     }
 
@@ -127,16 +127,16 @@ impl Part {
         let trace = self.own_or(of, quote!(trace_own), quote!(InPlace::trace));
         let walk = self.place.put(match self.mode(of) {
             Mode::Skipped => quote!(),
-            Mode::Adapted(_) => quote!(let _ = trace.hit(#place);),
+            Mode::Adapted(_) => quote!(let _ = __trace.hit(#place);),
             Mode::As(mirror) => {
                 let trace = self.own_or(of, quote!(trace_own_as), quote!(trace_as));
-                quote!(#trace::<#mirror, _, _>(#place, trace);)
+                quote!(#trace::<#mirror, _, _>(#place, __trace);)
             }
-            _ => quote!(#trace(#place, trace);),
+            _ => quote!(#trace(#place, __trace);),
         });
         let verified = (!self.options.verify.is_empty()).then(|| {
             quote! {
-                if trace.hit_verified(#place) {
+                if __trace.hit_verified(#place) {
                     return;
                 }
             }
@@ -160,7 +160,7 @@ impl Part {
 
     /// Returns a closure that projects a pointer to `whole` to the field at `place`.
     fn access(whole: &TokenStream, place: &TokenStream) -> TokenStream {
-        quote!(|of: *const #whole| unsafe { #place })
+        quote!(|__of: *const #whole| unsafe { #place })
     }
 
     /// Returns the shape of the field at `place` in a `whole`.
@@ -196,13 +196,13 @@ impl Part {
         let describe = self.own_or(of, quote!(describe_own), quote!(describe));
         self.place.put(match self.mode(of) {
             Mode::Adapted(adapter) => {
-                quote!(#support::describe_adapted(#adapter, schema, #access))
+                quote!(#support::describe_adapted(#adapter, __schema, #access))
             }
             Mode::As(mirror) => {
                 let describe = self.own_or(of, quote!(describe_own_as), quote!(describe_as));
-                quote!(#describe::<#mirror>(schema))
+                quote!(#describe::<#mirror>(__schema))
             }
-            _ => quote!(#describe(schema, #access)),
+            _ => quote!(#describe(__schema, #access)),
         })
     }
 
@@ -249,8 +249,8 @@ impl Part {
             Mode::Replaced(adapter) => {
                 quote!(#support::restore_replaced(#binding, #adapter)?)
             }
-            Mode::Exclusive => quote!(#support::restore_exclusive(&**#binding, restoring)?),
-            _ => quote!(#support::restore_field(#binding, restoring)?),
+            Mode::Exclusive => quote!(#support::restore_exclusive(&**#binding, __restoring)?),
+            _ => quote!(#support::restore_field(#binding, __restoring)?),
         })
     }
 }

@@ -135,7 +135,8 @@ pub(super) fn is_leaf(of: &Path, name: &str) -> bool {
     LEAVES.contains(&name) || name.starts_with("NonZero") || is_path_of_std(of)
 }
 
-/// Returns true if a type is spelled as the `Path` of `std`. A bare `Path` is the program's.
+/// Returns true if a type is spelled as the `Path` of `std`. A bare `Path` may be the program's:
+/// see `bare_path`.
 fn is_path_of_std(of: &Path) -> bool {
     let mut names = of.segments.iter().rev().map(|segment| &segment.ident);
     names.next().is_some_and(|last| last == "Path") && names.next().is_some_and(|of| of == "path")

@@ -1,6 +1,7 @@
 //! The derive macro `#[derive(Transportable)]`.
 
 mod asked;
+mod bare_path;
 mod bounds;
 mod check;
 mod check_options;
@@ -18,6 +19,7 @@ mod known;
 mod model;
 mod parse;
 mod phantom;
+mod restorable;
 mod restore;
 
 pub(crate) use self::context::name_of;
@@ -46,6 +48,6 @@ fn derive_or_error(input: &DeriveInput) -> Result<TokenStream> {
         check::check_form(&of, &form)?;
         Ok(expand::with_form(&of, &form, &definition))
     } else {
-        Ok(expand::own_form(&of))
+        Ok(expand::own_form(&of, input))
     }
 }

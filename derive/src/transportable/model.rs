@@ -126,6 +126,14 @@ impl Own {
         quote!(#krate::__private)
     }
 
+    /// Returns true if the type is an enum without fields.
+    pub(super) fn is_fieldless(&self) -> bool {
+        match &self.body {
+            Body::Enum(variants) => variants.iter().all(|of| of.parts.is_empty()),
+            Body::Struct(_) | Body::Union(_) => false,
+        }
+    }
+
     /// Returns the fields of all variants, mutably.
     pub(super) fn parts_mut(&mut self) -> Vec<&mut Part> {
         match &mut self.body {

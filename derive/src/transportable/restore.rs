@@ -2,21 +2,17 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::visit::{self, Visit};
-use syn::{GenericArgument, PathArguments, Type, TypePath, TypeReference};
 
-use super::asked::{Need, asked, asked_of_owner};
+use super::asked::{Need, asked, asked_of_owner, asked_restored};
 use super::bounds;
 use super::context::{Context, with_bound};
 use super::model::{Body, Own, Part};
+use super::restorable;
 
 /// Returns the code that restores a value of the type from its form. There is none if the fields'
 /// types show that this is not possible.
 pub(super) fn of(context: &Context<'_>, of: &Own) -> TokenStream {
-    let possible = of.lifetimes.is_empty()
-        && !of.options.no_to_owned
-        && !of.parts().iter().any(|part| is_borrowed(part));
-    if !possible {
+    if !restorable::is_possible(of) {
         return TokenStream::new();
     }
     let support = &context.support;
@@ -62,7 +58,11 @@ pub(super) fn of(context: &Context<'_>, of: &Own) -> TokenStream {
     });
     let owner = Some(of).filter(|of| of.has_form);
     let of_owner = owner.and_then(|of| asked_of_owner(of, context.of, Need::Restore));
-    let asked = of_owner.unwrap_or_else(|| asked(of, Need::Restore));
+    let asked = of_owner.unwrap_or_else(|| {
+        let restored = asked_restored(of, true);
+        let asked = asked(of, Need::Restore);
+        quote!(#asked #restored)
+    });
     let is_copy = match &of.body {
         Body::Struct(parts) if form_name == name => is_copy(of, parts, &asked),
         _ => None,
@@ -74,14 +74,14 @@ pub(super) fn of(context: &Context<'_>, of: &Own) -> TokenStream {
 
             #[inline]
             fn restore<'__b>(
-                form @ _: &#form_name #form_args,
-                restoring: &mut #support::Restoring,
+                __form @ _: &#form_name #form_args,
+                __restoring: &mut #support::Restoring,
             ) -> ::core::result::Result<Self, #support::RestoreError>
             where
                 Self: '__b,
             {
                 #asked
-                ::core::result::Result::Ok(match form {
+                ::core::result::Result::Ok(match __form {
                     #body
                 })
             }
@@ -99,10 +99,10 @@ fn is_copy(of: &Own, parts: &[Part], asked: &TokenStream) -> Option<TokenStream>
     let this = quote!(Self);
     let parts = parts.iter().map(|part| {
         let member = &part.member;
-        part.is_copy(of, &this, &quote!(&raw const (*of).#member))
+        part.is_copy(of, &this, &quote!(&raw const (*__of).#member))
     });
     Some(quote! {
-        const IS_COPY: bool = {
+        const IS_COPY: ::core::primitive::bool = {
             #asked
             #(#parts)&&*
         };
@@ -119,45 +119,4 @@ fn fields(of: &Own, owner: &TokenStream, form: &TokenStream, parts: &[Part]) -> 
         quote!(#member: #value)
     });
     quote!(#form { #(#members: #bindings),* } => #owner { #(#values),* },)
-}
-
-/// Returns true if a field's type, as it is spelled, borrows or is a trait object.
-fn is_borrowed(part: &Part) -> bool {
-    struct Borrows(bool);
-    impl<'ast> Visit<'ast> for Borrows {
-        fn visit_type_reference(&mut self, _: &'ast TypeReference) {
-            self.0 = true;
-        }
-
-        fn visit_type_trait_object(&mut self, _: &'ast syn::TypeTraitObject) {
-            self.0 = true;
-        }
-
-        fn visit_lifetime(&mut self, _: &'ast syn::Lifetime) {
-            self.0 = true;
-        }
-
-        fn visit_type_path(&mut self, path: &'ast TypePath) {
-            let last = path.path.segments.last();
-            let Some(last) = last.filter(|last| last.ident == "Cow") else {
-                return visit::visit_type_path(self, path);
-            };
-            // A `Cow<'static, T>` can own its target.
-            if let PathArguments::AngleBracketed(arguments) = &last.arguments {
-                for argument in &arguments.args {
-                    match argument {
-                        GenericArgument::Lifetime(of) if of.ident == "static" => {}
-                        other => self.visit_generic_argument(other),
-                    }
-                }
-            }
-        }
-    }
-    let options = &part.options;
-    if options.skip.is_some() || options.with.is_some() {
-        return false;
-    }
-    let mut borrows = Borrows(false);
-    borrows.visit_type(&part.ty as &Type);
-    borrows.0
 }

@@ -29,7 +29,7 @@ impl EmptyBuffer {
 
     /// Like [`heap`](Self::heap), but returns `None` if memory is short. For lengths that a peer or
     /// a file states.
-    #[cfg(unix)]
+    #[cfg(all(feature = "file", unix))]
     pub(crate) fn try_heap(capacity: usize) -> Option<Self> {
         Slot::try_heap(capacity).map(Self::from_slot)
     }

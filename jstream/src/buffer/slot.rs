@@ -82,7 +82,7 @@ impl Slot {
     }
 
     /// Allocates a slot on the heap, or returns `None` if memory is short.
-    #[cfg(unix)]
+    #[cfg(all(feature = "file", unix))]
     pub(super) fn try_heap(capacity: usize) -> Option<Self> {
         Self::allocated(layout(capacity)?, capacity, Home::Heap)
     }

@@ -14,6 +14,7 @@
 //! | [`fields`] | skipped fields, adapters, and verified values |
 //! | [`changing`] | modifying a received object, and forwarding it |
 //! | [`keeping`] | storing a received object: shared, in part, detached, or converted to an owned value |
+//! | [`message_size`] | the length of messages, and ways to shorten them |
 //! | [`limits`] | the limits and the attacks that they stop; errors; depth |
 //! | [`schemas`] | descriptors, and layouts that are stable from one build to another |
 //! | [`manual_impls`] | types of other crates, and types that the derive does not support |
@@ -36,6 +37,7 @@ pub mod keeping;
 pub mod limits;
 pub mod manual_impls;
 pub mod maps;
+pub mod message_size;
 pub mod owners;
 pub mod schemas;
 pub mod sharing;

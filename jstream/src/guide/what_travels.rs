@@ -23,8 +23,8 @@
 //! | `HashMap`, `HashSet` | [`HashedMap`](crate::map::HashedMap), [`HashedSet`](crate::map::HashedSet) | each key and value, but not their buckets |
 //! | structs and enums that derive `Transportable` | itself, or its form | each field; the tag of an enum |
 //!
-//! In a type that owns parts, spell `Path` as `std::path::Path` (`Box<std::path::Path>`): the
-//! derive takes a bare `Path` for a type of the program, whose form is a `PathRef`.
+//! A `Box<Path>` is one of `std::path::Path` unless there is a `PathRef` in scope. For a type
+//! `Path` of the program, import its form `PathRef` beside it.
 //!
 //! All references in a type that derives [`Transportable`](crate::Transportable) have one lifetime,
 //! that of the buffer. A buffer never contains a value that needs dropping, nor the contents of a

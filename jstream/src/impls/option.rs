@@ -1,8 +1,14 @@
-//! `Option` of a payload for which the language does not guarantee a layout.
+//! `Option` of a payload that is not a pointer.
 //!
-//! On the wire, the payload in its own wire form is at the start of the slot. If the slot is larger
-//! than the payload, the byte after the payload is the tag. Otherwise the tag is a byte of the text
-//! segment, before the payload's own text.
+//! An option of a `NonZero` number is a number on the wire, and `None` is 0. If the wire form of
+//! the payload is one byte up to a maximum, and the option is one byte too, the next larger byte is
+//! `None`. The language guarantees the layout of the former. That of the latter is looked up in a
+//! constant: where it is that of the wire, such options are written and read like numbers.
+//!
+//! For other payloads the language does not guarantee a layout. On the wire, the payload in its own
+//! wire form is at the start of the slot. If the slot is larger than the payload, the byte after
+//! the payload is the tag. Otherwise the tag is a byte of the text segment, before the payload's
+//! own text.
 
 use std::mem::{MaybeUninit, size_of};
 use std::ptr;
@@ -17,17 +23,32 @@ use crate::write::Draft;
 const LARGEST_PAYLOAD: usize = 1024;
 
 impl<'b> Draft<'b> {
-    /// Writes an `Option` with its tag.
+    /// Writes an `Option`.
     ///
     /// # Safety
     ///
-    /// `slot` must be aligned, valid for writes, and zeroed.
+    /// `slot` must be aligned, valid for writes, and zeroed unless the option's shape is dense.
     #[inline(always)]
     pub(crate) unsafe fn write_tagged<T: Transportable>(
         &mut self,
         value: &'b Option<T>,
         slot: *mut Option<T::InPlace<'b>>,
     ) {
+        if T::OPTION_IS_MEMORY {
+            let value = ptr::from_ref(value);
+            // SAFETY: the option's memory is its wire form, and has the layout of the slot.
+            unsafe { ptr::copy_nonoverlapping(value, slot.cast(), 1) };
+            return;
+        }
+        if let Some(none) = <T::InPlace<'b> as InPlace>::OPTION_SHAPE.most {
+            match value {
+                // SAFETY: the slot has the size of the payload, whose form is one byte.
+                Some(value) => unsafe { value.write(slot.cast::<T::InPlace<'b>>(), self) },
+                // SAFETY: the slot is one byte.
+                None => unsafe { slot.cast::<u8>().write(none) },
+            }
+            return;
+        }
         if has_room_for_tag::<T::InPlace<'b>>() {
             let tag = slot.cast::<u8>().wrapping_add(size_of::<T::InPlace<'b>>());
             // SAFETY: the slot is larger than the payload, so this byte lies inside it.
@@ -42,17 +63,6 @@ impl<'b> Draft<'b> {
             // SAFETY: the caller's promise is passed on. Any bytes are a value of the form, which
             // has the type's layout, and therefore of the type.
             unsafe { copy_payload(value, slot.cast()) };
-            return;
-        }
-        if <T::InPlace<'b> as InPlace>::SHAPE.most.is_some()
-            && T::WIRE_IS_MEMORY
-            && size_of::<Option<T>>() == 1
-        {
-            // SAFETY: the single byte determines the variant, so it is initialised.
-            let byte = unsafe { ptr::from_ref(value).cast::<u8>().read() };
-            let mask = 0u8.wrapping_sub(u8::from(value.is_some()));
-            // SAFETY: the caller's slot is writable.
-            unsafe { slot.cast::<u8>().write(byte & mask) };
             return;
         }
         if T::WIRE_IS_MEMORY
@@ -74,7 +84,7 @@ impl<'b> Draft<'b> {
         }
     }
 
-    /// Turns an `Option` that was read with its tag back into wire form.
+    /// Turns an `Option` back into wire form.
     ///
     /// # Safety
     ///
@@ -84,25 +94,13 @@ impl<'b> Draft<'b> {
         &mut self,
         place: *mut Option<T>,
     ) {
-        if <T::InPlace<'b> as InPlace>::SHAPE.most.is_some()
-            && T::WIRE_IS_MEMORY
-            && size_of::<Option<T>>() == 1
-        {
-            // SAFETY: the single byte determines the variant, so it is initialised.
-            let byte = unsafe { place.cast::<u8>().read() };
-            // SAFETY: by the caller's promise there is a value.
-            let tag = unsafe { (*place).is_some() };
-            self.overwrite_tag(tag);
-            if self.commits() {
-                let mask = 0u8.wrapping_sub(u8::from(tag));
-                // SAFETY: the caller's place is writable.
-                unsafe { place.cast::<u8>().write(byte & mask) };
-            }
+        if T::OPTION_IS_MEMORY {
             return;
         }
         let small = T::WIRE_IS_MEMORY && size_of::<T>() <= size_of::<[u64; 2]>();
         let same = size_of::<Option<T>>() == size_of::<Option<T::InPlace<'b>>>();
-        if !(<T::InPlace<'b> as InPlace>::SHAPE.plain && small && same) {
+        let is_bounded = <T::InPlace<'b> as InPlace>::OPTION_SHAPE.most.is_some();
+        if is_bounded || !(<T::InPlace<'b> as InPlace>::SHAPE.plain && small && same) {
             // SAFETY: the caller's promise is passed on.
             unsafe { self.rewrite(place) };
             return;
@@ -135,7 +133,7 @@ impl<'b> Draft<'b> {
 }
 
 impl Pass<'_> {
-    /// Reads an `Option` with its tag.
+    /// Reads an `Option`.
     ///
     /// # Safety
     ///
@@ -145,7 +143,20 @@ impl Pass<'_> {
         &mut self,
         slot: *mut Option<T>,
     ) -> Result<(), Fault> {
-        let tag = if has_room_for_tag::<T>() {
+        if T::OPTION_SHAPE.plain {
+            return Ok(());
+        }
+        let is_some = if let Some(none) = T::OPTION_SHAPE.most {
+            // SAFETY: the caller's slot is one initialised byte.
+            let byte = unsafe { slot.cast::<u8>().read() };
+            if byte > none {
+                return Err(Fault::new(slot, FaultKind::Invalid));
+            }
+            if !T::OPTION_SHAPE.is_converted {
+                return Ok(());
+            }
+            byte < none
+        } else if has_room_for_tag::<T>() {
             let tag = slot.cast::<u8>().wrapping_add(size_of::<T>());
             // SAFETY: the slot is larger than the payload, so this byte lies inside it, and the
             // caller's slot is initialised.
@@ -159,21 +170,10 @@ impl Pass<'_> {
         };
         if T::SHAPE.plain {
             // SAFETY: the slot begins with initialised bytes, and any bytes are a payload.
-            unsafe { write_if(tag, slot) };
+            unsafe { write_if(is_some, slot) };
             return Ok(());
         }
-        if let Some(most) = T::SHAPE.most {
-            // The payload of `None` is zero.
-            let most = most & 0u8.wrapping_sub(u8::from(tag));
-            // SAFETY: the slot begins with an initialised byte.
-            if unsafe { slot.cast::<u8>().read() } > most {
-                return Err(Fault::new(slot, FaultKind::Invalid));
-            }
-            // SAFETY: the slot begins with a payload, as was just checked.
-            unsafe { write_if(tag, slot) };
-            return Ok(());
-        }
-        if !tag {
+        if !is_some {
             // SAFETY: the caller's slot is aligned and writable.
             unsafe { slot.write(None) };
             return Ok(());
@@ -184,7 +184,7 @@ impl Pass<'_> {
 }
 
 impl Trace {
-    /// Walks an `Option` that was read with its tag.
+    /// Walks an `Option` that `read_tagged` has read.
     ///
     /// # Safety
     ///
@@ -312,7 +312,7 @@ unsafe impl<T: Transportable> Transportable for Option<T> {
         = Option<T::InPlace<'b>>
     where
         Self: 'b;
-    const WIRE_IS_MEMORY: bool = false;
+    const WIRE_IS_MEMORY: bool = T::OPTION_IS_MEMORY;
 
     #[inline(always)]
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {

@@ -67,7 +67,7 @@ restore! {
         restoring.deeper(|restoring| T::restore_all(form, restoring)).map(Vec::into_boxed_slice)
     };
     [] Box<str>, |form: &'b str, _restoring| Ok((*form).into());
-    [T: Restore] Option<T>, |form: Option<T::InPlace<'b>>, restoring| {
+    [T: Restore] Option<T>, is copy: T::IS_COPY, |form: Option<T::InPlace<'b>>, restoring| {
         form.as_ref().map(|value| T::restore(value, restoring)).transpose()
     };
     [K: Restore + Ord] BTreeSet<K>, |form: SortedSet<'b, K::InPlace<'b>>, restoring| {

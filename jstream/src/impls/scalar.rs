@@ -13,13 +13,19 @@ use crate::schema::{Kind, Schema, TypeIndex};
 use crate::write::Draft;
 
 /// Implements a leaf type. `$check` returns true if the slot's bits, read as `$bits`, are a value.
+/// `option: true` says that any bits are a value of an `Option` of the type.
 macro_rules! leaf {
-    ($($type:ty, plain: $plain:literal, $bits:ty, |$value:ident| $check:expr;)*) => {$(
+    (
+        $($type:ty, plain: $plain:literal, $bits:ty, |$value:ident| $check:expr
+            $(, option: $option:literal)?;)*
+    ) => {$(
         // SAFETY: the form is the type itself. `write` stores the whole value, which has no
-        // padding, so `WIRE_IS_MEMORY` holds.
+        // padding, so `WIRE_IS_MEMORY` holds. The language guarantees that an `Option` of a
+        // `NonZero` type has the layout of the number, and that 0 is `None`.
         unsafe impl Transportable for $type {
             type InPlace<'b> = Self;
             const WIRE_IS_MEMORY: bool = true;
+            $(const OPTION_IS_MEMORY: bool = $option;)?
 
             #[inline(always)]
             unsafe fn write<'b>(&'b self, slot: *mut Self, _: &mut Draft<'b>) {
@@ -29,9 +35,10 @@ macro_rules! leaf {
         }
 
         // SAFETY: `read` accepts exactly the bit patterns that are values. If the type is plain,
-        // all bit patterns are values.
+        // all bit patterns are values, and so they are of an `Option` of a `NonZero` type.
         unsafe impl InPlace for $type {
             const SHAPE: Shape = Shape::leaf(size_of::<Self>(), $plain);
+            $(const OPTION_SHAPE: Shape = Shape::leaf(size_of::<Self>(), $option);)?
 
             #[inline(always)]
             unsafe fn read(slot: *mut Self, _: &mut Pass<'_>) -> Result<(), Fault> {
@@ -79,6 +86,7 @@ macro_rules! leaf {
         const _: () = assert!(
             size_of::<$type>() == size_of::<$bits>()
                 && align_of::<$type>() == align_of::<$bits>()
+                $(&& $option && size_of::<Option<$type>>() == size_of::<$bits>())?
         );
     )*};
 }
@@ -99,24 +107,25 @@ leaf! {
     f32, plain: true, f32, |_value| true;
     f64, plain: true, f64, |_value| true;
     char, plain: false, u32, |value| char::from_u32(value).is_some();
-    NonZeroU8, plain: false, u8, |value| value != 0;
-    NonZeroU16, plain: false, u16, |value| value != 0;
-    NonZeroU32, plain: false, u32, |value| value != 0;
-    NonZeroU64, plain: false, u64, |value| value != 0;
-    NonZeroU128, plain: false, u128, |value| value != 0;
-    NonZeroUsize, plain: false, usize, |value| value != 0;
-    NonZeroI8, plain: false, i8, |value| value != 0;
-    NonZeroI16, plain: false, i16, |value| value != 0;
-    NonZeroI32, plain: false, i32, |value| value != 0;
-    NonZeroI64, plain: false, i64, |value| value != 0;
-    NonZeroI128, plain: false, i128, |value| value != 0;
-    NonZeroIsize, plain: false, isize, |value| value != 0;
+    NonZeroU8, plain: false, u8, |value| value != 0, option: true;
+    NonZeroU16, plain: false, u16, |value| value != 0, option: true;
+    NonZeroU32, plain: false, u32, |value| value != 0, option: true;
+    NonZeroU64, plain: false, u64, |value| value != 0, option: true;
+    NonZeroU128, plain: false, u128, |value| value != 0, option: true;
+    NonZeroUsize, plain: false, usize, |value| value != 0, option: true;
+    NonZeroI8, plain: false, i8, |value| value != 0, option: true;
+    NonZeroI16, plain: false, i16, |value| value != 0, option: true;
+    NonZeroI32, plain: false, i32, |value| value != 0, option: true;
+    NonZeroI64, plain: false, i64, |value| value != 0, option: true;
+    NonZeroI128, plain: false, i128, |value| value != 0, option: true;
+    NonZeroIsize, plain: false, isize, |value| value != 0, option: true;
 }
 
-// SAFETY: as for the leaves above.
+// SAFETY: as for the leaves above. `OPTION_SHAPE` looks at the layout of an `Option`.
 unsafe impl Transportable for bool {
     type InPlace<'b> = Self;
     const WIRE_IS_MEMORY: bool = true;
+    const OPTION_IS_MEMORY: bool = Self::OPTION_SHAPE.most_as_is().is_some();
 
     #[inline(always)]
     unsafe fn write<'b>(&'b self, slot: *mut Self, _: &mut Draft<'b>) {

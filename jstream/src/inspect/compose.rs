@@ -265,7 +265,7 @@ impl<'j> Composer<'_, 'j> {
                 let tag = (self.plan.tag_at(of).saturating_add(at), *tag);
                 self.put_variant(segment, at, tag, variants, value)?;
             }
-            Kind::Optional(payload) => self.put_option(segment, at, info.size, *payload, value)?,
+            Kind::Optional(payload) => self.put_option(segment, at, of, *payload, value)?,
             Kind::Outcome(ok, err) => {
                 let object = value.as_object().filter(|object| object.len() == 1);
                 let found = object.and_then(|object| object.iter().next());
@@ -387,7 +387,7 @@ impl<'j> Composer<'_, 'j> {
         &mut self,
         segment: SlotLocation,
         at: usize,
-        size: usize,
+        of: TypeIndex,
         payload: TypeIndex,
         value: &'j Json,
     ) -> Done {
@@ -395,8 +395,12 @@ impl<'j> Composer<'_, 'j> {
             Json::Null => None,
             value => Some(is_some(value).unwrap_or(value)),
         };
-        if !self.plan.is_pointer(payload) {
-            let payload = self.info(payload)?.size;
+        if let Some(none) = self.plan.none(of) {
+            if some.is_none() {
+                self.store(segment, at, &[none]);
+            }
+        } else if !self.plan.is_pointer(payload) {
+            let (size, payload) = (self.info(of)?.size, self.info(payload)?.size);
             self.put_tag(segment, at, (size, payload), some.is_some().into());
         }
         match some {

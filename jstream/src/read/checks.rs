@@ -75,7 +75,7 @@ impl Checks {
     ///
     /// The pass must have ended without a fault, and nothing may have touched the buffer since.
     #[inline]
-    pub(super) unsafe fn run(&mut self) -> Result<(), Refusal> {
+    pub(super) unsafe fn run(&self) -> Result<(), Refusal> {
         for check in &self.list {
             // SAFETY: by the caller's promise these values, and all that they refer to, are final.
             unsafe { (check.verify)(check.start, check.count)? };

@@ -47,7 +47,7 @@ impl Pass<'_> {
             let start = target.cast_const().cast::<u8>();
             let end = start.wrapping_add(size);
             let verify = verify_all::<T> as VerifyAll;
-            if !self.checks.push(verify, start, end, count) {
+            if !self.lists.get_mut().checks.push(verify, start, end, count) {
                 return Err(edge.fault(FaultKind::Pending));
             }
         }
@@ -93,7 +93,7 @@ impl Pass<'_> {
         target: *const T,
         count: usize,
     ) -> Result<(), Fault> {
-        if let Some(most) = T::SHAPE.most {
+        if let Some(most) = T::SHAPE.most_as_is() {
             let rest = self
                 .bulk
                 .end
@@ -134,18 +134,20 @@ impl Pass<'_> {
     ) -> Result<(), Fault> {
         let slot = pointer.cast::<u8>();
         let pointer = pointer.cast::<*const T>();
-        if self.shared.entries.is_empty() {
-            self.shared.entries.extend(self.shared.root);
+        let root = self.root;
+        let lists = self.lists.get_mut();
+        if lists.shared.entries.is_empty() {
+            lists.shared.entries.push(root);
         }
         if place & SHARED != 0 {
-            let known = self.shared.get::<T>(place & !SHARED, meta);
+            let known = lists.shared.get::<T>(place & !SHARED, meta);
             let (number, target) = known.ok_or_else(|| Fault::new(slot, FaultKind::NotShared))?;
             let edge = FurtherEdge {
                 from: self.owner,
                 to: number,
                 level: self.next_level(),
             };
-            if !in_cell && !self.shared.note(edge) {
+            if !in_cell && !self.lists.get_mut().shared.note(edge) {
                 return Err(Fault::new(slot, FaultKind::Shared));
             }
             // SAFETY: the caller's slot is writable; a reference has the layout of a raw pointer.
@@ -153,15 +155,16 @@ impl Pass<'_> {
             return Ok(());
         }
         let from = if in_cell { NONE } else { self.owner };
-        let number = self.shared.next();
+        let number = lists.shared.next();
         let number = number.ok_or_else(|| Fault::new(slot, FaultKind::Shared))?;
         let target = T::claim(Self::shared_edge(slot, place, meta, number), self)?;
-        let level = if self.owners.has_claimed(number) {
+        let level = if self.lists.get().owners.has_claimed(number) {
             self.next_level()
         } else {
             NONE
         };
-        self.shared.push::<T>(target, meta, from, level);
+        let shared = &mut self.lists.get_mut().shared;
+        shared.push::<T>(target, meta, from, level);
         // SAFETY: as above.
         unsafe { pointer.write(target) };
         // SAFETY: `claim` just returned this target, and the slot holds it.
@@ -174,16 +177,15 @@ impl Pass<'_> {
     }
 }
 
-/// Reads the values of one run, and of the runs that continue it.
+/// Reads the values of the run from `at` to `end`, and of the runs that continue it.
 ///
 /// # Safety
 ///
-/// `of` must have been pushed for `T`, or for a type whose instance of this function is the same
+/// The run must have been pushed for `T`, or for a type whose instance of this function is the same
 /// code, and must have been taken off the queue.
-unsafe fn run<T: InPlace>(pass: &mut Pass<'_>, mut of: PendingRun) -> Result<(), Fault> {
+unsafe fn run<T: InPlace>(pass: &mut Pass<'_>, mut at: usize, mut end: usize) -> Result<(), Fault> {
     loop {
-        let mut at = of.start;
-        while at < of.end {
+        while at < end {
             if at >= pass.event {
                 pass.next_owner(at);
             }
@@ -195,8 +197,8 @@ unsafe fn run<T: InPlace>(pass: &mut Pass<'_>, mut of: PendingRun) -> Result<(),
         }
         // In a list or a tree the next run starts where this one ended, so it is read without
         // leaving the loop.
-        match pass.queue.pop_same(run::<T> as ReadRun, of.end) {
-            Some(next) => of = next,
+        match pass.queue.pop_same(run::<T> as ReadRun, end) {
+            Some(next) => (at, end) = (next.start, next.end),
             None => return Ok(()),
         }
     }

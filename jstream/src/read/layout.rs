@@ -84,24 +84,71 @@ impl Layout {
     pub(super) const fn ends_at(&self, end: usize) -> bool {
         self.objects_end == end && self.bulk_len == 0 && self.text_len == 0
     }
+}
 
-    /// Checks that the text segment is UTF-8. Returns true if it is ASCII.
-    pub(super) fn check_text(&self, message: &[u8]) -> Result<bool, ReadError> {
-        let text = message.get(self.text_start..).unwrap_or_default();
-        if text.is_empty() {
-            return Ok(true);
+/// Checks that the text of a message, which begins at `start`, is UTF-8. Returns true if it is
+/// ASCII.
+#[inline(always)]
+pub(super) fn check_text(message: &[u8], start: usize) -> Result<bool, ReadError> {
+    let text = message.get(start..).unwrap_or_default();
+    if is_short_ascii(text) {
+        return Ok(true);
+    }
+    check_long_text(text, start)
+}
+
+/// Returns true if the text has at most 32 bytes, which are ASCII.
+#[inline(always)]
+fn is_short_ascii(text: &[u8]) -> bool {
+    const HIGH: u128 = u128::MAX / 255 * 0x80;
+    let word = |bytes: &[u8; 16]| u128::from_le_bytes(*bytes);
+    let half = |bytes: &[u8; 8]| u128::from(u64::from_le_bytes(*bytes));
+    let bits = match (text.first_chunk(), text.last_chunk()) {
+        (Some(first), Some(last)) if text.len() <= 32 => word(first) | word(last),
+        (Some(_), _) => return false,
+        _ => match (text.first_chunk(), text.last_chunk()) {
+            (Some(first), Some(last)) => half(first) | half(last),
+            _ => text.iter().fold(0, |bits, byte| bits | u128::from(*byte)),
+        },
+    };
+    bits & HIGH == 0
+}
+
+#[inline(never)]
+fn check_long_text(text: &[u8], start: usize) -> Result<bool, ReadError> {
+    if text.is_ascii() {
+        return Ok(true);
+    }
+    match simdutf8::basic::from_utf8(text) {
+        Ok(_) => Ok(false),
+        Err(_) => {
+            let valid = std::str::from_utf8(text).map_or_else(|e| e.valid_up_to(), str::len);
+            Err(ReadError::NotUtf8 {
+                offset: start.wrapping_add(valid),
+            })
         }
-        debug_assert_eq!(text.len(), self.text_len);
-        if text.is_ascii() {
-            return Ok(true);
-        }
-        match simdutf8::basic::from_utf8(text) {
-            Ok(_) => Ok(false),
-            Err(_) => {
-                let valid = std::str::from_utf8(text).map_or_else(|e| e.valid_up_to(), str::len);
-                Err(ReadError::NotUtf8 {
-                    offset: self.text_start.wrapping_add(valid),
-                })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_byte_of_a_text_is_checked() {
+        for len in 0..100 {
+            let mut text = vec![b'x'; len];
+            assert!(check_text(&text, 0).unwrap());
+            for at in 0..len {
+                text[at] = 0xff;
+                let error = check_text(&text, 0).unwrap_err();
+                assert_eq!(error, ReadError::NotUtf8 { offset: at });
+                text[at] = 0x7f;
+            }
+            for at in 1..len {
+                text[at - 1..=at].copy_from_slice("ä".as_bytes());
+                assert!(!check_text(&text, 0).unwrap());
+                text[at - 1..=at].fill(b'x');
             }
         }
     }

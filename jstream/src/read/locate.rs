@@ -61,7 +61,7 @@ pub(super) unsafe fn locate(
             let address = fault.slot.addr().get();
             // SAFETY: the caller's promise is passed on.
             let (path, found) = unsafe { search(root, address, sought, pass) };
-            let adapter_error = pass.checks.adapter_error.as_deref();
+            let adapter_error = pass.lists.get().checks.adapter_error.as_deref();
             let what = match found {
                 // SAFETY: `found` says that a slot of `size` bytes begins at the fault, in the
                 // buffer.
@@ -99,8 +99,8 @@ unsafe fn search(
     let mut trace = Trace {
         wanted,
         sought,
-        first_pointers: pass.shared.first_pointers(),
-        classes: pass.classes.iter().rev().copied().collect(),
+        first_pointers: pass.lists.get().shared.first_pointers(),
+        classes: pass.lists.get().classes.iter().rev().copied().collect(),
         path: Vec::new(),
         found: None,
         lost: false,

@@ -10,6 +10,7 @@ mod error;
 mod fault;
 mod layout;
 mod limits;
+mod lists;
 mod locate;
 mod owners;
 mod pass;

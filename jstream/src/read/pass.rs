@@ -9,19 +9,18 @@
 //! 4. A run in the queue is memory that was claimed for values of the run's type, is aligned for
 //!    it, and has not been read yet.
 //!
-//! This file is in an import cycle with `queue`, `trace` and `class`, because function pointers
-//! close it: a run in the queue has the function that reads it, and a class has those that claim,
-//! read and trace its values. They take the pass or the trace, which hold the queue and the
-//! classes.
+//! This file is in an import cycle with `queue`, `lists`, `trace` and `class`, because function
+//! pointers close it: a run in the queue has the function that reads it, and a class in the lists
+//! has those that claim, read and trace its values. They take the pass or the trace, which hold the
+//! queue and the classes.
 
 use std::ptr;
 
-use super::checks::Checks;
 use super::fault::{Edge, Fault, FaultKind, NONE};
-use super::owners::{NO_OWNERS, OwnerChange, Owners};
-use super::queue::Queue;
-use super::shared::SharedTable;
-use crate::class::Noted;
+use super::lists::PassLists;
+use super::owners::{NO_OWNERS, OwnerChange};
+use super::queue::{PendingRun, Queue};
+use super::shared::SharedTarget;
 use crate::wire::{align_up, in_memory};
 
 /// A part of the message that is claimed from start to end.
@@ -83,12 +82,10 @@ pub struct Pass<'r> {
     pub(super) owner: u32,
     /// The number of the shared target that owns the objects claimed last, or [`NONE`].
     pub(super) claimed: u32,
-    pub(super) owners: &'r mut Owners,
     pub(super) queue: &'r mut Queue,
-    pub(super) shared: &'r mut SharedTable,
-    pub(super) checks: &'r mut Checks,
-    /// The classes of all trait objects, in the order of their pointers.
-    pub(crate) classes: &'r mut Vec<Noted>,
+    /// The root, which is the first shared target if there are any.
+    pub(super) root: SharedTarget,
+    pub(crate) lists: PassLists<'r>,
 }
 
 /// Number of pointers between the root and the object being read.
@@ -151,7 +148,7 @@ impl Pass<'_> {
     /// Records that the message has a pointer in a `Cell`.
     #[inline(always)]
     pub(crate) fn note_cell(&mut self) {
-        self.shared.cells = true;
+        self.lists.get_mut().shared.cells = true;
     }
 
     /// Consumes the tag of `slot` from the text segment.
@@ -207,19 +204,20 @@ impl Pass<'_> {
     /// Records why an adapter rejects a value, for the fault that the caller returns next.
     #[cold]
     pub(crate) fn set_adapter_error(&mut self, why: String) {
-        self.checks.adapter_error = Some(why);
+        self.lists.get_mut().checks.adapter_error = Some(why);
     }
 
     /// Reads queued runs until the queue is empty.
     #[inline]
     pub(super) fn drain(&mut self) -> Result<(), Fault> {
-        while let Some(run) = self.queue.pop() {
-            let read = run.read;
+        while let Some(PendingRun { read, start, end }) = self.queue.pop() {
             // SAFETY: by invariant 4 the run is unread memory of the type that `read` was made
             // for, and it was just taken off the queue.
-            unsafe { read(self, run)? };
+            unsafe { read(self, start, end)? };
         }
-        self.note_last();
+        if self.stride != NO_OWNERS {
+            self.note_last();
+        }
         Ok(())
     }
 }
@@ -230,7 +228,7 @@ impl Pass<'_> {
     #[cold]
     pub(super) fn belong(&mut self, start: usize) -> Result<(), FaultKind> {
         self.claimed = self.owner;
-        self.owners.stride = 0;
+        self.lists.get_mut().owners.stride = 0;
         let change = OwnerChange {
             start,
             number: self.owner,
@@ -249,7 +247,7 @@ impl Pass<'_> {
         is_one: bool,
     ) -> Result<(), FaultKind> {
         let stride = if is_one { end.wrapping_sub(start) } else { 0 };
-        let owners = &mut *self.owners;
+        let owners = &mut self.lists.get_mut().owners;
         let continues = is_one
             && self.claimed == NONE
             && (owners.stride, owners.end, owners.next) == (stride, start, number);
@@ -277,7 +275,7 @@ impl Pass<'_> {
             self.stride = 0;
             self.next_owner = self.event;
         }
-        if self.owners.push(change) {
+        if self.lists.get_mut().owners.push(change) {
             Ok(())
         } else {
             Err(FaultKind::Pending)
@@ -307,9 +305,10 @@ impl Pass<'_> {
             self.depth.now = self.depth.now.wrapping_add(1);
             self.depth.end = self.objects.cursor;
         }
-        let before = self.owners.current.start;
-        let next = self.owners.take_up_to(at);
-        let current = self.owners.current;
+        let owners = &mut self.lists.get_mut().owners;
+        let before = owners.current.start;
+        let next = owners.take_up_to(at);
+        let current = owners.current;
         self.owner = if current.stride != 0 && current.start == before {
             self.owner.wrapping_add(1)
         } else {
@@ -327,10 +326,10 @@ impl Pass<'_> {
     /// Records the depth of the objects read so far, if they belong to a target other than the
     /// root.
     pub(super) fn note_last(&mut self) {
-        let OwnerChange { number, stride, .. } = self.owners.current;
+        let OwnerChange { number, stride, .. } = self.lists.get().owners.current;
         if stride == 0 && number != 0 {
             let now = u32::try_from(self.depth.now).unwrap_or(NONE.wrapping_sub(1));
-            self.shared.note_last(number, now);
+            self.lists.get_mut().shared.note_last(number, now);
         }
     }
 }

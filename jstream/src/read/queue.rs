@@ -11,9 +11,12 @@ use super::limits::{COMPACT, KEEP};
 use super::pass::Pass;
 use crate::keep::clear_after;
 
-/// Function that reads the values of a run. Calling it is sound only for a run that was pushed with
-/// it.
-pub(super) type ReadRun = unsafe fn(&mut Pass<'_>, PendingRun) -> Result<(), Fault>;
+/// Function that reads the values of a run, from its start to its end. Calling it is sound only for
+/// a run that was pushed with it.
+///
+/// The run is passed as words, since a run that was pushed just now was stored word by word: a wide
+/// load that spans several recent stores would stall until all of them have reached the cache.
+pub(super) type ReadRun = unsafe fn(&mut Pass<'_>, usize, usize) -> Result<(), Fault>;
 
 /// Adjacent values of one type in the objects segment, claimed and not yet read.
 #[derive(Debug, Clone, Copy)]
@@ -54,7 +57,7 @@ impl Default for Queue {
 
 /// An empty run. No target is ever claimed at offset 0.
 const EMPTY_RUN: PendingRun = {
-    unsafe fn nothing(_: &mut Pass<'_>, _: PendingRun) -> Result<(), Fault> {
+    unsafe fn nothing(_: &mut Pass<'_>, _: usize, _: usize) -> Result<(), Fault> {
         Ok(())
     }
     PendingRun {
@@ -133,6 +136,14 @@ impl Queue {
         }
     }
 
+    /// Returns true if the queue has held more than one run since it was cleared. Otherwise it is
+    /// as good as cleared once all runs were popped: the empty run that is left can only be
+    /// continued by a run that is adjacent to it and read by the same code.
+    #[inline(always)]
+    pub(super) fn has_grown(&self) -> bool {
+        self.peak_len > 0
+    }
+
     /// Clears the queue and sets the maximum number of waiting runs to `most`.
     #[inline(always)]
     pub(super) fn reset(&mut self, most: usize) {
@@ -147,11 +158,11 @@ impl Queue {
 mod tests {
     use super::*;
 
-    unsafe fn one(_: &mut Pass<'_>, _: PendingRun) -> Result<(), Fault> {
+    unsafe fn one(_: &mut Pass<'_>, _: usize, _: usize) -> Result<(), Fault> {
         Ok(())
     }
 
-    unsafe fn other(pass: &mut Pass<'_>, _: PendingRun) -> Result<(), Fault> {
+    unsafe fn other(pass: &mut Pass<'_>, _: usize, _: usize) -> Result<(), Fault> {
         pass.zero_sized = 77;
         Ok(())
     }
@@ -174,6 +185,31 @@ mod tests {
             spans.push((run.start, run.end));
         }
         assert_eq!(spans, [(0, 16), (16, 24), (24, 32), (40, 48)]);
+    }
+
+    #[test]
+    fn a_queue_that_has_not_grown_needs_no_clearing() {
+        let mut queue = Queue::default();
+        queue.reset(usize::MAX);
+        let spans = |queue: &mut Queue| -> Vec<_> {
+            std::iter::from_fn(|| queue.pop())
+                .map(|run| (run.start, run.end))
+                .collect()
+        };
+        assert!(queue.push(run(one, 8, 16)));
+        assert_eq!(spans(&mut queue), [(8, 16)]);
+        assert!(!queue.has_grown());
+        // The first run of the next message: adjacent to the one before, or elsewhere.
+        assert!(queue.push(run(one, 16, 24)));
+        assert_eq!(spans(&mut queue), [(16, 24)]);
+        assert!(queue.push(run(other, 24, 40)));
+        assert!(queue.pop_same(one, 24).is_none());
+        assert_eq!(spans(&mut queue), [(24, 40)]);
+        assert!(queue.push(run(one, 8, 16)));
+        assert_eq!(spans(&mut queue), [(8, 16)]);
+        assert!(!queue.has_grown());
+        assert!(queue.push(run(one, 16, 24)) && queue.push(run(other, 24, 32)));
+        assert!(queue.has_grown());
     }
 
     #[test]

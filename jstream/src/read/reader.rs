@@ -1,24 +1,22 @@
 //! The reader of messages.
 
-use std::mem::size_of;
+use std::mem::{self, size_of};
 use std::ptr::NonNull;
 use std::slice;
 
-use super::checks::Checks;
 use super::claim::assert_form;
 use super::describe::short;
 use super::error::{ReadError, ReadFailure, Segment};
 use super::fault::Fault;
-use super::layout::Layout;
-use super::limits::{KEEP, Limits};
+use super::layout::{Layout, check_text};
+use super::limits::Limits;
+use super::lists::{Lists, PassLists};
 use super::locate::{PassFailure, TracedRoot, locate};
-use super::owners::{NO_OWNERS, Owners};
+use super::owners::NO_OWNERS;
 use super::pass::{ClaimedSegment, Depth, Pass};
 use super::queue::Queue;
-use super::shared::SharedTable;
+use super::shared::SharedTarget;
 use crate::buffer::{ALIGNMENT, MessageBuffer};
-use crate::class::Noted;
-use crate::keep::clear;
 use crate::model::{InPlace, Transportable};
 use crate::received::{Received, Wire};
 use crate::schema::{Describe, Descriptors, Learnt, Schema, SchemaError, TypeIndex};
@@ -29,10 +27,9 @@ use crate::wire::{Header, ORIGIN, root_end};
 pub struct Reader {
     limits: Limits,
     queue: Queue,
-    owners: Owners,
-    shared: SharedTable,
-    checks: Checks,
-    classes: Vec<Noted>,
+    lists: Lists,
+    /// True if the queue and the lists are empty and have the maximum lengths of `limits`.
+    is_clean: bool,
     descriptors: Descriptors,
     learnt: Learnt,
 }
@@ -60,6 +57,7 @@ impl Reader {
     /// Sets the limits for all further messages.
     pub fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
+        self.is_clean = false;
     }
 
     /// Learns the structure of a peer's type, so that the error for a message of that type can
@@ -90,10 +88,30 @@ impl Reader {
     /// # Errors
     ///
     /// A [`ReadFailure`] says where the message is invalid, and returns its buffer.
+    #[inline]
     pub fn read<T>(&mut self, message: MessageBuffer) -> Result<Received<T>, ReadFailure>
     where
         T: Transportable + 'static,
     {
+        let shape = <T::InPlace<'static> as InPlace>::SHAPE;
+        // Inlined, because moving the handle of the buffer takes longer than reading.
+        if shape.flat
+            && shape.plain
+            && !shape.verified
+            && self.examine_flat::<T>(message.as_bytes()).is_some()
+        {
+            let root =
+                root_end::<T::InPlace<'static>>().wrapping_sub(size_of::<T::InPlace<'static>>());
+            // SAFETY: `examine_flat` checked that the message ends with the root.
+            let root = unsafe { message.base().add(root) }.cast();
+            // SAFETY: the root is aligned for the form, because both the slot and the root's offset
+            // in it are. All bytes of a plain form are valid, and it is not verified. The slot's
+            // only handle moves in.
+            let received = unsafe { Received::new(message.into_slot(), root) };
+            // SAFETY: `root` is the root of the message whose header is at the start of the slot,
+            // and a flat form has no pointers.
+            return Ok(unsafe { received.with_wire(Wire::AsRead) });
+        }
         // SAFETY: a slot is aligned to 128 and its first `len` bytes are initialised. `message` is
         // its only handle, and becomes a `Received` or an `EmptyBuffer`.
         match unsafe { self.read_in_place::<T>(message.base(), message.len()) } {
@@ -148,6 +166,7 @@ impl Reader {
     /// `start` must be aligned to [`ALIGNMENT`], and have provenance over the `len` bytes, which
     /// must be initialised. Nothing else may access the bytes until this function returns, nor
     /// write to them while the root, or anything that it reaches, is in use.
+    #[inline(never)]
     pub(crate) unsafe fn read_in_place<T>(
         &mut self,
         start: NonNull<u8>,
@@ -192,7 +211,7 @@ impl Reader {
     #[inline(always)]
     fn wire_of<F: InPlace>(&self) -> Wire {
         // A shared reference allows no other change than to a pointer in a `Cell`.
-        if F::SHAPE.flat || !self.shared.cells {
+        if F::SHAPE.flat || self.is_clean || !self.lists.shared.cells {
             Wire::AsRead
         } else {
             Wire::Changed
@@ -209,7 +228,7 @@ impl Reader {
         const { assert_form::<T::InPlace<'static>>() };
         let mut layout = Layout::of(message, &self.limits)?;
         self.expect::<T>(layout.descriptor)?;
-        layout.ascii = layout.check_text(message)?;
+        layout.ascii = layout.text_len == 0 || check_text(message, layout.text_start)?;
         if root_end::<T::InPlace<'static>>() > layout.objects_end {
             return Err(ReadError::Lengths { len: message.len() });
         }
@@ -217,13 +236,10 @@ impl Reader {
     }
 
     /// Clears the state of the previous message.
-    #[inline(always)]
-    fn begin<F: InPlace>(&mut self, root: *const F) {
+    #[inline(never)]
+    fn clean(&mut self) {
         self.queue.reset(self.limits.pending);
-        self.owners.reset(self.limits.pending);
-        self.shared.reset(self.limits.shared, root);
-        self.checks.reset(self.limits.pending);
-        clear(&mut self.classes, KEEP);
+        self.lists.reset(&self.limits);
     }
 
     /// Runs the pass. `zero_sized` is the remaining allowance of zero-sized elements; the pass
@@ -256,11 +272,10 @@ impl Reader {
             return Ok(slot);
         }
         let base = base.as_ptr();
-        if shape.flat {
-            // A flat form uses none of the lists.
-            self.checks.adapter_error = None;
-        } else {
-            self.begin(slot.as_ptr().cast_const());
+        // If the pass fails, or a function of the program panics, the lists stay as they are then.
+        let was_clean = mem::replace(&mut self.is_clean, false);
+        if !was_clean {
+            self.clean();
         }
         let mut pass = Pass {
             objects: ClaimedSegment {
@@ -293,11 +308,9 @@ impl Reader {
             stride: NO_OWNERS,
             owner: 0,
             claimed: 0,
-            owners: &mut self.owners,
             queue: &mut self.queue,
-            shared: &mut self.shared,
-            checks: &mut self.checks,
-            classes: &mut self.classes,
+            root: SharedTarget::root(slot.as_ptr().cast_const()),
+            lists: PassLists::new(&mut self.lists),
         };
         let name = std::any::type_name::<T>();
         // SAFETY: the slot is aligned, because both the message and the root's offset in it are
@@ -305,9 +318,11 @@ impl Reader {
         // initialised. Its pointer is derived from the message's base, which the caller lends.
         let read = unsafe { T::InPlace::read(slot.as_ptr(), &mut pass) };
         let read = match read {
-            Ok(()) if !shape.flat => pass.drain().and_then(|()| pass.assert_no_cycle()),
+            // Otherwise no target was queued.
+            Ok(()) if !shape.flat && pass.objects.cursor != after => pass.drain(),
             read => read,
         };
+        let read = read.and_then(|()| pass.assert_no_cycle());
         *zero_sized = pass.zero_sized;
         if let Err(fault) = read {
             let root = TracedRoot::new(slot.as_ptr().cast_const(), name);
@@ -317,10 +332,10 @@ impl Reader {
         }
         pass.assert_fully_consumed()?;
         let mut approved = Ok(());
-        if !shape.flat {
+        if pass.lists.have_changed() {
             // SAFETY: the pass has just ended without a fault, and nothing writes to the message
             // while the caller lends it.
-            approved = unsafe { pass.checks.run() };
+            approved = unsafe { pass.lists.get().checks.run() };
         }
         if approved.is_ok() && shape.verified {
             // SAFETY: as above, and the slot holds the root.
@@ -332,6 +347,7 @@ impl Reader {
             // SAFETY: as above.
             return Err(unsafe { locate(&root, failure, &pass, base.addr()) });
         }
+        self.is_clean = !pass.lists.have_changed() && !pass.queue.has_grown();
         Ok(slot)
     }
 }
@@ -341,7 +357,11 @@ impl Pass<'_> {
     /// the depth limit.
     #[inline]
     fn assert_no_cycle(&mut self) -> Result<(), Fault> {
-        let found = self.shared.find_cycle(self.depth.now, self.depth.max);
+        if !self.lists.have_changed() {
+            return Ok(());
+        }
+        let lists = self.lists.get_mut();
+        let found = lists.shared.find_cycle(self.depth.now, self.depth.max);
         found.map_or(Ok(()), |(slot, kind)| Err(Fault { slot, kind }))
     }
 
@@ -362,5 +382,111 @@ impl Pass<'_> {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    use super::*;
+    use crate::{EmptyBuffer, Transportable, Writer};
+
+    #[derive(Transportable)]
+    struct Node {
+        value: u64,
+        next: Option<Box<Node>>,
+    }
+
+    #[derive(Transportable)]
+    struct Wide {
+        values: [u64; 3],
+        node: Box<Node>,
+    }
+
+    #[derive(Transportable)]
+    #[transportable(verify = below_ten)]
+    struct Digit {
+        value: u8,
+        text: String,
+    }
+
+    fn below_ten(digit: &DigitRef<'_>) -> Result<(), &'static str> {
+        if digit.value < 10 {
+            Ok(())
+        } else {
+            Err("ten or more")
+        }
+    }
+
+    fn message<T: Transportable>(value: &T) -> MessageBuffer {
+        Writer::new().write(value, EmptyBuffer::heap(512)).unwrap()
+    }
+
+    /// Reads a value, and returns true if the next pass need not clear the lists.
+    fn leaves_no_trace<T: Transportable + 'static>(reader: &mut Reader, value: &T) -> bool {
+        reader.read::<T>(message(value)).unwrap();
+        reader.is_clean
+    }
+
+    fn node(value: u64) -> Box<Node> {
+        Box::new(Node { value, next: None })
+    }
+
+    #[test]
+    fn lists_are_cleared_after_messages_that_use_them() {
+        let mut reader = Reader::default();
+        let shared = Rc::new("text".to_owned());
+        let digits = |values: &[u8]| -> Vec<Digit> {
+            let digit = |&value| Digit {
+                value,
+                text: String::new(),
+            };
+            values.iter().map(digit).collect()
+        };
+        assert!(leaves_no_trace(&mut reader, &"text".to_owned()));
+        assert!(leaves_no_trace(&mut reader, &vec![1u32, 2]));
+        for _ in 0..2 {
+            assert!(!leaves_no_trace(
+                &mut reader,
+                &(shared.clone(), shared.clone())
+            ));
+            assert!(!leaves_no_trace(&mut reader, &Cell::new(None::<&u32>)));
+            assert!(!leaves_no_trace(&mut reader, &digits(&[1, 2])));
+            let refused = reader.read::<Vec<Digit>>(message(&digits(&[1, 12])));
+            assert!(refused.is_err() && !reader.is_clean);
+            // A plain root does not begin a pass.
+            assert!(!leaves_no_trace(&mut reader, &7u64));
+            assert!(leaves_no_trace(&mut reader, &node(1)));
+        }
+        reader.set_limits(Limits::default());
+        assert!(!reader.is_clean);
+    }
+
+    #[test]
+    fn a_run_may_begin_where_that_of_the_last_message_ended() {
+        let mut reader = Reader::default();
+        let list = Node {
+            value: 1,
+            next: Some(node(2)),
+        };
+        let wide = Wide {
+            values: [3; 3],
+            node: Box::new(Node {
+                value: 4,
+                next: Some(node(5)),
+            }),
+        };
+        for _ in 0..3 {
+            let received = reader.read::<Node>(message(&list)).unwrap();
+            assert!(reader.is_clean);
+            assert_eq!(received.get().next.map(|next| next.value), Some(2));
+            let received = reader.read::<Wide>(message(&wide)).unwrap();
+            assert!(reader.is_clean);
+            let node = received.get().node;
+            assert_eq!((received.get().values, node.value), ([3; 3], 4));
+            assert_eq!(node.next.map(|next| next.value), Some(5));
+        }
     }
 }

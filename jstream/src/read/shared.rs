@@ -54,6 +54,12 @@ impl SharedTarget {
 }
 
 impl SharedTarget {
+    /// Returns the entry of the root.
+    #[inline(always)]
+    pub(super) fn root<T>(root: *const T) -> Self {
+        Self::of(root, 0, NONE, 0)
+    }
+
     #[inline(always)]
     fn of<T: ?Sized>(pointer: *const T, meta: u64, from: u32, level: u32) -> Self {
         const { assert!(size_of::<*const T>() <= size_of::<[*const u8; 2]>()) };
@@ -78,8 +84,6 @@ const MOST: usize = 1 << 30;
 #[derive(Debug, Default)]
 pub(crate) struct SharedTable {
     pub(super) entries: Vec<SharedTarget>,
-    /// The entry of the root, until the list of entries is needed.
-    pub(super) root: Option<SharedTarget>,
     /// Edges between targets beyond the first pointer to each, without pointers in `Cell`s.
     pub(super) further_edges: Vec<FurtherEdge>,
     /// True if an edge in `further_edges` leads to a target that was not reached later than its
@@ -153,13 +157,10 @@ impl SharedTable {
         FirstPointers(self.entries.iter().skip(1).rev().copied().collect())
     }
 
-    /// Clears the table, sets the maximum number of targets to `most`, and registers the root as
-    /// number 0.
-    #[inline(always)]
-    pub(super) fn reset<T>(&mut self, most: usize, root: *const T) {
+    /// Clears the table, and sets the maximum number of targets to `most`.
+    pub(super) fn reset(&mut self, most: usize) {
         self.most = most;
         self.cells = false;
-        self.root = Some(SharedTarget::of(root, 0, NONE, 0));
         // If there are no entries, all other lists are empty too.
         if self.entries.capacity() > 0 {
             self.forget();

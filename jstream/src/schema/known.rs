@@ -1,7 +1,7 @@
 //! Schemas known to a process: those of its own types, and those that readers learned from peers.
 
 use std::any::TypeId;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
@@ -21,12 +21,19 @@ type Structure = Arc<[u8]>;
 /// without bound exceed it. Mismatches with the types beyond it are reported in less detail.
 const OWN: usize = 1 << 14;
 
-/// Structures of the program's own types that were written, read or requested, by descriptor.
-static KNOWN: Mutex<BTreeMap<u64, Structure>> = Mutex::new(BTreeMap::new());
+/// Structures of the program's own types that were written, read or requested, ordered by
+/// descriptor.
+static KNOWN: Mutex<Vec<(u64, Structure)>> = Mutex::new(Vec::new());
+
+/// Returns the index of a descriptor. The error is the index at which it would be inserted.
+fn find(descriptor: u64, known: &[(u64, Structure)]) -> Result<usize, usize> {
+    known.binary_search_by_key(&descriptor, |(of, _)| *of)
+}
 
 fn known(descriptor: u64) -> Option<Structure> {
     let known = jstream_sync::lock(&KNOWN);
-    known.get(&descriptor).cloned()
+    let (_, structure) = known.get(find(descriptor, &known).ok()?)?;
+    Some(structure.clone())
 }
 
 /// Returns the structure of a type of the program.
@@ -38,7 +45,9 @@ pub(crate) fn of_descriptor(descriptor: u64) -> Option<(Schema, TypeIndex)> {
 fn remember(descriptor: u64, structure: Vec<u8>) {
     let mut known = jstream_sync::lock(&KNOWN);
     if known.len() < OWN {
-        known.entry(descriptor).or_insert_with(|| structure.into());
+        if let Err(place) = find(descriptor, &known) {
+            known.insert(place, (descriptor, structure.into()));
+        }
     }
 }
 

@@ -63,14 +63,14 @@ impl StreamWriter {
         // SAFETY: `start` is at most the capacity.
         let base = unsafe { self.jbuf.base().add(start) };
         // SAFETY: a buffer is aligned to 128, and `start` is a multiple of 16. The stream does not
-        // access its buffer before this handle, or the handle made from it, is dropped below.
-        // Neither is read in place.
-        let rest = unsafe { EmptyBuffer::lent(base, room) };
-        let len = match writer.write_unmeasured(value, rest) {
-            Ok(filled) => filled.len(),
+        // access its buffer before this handle is dropped below, and it is not read in place.
+        let mut rest = unsafe { EmptyBuffer::lent(base, room) };
+        let len = match writer.write_into(value, &mut rest) {
+            Ok(len) => len,
             Err(unwritten) if unwritten.misaligned => return Err(Unplaced::Misaligned),
             Err(unwritten) => return Err(Unplaced::Error(unwritten.error)),
         };
+        drop(rest);
         // SAFETY: the writer initialised `len` bytes from `start` on.
         unsafe { self.commit(start, len) };
         Ok(())

@@ -1,5 +1,6 @@
 //! Items used by generated code. Not a public interface: they may change with any release.
 
+pub mod bare_path;
 mod compare;
 mod const_text;
 mod fields;
@@ -129,6 +130,10 @@ pub const unsafe fn offset_in<S, F>(whole: *const S, part: *const F) -> usize {
             .unsigned_abs()
     }
 }
+
+/// Hides constants of the program: generated code imports this function by the names of its
+/// variables.
+pub const fn shield() {}
 
 /// Creates a `Vec` without relying on the prelude.
 pub fn list<T, const N: usize>(of: [T; N]) -> Vec<T> {

@@ -56,6 +56,14 @@ impl<F> TypeCheck<F> {
     {
     }
 
+    /// Checks that the type can be restored from its form.
+    pub const fn is_restored<'b>(self)
+    where
+        F: Transportable + 'b,
+        F::InPlace<'b>: FormOf<F>,
+    {
+    }
+
     /// Checks that a default can be created for a field that is not sent.
     pub const fn has_a_default(self)
     where
@@ -286,8 +294,9 @@ where
 /// A type that an `F` can be restored from: the form of a type that implements [`Restore`].
 #[diagnostic::on_unimplemented(
     message = "`{F}` can't be restored from its form: it does not implement `Restore`",
-    note = "types that borrow, as by a `&str`, and those with a trait object can't be restored: \
-            use a type that owns its parts, such as `String`",
+    note = "types that borrow, as by a `&'static str`, and those with a trait object can't be \
+            restored: use a type that owns its parts, such as `String`, or give the type that \
+            contains it a lifetime, which is that of the receive buffer",
     note = "if values need not be restored, add `#[transportable(no_to_owned)]` to the type that \
             contains it; otherwise implement `jstream::Restore` for it"
 )]

@@ -34,6 +34,8 @@ pub(super) struct Traits {
     pub(super) plain: bool,
     /// If the type is one byte whose valid values are 0 to a maximum: the maximum.
     pub(super) most: Option<u8>,
+    /// If the type is an option without a tag: the number that is `None`.
+    pub(super) none: Option<u8>,
 }
 
 /// Maximum inline nesting depth. Real programs have at most a few dozen levels.
@@ -132,6 +134,7 @@ impl Making<'_> {
             flat: true,
             plain: true,
             most: None,
+            none: None,
         };
         match &info.kind {
             Kind::Leaf => {
@@ -148,12 +151,22 @@ impl Making<'_> {
             }
             Kind::Optional(payload) => {
                 let size = self.part(*payload, info, &mut all)?;
+                let payload_info = self.info(*payload)?;
                 let is_pointer = matches!(
-                    self.info(*payload)?.kind,
+                    payload_info.kind,
                     Kind::Reference(_) | Kind::Slice(_) | Kind::Shared(_)
                 );
-                all.flat &= !is_pointer && size < info.size;
-                all.plain = false;
+                all.none = if size == info.size {
+                    let most = self.traits.get(payload.place()).and_then(|of| of.most);
+                    let none = most.and_then(|most| most.checked_add(1));
+                    all.most = none.filter(|_| size == 1);
+                    all.most
+                        .or_else(|| leaf::is_non_zero(payload_info).then_some(0))
+                } else {
+                    None
+                };
+                all.flat &= !is_pointer && (size < info.size || all.none.is_some());
+                all.plain = all.none == Some(0);
             }
             Kind::Outcome(ok, err) => {
                 let size = self.part(*ok, info, &mut all)?;

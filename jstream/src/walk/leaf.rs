@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddrV4, SocketAddrV6};
 
 use super::bytes::{i64_at, u16_at, u32_at, u64_at, unsigned};
 use super::calendar::{self, clock, signed_span, span};
+use crate::schema::{Kind, TypeInfo};
 
 /// A plain value.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,6 +55,15 @@ pub(super) fn is_plain(name: &str) -> bool {
 /// Returns the maximum of a one-byte leaf type whose valid values begin at 0.
 pub(super) fn most(name: &str) -> Option<u8> {
     (name == "bool").then_some(1)
+}
+
+/// Returns true if a type is a number that is not 0.
+pub(super) fn is_non_zero(info: &TypeInfo) -> bool {
+    let zeroes = [0; 16];
+    let bytes = zeroes.get(..info.size).unwrap_or_default();
+    info.kind == Kind::Leaf
+        && info.name.starts_with("NonZero")
+        && decode(&info.name, bytes).is_none()
 }
 
 /// Decodes a leaf, or returns `None` if the bytes are not a valid value.

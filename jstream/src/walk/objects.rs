@@ -48,7 +48,10 @@ impl<V: Visitor> Walk<'_, V> {
             Kind::Optional(payload) if plan.is_pointer(*payload) => {
                 self.pointer_or_none(part(*payload), at)
             }
-            Kind::Optional(payload) => self.optional(part(*payload), plan, (info, at)),
+            Kind::Optional(payload) => match plan.none(of.index) {
+                Some(none) => self.number_or_none(part(*payload), none, (info, at)),
+                None => self.optional(part(*payload), plan, (info, at)),
+            },
             Kind::Outcome(ok, err) => {
                 let sizes = [*ok, *err].map(|of| plan.info(of).map_or(0, |info| info.size));
                 let size = sizes.into_iter().max().unwrap_or(0);
@@ -121,6 +124,29 @@ impl<V: Visitor> Walk<'_, V> {
         self.value(Step::Payload, payload, at.start)
     }
 
+    /// Walks an option without a tag, in which `none` is `None`.
+    fn number_or_none(
+        &mut self,
+        payload: Of,
+        none: u8,
+        (info, at): (&TypeInfo, Range<usize>),
+    ) -> Result<(), Fault> {
+        let bytes = self.message.get(at.clone()).unwrap_or_default();
+        let [first, rest @ ..] = bytes else {
+            return Ok(());
+        };
+        if *first == none && rest.iter().all(|byte| *byte == 0) {
+            self.visitor.mark(at, Meaning::Value);
+            self.visitor.found(Found::None);
+            return Ok(());
+        }
+        if none > 0 && *first > none {
+            return Err(no_value(&info.name, bytes, at));
+        }
+        self.visitor.found(Found::Some);
+        self.value(Step::Payload, payload, at.start)
+    }
+
     fn optional(
         &mut self,
         payload: Of,
@@ -132,12 +158,6 @@ impl<V: Visitor> Walk<'_, V> {
         let (tag, found) = self.tag(&info.name, at, size)?;
         match found {
             0 => {
-                // The main reader validates small payloads even if the option is `None`.
-                let byte = self.message.get(start).copied().unwrap_or(0);
-                if byte != 0 && plan.most(payload.index).is_some() {
-                    let what = format!("the payload of a None is byte {byte}, not 0");
-                    return Err(Fault::new(Code::Value, range(start, 1), what));
-                }
                 self.visitor.found(Found::None);
                 Ok(())
             }

@@ -111,9 +111,9 @@ impl Plan {
         self.traits(of).plain
     }
 
-    /// Returns the maximum of a one-byte type whose valid values begin at 0.
-    pub(crate) fn most(&self, of: TypeIndex) -> Option<u8> {
-        self.traits(of).most
+    /// Returns the number that is `None` in an option without a tag.
+    pub(crate) fn none(&self, of: TypeIndex) -> Option<u8> {
+        self.traits(of).none
     }
 
     /// Returns the position and values of an enum's tag.

@@ -53,11 +53,13 @@ pub(super) unsafe fn append_padded<T>(to: &mut Vec<u8>, padding: usize, bytes: &
     unsafe { append_within(to, bytes) };
 }
 
+/// Copies bytes, short slices without a function call.
+///
 /// # Safety
 ///
 /// As for [`ptr::copy_nonoverlapping`] of bytes.
 #[inline(always)]
-unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
+pub(super) unsafe fn copy(from: *const u8, to: *mut u8, len: usize) {
     /// Copies four parts of the size of `T`: the first and the last one, and those `step` bytes
     /// inward from them.
     ///

@@ -113,6 +113,7 @@ impl ValueArena {
         }
     }
 
+    #[inline(never)]
     fn drop_all(&mut self) {
         self.boxed.clear();
         let used: usize = self.chunks.iter().map(Vec::len).sum();

@@ -30,7 +30,6 @@ impl Classes {
     }
 
     /// Removes and returns the recorded classes.
-    #[cfg_attr(not(unix), allow(dead_code, reason = "files ask for it"))]
     pub(super) fn take(&mut self) -> BTreeMap<u64, &'static Class> {
         self.last = 0;
         std::mem::take(&mut self.met)

@@ -6,21 +6,23 @@
 //! once or sent from where they are.
 //!
 //! Invariants of a [`Draft`]:
-//! 1. The bytes of `objects` below `written` are initialised, and `written` is at most its
-//!    capacity.
+//! 1. While a message is written, `base` is valid for reads and writes of `capacity` bytes, which
+//!    nothing else accesses. The first `written` of them are initialised, and `written` is at most
+//!    `capacity`.
 //! 2. Jobs are queued in ascending order of their places, none of which is below `written`.
 //! 3. The memory that a job or a piece points to outlives `'b`.
-//! 4. The base of `objects` is aligned to [`ALIGNMENT`] if `aligned` is true, otherwise to
+//! 4. `base` is aligned to [`ALIGNMENT`] if `aligned` is true, otherwise to
 //!    [`LEAST_ALIGNMENT`]. In the latter case, places are allocated only for forms that need no
 //!    more.
 
 use std::marker::PhantomData;
 use std::mem::align_of;
-use std::ptr;
+use std::ptr::{self, NonNull};
 use std::slice;
 
 use super::append::append_within;
 use super::blame_field::NO_ROOM;
+#[cfg(all(feature = "file", unix))]
 use super::classes::Classes;
 use super::error::WriteError;
 use super::scratch::{KEEP, Piece, Scratch};
@@ -42,9 +44,17 @@ pub(super) const GATHER_ALWAYS_BELOW_BYTES: usize = 64;
 /// The state of a write: the position of the next target in each segment.
 #[derive(Debug)]
 pub struct Draft<'b> {
+    /// The writer's own buffer.
     pub(super) objects: EmptyBuffer,
-    /// True if `objects` may be replaced by a larger buffer.
+    /// Start of the buffer of the message: `objects`, or one of the caller.
+    pub(super) base: NonNull<u8>,
+    /// Capacity in bytes of that buffer.
+    pub(super) capacity: usize,
+    /// True if the buffer is `objects`, which may be replaced by a larger one.
     pub(super) growable: bool,
+    /// True if `base` is aligned to [`ALIGNMENT`]; otherwise it is aligned to
+    /// [`LEAST_ALIGNMENT`].
+    aligned: bool,
     /// Maximum length of each segment in bytes.
     pub(super) limit: usize,
     /// The limit of each segment as a place in a segment that begins at [`ORIGIN`].
@@ -54,9 +64,6 @@ pub struct Draft<'b> {
     pub(super) full: bool,
     /// The reason why the first unsendable value can't be sent.
     pub(super) refused: Option<WriteError>,
-    /// True if the base of `objects` is aligned to [`ALIGNMENT`]; otherwise it is aligned to
-    /// [`LEAST_ALIGNMENT`].
-    aligned: bool,
     /// True if a form needed more than [`LEAST_ALIGNMENT`]. The draft is then `full` too.
     pub(super) misaligned: bool,
     /// Plain arrays and text of at least this many bytes are recorded, not gathered. At least
@@ -82,6 +89,7 @@ pub struct Draft<'b> {
     pub(super) back: WriteBackState,
     /// The classes of trait objects, if they are recorded. They are kept after the message is
     /// complete.
+    #[cfg(all(feature = "file", unix))]
     pub(super) classes: Option<Classes>,
     values: PhantomData<&'b ()>,
 }
@@ -89,7 +97,10 @@ pub struct Draft<'b> {
 impl<'b> Draft<'b> {
     /// Creates a draft that refers to nothing.
     pub(super) fn new() -> Self {
+        let objects = EmptyBuffer::heap(0);
         Self {
+            base: objects.base(),
+            capacity: objects.capacity(),
             growable: false,
             limit: 0,
             limit_from_origin: 0,
@@ -99,7 +110,7 @@ impl<'b> Draft<'b> {
             misaligned: false,
             record_min_bytes: 0,
             oversized_field: None,
-            objects: EmptyBuffer::heap(0),
+            objects,
             written: 0,
             cursor: HEADER_LEN,
             bulk_cursor: ORIGIN,
@@ -110,29 +121,32 @@ impl<'b> Draft<'b> {
             skipped: false,
             scratch: Scratch::new(),
             back: WriteBackState::new(),
+            #[cfg(all(feature = "file", unix))]
             classes: None,
             values: PhantomData,
         }
     }
 
-    /// Begins a message whose segments have at most `limit` bytes each.
+    /// Begins a message in the buffer that `base`, `capacity` and `growable` describe, with at most
+    /// `limit` bytes in each segment. `record_min_bytes` must be at least
+    /// [`GATHER_ALWAYS_BELOW_BYTES`].
     #[inline]
-    pub(super) fn begin(&mut self, limit: usize, growable: bool, record_min_bytes: usize) {
-        self.growable = growable;
-        self.record_min_bytes = record_min_bytes.max(GATHER_ALWAYS_BELOW_BYTES);
+    pub(super) fn begin(&mut self, limit: usize, record_min_bytes: usize) {
+        debug_assert!(record_min_bytes >= GATHER_ALWAYS_BELOW_BYTES);
+        self.record_min_bytes = record_min_bytes;
         // No allocation is longer, and the sum of two such lengths does not wrap, even with
         // alignment.
         self.limit = limit.min(isize::MAX.unsigned_abs() / 2);
         self.limit_from_origin = self.limit.wrapping_add(ORIGIN);
-        self.full = false;
-        let base = self.objects.base().addr().get();
+        let base = self.base.addr().get();
         self.aligned = align_up(base, ALIGNMENT) == base;
-        self.misaligned = false;
         self.written = 0;
         self.cursor = HEADER_LEN;
         self.bulk_cursor = ORIGIN;
         self.bulk_align = 1;
         self.text_origin = ORIGIN;
+        self.full = false;
+        self.misaligned = false;
         self.borrows = false;
         self.skipped = false;
     }
@@ -149,24 +163,31 @@ impl<'b> Draft<'b> {
         self.refused = None;
         self.oversized_field = None;
         self.scratch.clear();
-        self.begin(self.limit, self.growable, self.record_min_bytes);
+        self.begin(self.limit, self.record_min_bytes);
         self.borrows = true;
     }
 
     /// Clears the message. Keeps memory for the next one.
     #[inline]
     pub(super) fn clear(&mut self) {
+        if self.back.active || self.refused.is_some() || self.oversized_field.is_some() {
+            self.forget_failure();
+        }
+        let capacity = self.objects.capacity();
+        if capacity > KEEP && capacity / 4 > self.written {
+            self.objects = EmptyBuffer::heap(0);
+        }
+        self.scratch.clear();
+    }
+
+    #[cold]
+    fn forget_failure(&mut self) {
         if self.back.active {
             // A panic has interrupted restoring a message in place.
             self.end_write_back();
         }
         self.refused = None;
         self.oversized_field = None;
-        let capacity = self.objects.capacity();
-        if capacity > KEEP && capacity / 4 > self.written {
-            self.objects = EmptyBuffer::heap(0);
-        }
-        self.scratch.clear();
     }
 
     /// Returns true, and fails the message, if the alignment of the form exceeds that of the
@@ -254,9 +275,12 @@ impl<'b> Draft<'b> {
         number: u64,
         class: impl FnOnce() -> Option<&'static Class>,
     ) {
+        #[cfg(all(feature = "file", unix))]
         if let Some(classes) = &mut self.classes {
             classes.note(number, class);
         }
+        #[cfg(not(all(feature = "file", unix)))]
+        let _ = (number, class);
     }
 
     /// Records that a value can't be sent.
@@ -319,13 +343,13 @@ impl<'b> Draft<'b> {
     /// Writes zeroes from `written` to `end`. The caller must have reserved room up to `end`.
     #[inline(always)]
     pub(super) fn zero_up_to(&mut self, end: usize) {
-        debug_assert!(end <= self.objects.capacity());
+        debug_assert!(end <= self.capacity);
         let gap = end.saturating_sub(self.written);
         if gap == 0 {
             return;
         }
-        let start = self.objects.base().as_ptr().wrapping_add(self.written);
-        // SAFETY: the caller reserved room up to `end`, and the draft owns the buffer.
+        let start = self.base.as_ptr().wrapping_add(self.written);
+        // SAFETY: the caller reserved room up to `end` in the buffer (invariant 1).
         unsafe { ptr::write_bytes(start, 0, gap) };
         self.written = end;
     }

@@ -116,9 +116,6 @@ pub struct WriteFailure {
     pub error: WriteError,
     /// The buffer.
     pub buffer: EmptyBuffer,
-    /// True if a form needs a larger alignment than the buffer has. Only a part of a buffer is
-    /// aligned to less.
-    pub(crate) misaligned: bool,
 }
 
 impl fmt::Display for WriteFailure {
@@ -128,6 +125,15 @@ impl fmt::Display for WriteFailure {
 }
 
 impl Error for WriteFailure {}
+
+/// The reason why a message could not be written into a buffer.
+#[derive(Debug)]
+pub(crate) struct WriteIntoError {
+    pub(crate) error: WriteError,
+    /// True if a form needs a larger alignment than the buffer has. Only a part of a buffer is
+    /// aligned to less.
+    pub(crate) misaligned: bool,
+}
 
 /// The error for objects that do not fit into the buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

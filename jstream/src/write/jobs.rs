@@ -5,9 +5,12 @@ use std::mem;
 use super::error::Full;
 use crate::keep::clear_after;
 
-/// Function that writes a job. Calling it is sound only for a job that was pushed with it.
-/// `D` is the type of the draft.
-pub(super) type WriteJob<D> = unsafe fn(&mut D, Job<D>) -> Result<(), Full>;
+/// Function that writes a job, given the fields of its [`ValueSpan`]. Calling it is sound only for
+/// a job that was pushed with it. `D` is the type of the draft.
+///
+/// The span is passed as words, because a job that was pushed just now was stored word by word. A
+/// wide load that spans several recent stores would stall until all of them have reached the cache.
+pub(super) type WriteJob<D> = unsafe fn(&mut D, *const u8, usize, usize) -> Result<(), Full>;
 
 /// Values to be written, and the function that writes them.
 #[derive(Debug)]
@@ -55,7 +58,7 @@ const COMPACT: usize = 1024;
 const KEEP: usize = 1 << 16;
 
 /// Function of the empty job.
-unsafe fn nothing<D>(_: &mut D, _: Job<D>) -> Result<(), Full> {
+unsafe fn nothing<D>(_: &mut D, _: *const u8, _: usize, _: usize) -> Result<(), Full> {
     Ok(())
 }
 
@@ -130,9 +133,7 @@ impl<D> Jobs<D> {
     /// same code, whatever type they were instantiated for.
     #[inline(always)]
     pub(super) fn pop_same(&mut self, write: WriteJob<D>) -> Option<ValueSpan> {
-        // A job that was pushed just now was stored word by word, so it is loaded word by word too.
-        // A wide load that spans several recent stores would stall until all of them have reached
-        // the cache.
+        // Loaded word by word, as explained at `WriteJob`.
         if self.first.span.at != 0 {
             if !std::ptr::fn_addr_eq(self.first.write, write) {
                 return None;
@@ -153,7 +154,7 @@ impl<D> Jobs<D> {
     /// Clears the queue. Keeps memory for the next message.
     #[inline]
     pub(super) fn clear(&mut self) {
-        self.first = Job::NOTHING;
+        self.first.span.at = 0;
         self.head = 0;
         clear_after(&mut self.list, KEEP, mem::take(&mut self.peak_len));
     }

@@ -5,6 +5,7 @@ mod append;
 mod arena;
 mod blame_field;
 mod claims;
+#[cfg(all(feature = "file", unix))]
 mod classes;
 mod contiguous;
 mod draft;

@@ -61,13 +61,28 @@ impl<D> Scratch<D> {
     /// Clears everything. Keeps memory for the next message.
     #[inline]
     pub(super) fn clear(&mut self) {
-        clear(&mut self.text, KEEP);
-        clear(&mut self.bulk, KEEP);
-        clear(&mut self.pieces, KEEP_PIECES);
-        clear(&mut self.text_pieces, KEEP_PIECES);
+        // The limits are powers of two, so the union of two capacities below a limit is below it.
+        if self.text.capacity() | self.bulk.capacity() > KEEP
+            || self.pieces.capacity() | self.text_pieces.capacity() > KEEP_PIECES
+        {
+            self.release();
+        }
+        self.text.clear();
+        self.bulk.clear();
+        self.pieces.clear();
+        self.text_pieces.clear();
         self.jobs.clear();
         self.shared.clear();
         // Last, because it drops values of the program, whose destructors may panic.
         self.arena.clear();
+    }
+
+    /// Clears the vectors, and releases the memory that the last message did not need.
+    #[cold]
+    fn release(&mut self) {
+        clear(&mut self.text, KEEP);
+        clear(&mut self.bulk, KEEP);
+        clear(&mut self.pieces, KEEP_PIECES);
+        clear(&mut self.text_pieces, KEEP_PIECES);
     }
 }

@@ -88,19 +88,23 @@ impl SharedTargets {
 
     #[inline]
     pub(super) fn clear(&mut self) {
-        let had = self.known.len();
-        if had > 0 || self.known.capacity() > 2 * KEEP {
-            self.known.clear();
-            self.known.shrink_to(KEEP.max(had));
+        // A target that is known was counted, and a map without targets was cleared before.
+        if self.count > 0 || self.known.capacity() > 2 * KEEP {
+            self.clear_targets();
         }
         self.root = None;
-        if self.count > 0 {
-            self.count = 0;
-            for runs in &mut self.in_place_runs {
-                clear(runs, KEEP);
-            }
-            self.open = TargetRun::nothing();
+    }
+
+    #[inline(never)]
+    fn clear_targets(&mut self) {
+        let had = self.known.len();
+        self.known.clear();
+        self.known.shrink_to(KEEP.max(had));
+        self.count = 0;
+        for runs in &mut self.in_place_runs {
+            clear(runs, KEEP);
         }
+        self.open = TargetRun::nothing();
     }
 
     /// Returns true if the same targets were met in the same order.

@@ -108,7 +108,7 @@ impl<'b> Draft<'b> {
         count: usize,
     ) {
         let (schema, root) = Schema::described(describe);
-        let start = self.objects.base().as_ptr().wrapping_add(at);
+        let start = self.base.as_ptr().wrapping_add(at);
         let path = (0..count).find_map(|i| {
             let value = start.wrapping_add(i.wrapping_mul(size));
             // SAFETY: the values, including their padding, were written there (invariant 1).
@@ -135,10 +135,10 @@ impl<'b> Draft<'b> {
         true
     }
 
-    /// Ensures that `objects` has a capacity of `end` bytes.
+    /// Ensures that the buffer has a capacity of `end` bytes.
     #[inline]
     pub(super) fn reserve(&mut self, end: usize) -> Result<(), Full> {
-        if end <= self.objects.capacity() {
+        if end <= self.capacity {
             return Ok(());
         }
         self.grow(end)
@@ -154,12 +154,10 @@ impl<'b> Draft<'b> {
         // SAFETY: the first `written` bytes are initialised (invariant 1). Both buffers have room
         // for them and do not overlap.
         unsafe {
-            ptr::copy_nonoverlapping(
-                self.objects.base().as_ptr(),
-                grown.base().as_ptr(),
-                self.written,
-            );
+            ptr::copy_nonoverlapping(self.base.as_ptr(), grown.base().as_ptr(), self.written);
         };
+        self.base = grown.base();
+        self.capacity = grown.capacity();
         self.objects = grown;
         Ok(())
     }

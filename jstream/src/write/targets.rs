@@ -44,22 +44,25 @@ impl<'b> Draft<'b> {
     /// Reserves and zeroes the header. Fails if the root, which ends at the cursor, has no room.
     #[inline]
     fn begin_objects(&mut self) -> Result<(), Full> {
+        debug_assert_eq!(self.written, 0);
         if self.cursor > self.limit {
             return Err(Full);
         }
         self.reserve(HEADER_LEN)?;
-        self.zero_up_to(HEADER_LEN);
+        // SAFETY: there is room for the header in the buffer (invariant 1).
+        unsafe { ptr::write_bytes(self.base.as_ptr(), 0, HEADER_LEN) };
+        self.written = HEADER_LEN;
         Ok(())
     }
 
     /// Writes all values that were queued.
     #[inline]
     fn write_targets(&mut self) -> Result<(), Full> {
-        while let Some(job) = self.scratch.jobs.pop() {
-            let write = job.write;
+        while let Some(Job { write, span }) = self.scratch.jobs.pop() {
+            let ValueSpan { values, count, at } = span;
             // SAFETY: the job was pushed with the function for its type and was just taken off the
             // queue.
-            unsafe { write(self, job)? };
+            unsafe { write(self, values, count, at)? };
         }
         // Segments that had enough capacity were not compared with the limit while they grew.
         let longest = self.text_end().max(self.bulk_cursor);
@@ -260,13 +263,15 @@ impl<'b> Draft<'b> {
 ///
 /// # Safety
 ///
-/// `job` must have been pushed for `T`, or for a type whose instance of this function is the same
-/// code, and must have been taken off the queue of `draft`.
+/// A job for these values must have been pushed for `T`, or for a type whose instance of this
+/// function is the same code, and must have been taken off the queue of `draft`.
 unsafe fn write_job<'b, T: Transportable + 'b>(
     draft: &mut Draft<'b>,
-    job: Job<Draft<'b>>,
+    values: *const u8,
+    count: usize,
+    at: usize,
 ) -> Result<(), Full> {
-    let mut span = job.span;
+    let mut span = ValueSpan { values, count, at };
     loop {
         // SAFETY: the first job is covered by the caller's promise; `pop_same` guarantees the same
         // for the others.
@@ -302,7 +307,7 @@ unsafe fn write_values<'b, T: Transportable + 'b>(
         // SAFETY: the job is for `count` values that live for `'b` (invariant 3).
         let value: &'b T = unsafe { &*values.cast::<T>().wrapping_add(i) };
         let at = at.wrapping_add(i.wrapping_mul(size));
-        let slot = draft.objects.base().as_ptr().wrapping_add(at);
+        let slot = draft.base.as_ptr().wrapping_add(at);
         let slot = slot.cast::<T::InPlace<'b>>();
         if !<T::InPlace<'b> as InPlace>::SHAPE.dense {
             // SAFETY: room up to `end` was reserved. The slot is aligned for the form, because both
@@ -311,8 +316,8 @@ unsafe fn write_values<'b, T: Transportable + 'b>(
             // form whose place was allocated (invariant 4).
             unsafe { ptr::write_bytes(slot, 0, 1) };
         }
-        // SAFETY: as above; the slot is zeroed unless the form is dense. `write` does not move
-        // `objects`, which only `reserve` replaces.
+        // SAFETY: as above; the slot is zeroed unless the form is dense. `write` does not replace
+        // the buffer, which only `reserve` does.
         unsafe { value.write(slot, draft) };
     }
     draft.written = end;

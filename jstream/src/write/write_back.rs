@@ -225,7 +225,8 @@ impl<'b> Draft<'b> {
     /// Sets the cursors to the beginning of the message, and removes all room from the draft.
     /// Everything to be written is then looked for in the message.
     fn begin_write_back(&mut self, of: &Segments, step: WriteBackMode) {
-        self.begin(0, false, RECORD_MIN_BYTES);
+        self.growable = false;
+        self.begin(0, RECORD_MIN_BYTES);
         self.limit_from_origin = 0;
         // Makes the draft record all shared targets.
         self.borrows = true;

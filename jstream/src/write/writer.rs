@@ -1,6 +1,6 @@
 //! The writer of messages.
 
-#[cfg(unix)]
+#[cfg(all(feature = "file", unix))]
 use std::collections::BTreeMap;
 use std::io::IoSlice;
 use std::mem;
@@ -8,13 +8,14 @@ use std::ops::{Deref, DerefMut};
 use std::ptr;
 use std::slice;
 
-#[cfg(unix)]
+use super::append::copy;
+#[cfg(all(feature = "file", unix))]
 use super::classes::Classes;
-use super::draft::{Draft, RECORD_MIN_BYTES};
-use super::error::{Full, WriteError, WriteFailure};
-use super::scratch::KEEP_PIECES;
+use super::draft::{Draft, GATHER_ALWAYS_BELOW_BYTES, RECORD_MIN_BYTES};
+use super::error::{Full, WriteError, WriteFailure, WriteIntoError};
+use super::scratch::{KEEP_PIECES, Scratch};
 use crate::buffer::{EmptyBuffer, MessageBuffer};
-#[cfg(unix)]
+#[cfg(all(feature = "file", unix))]
 use crate::class::Class;
 use crate::model::{InPlace, Transportable};
 use crate::read::assert_form;
@@ -53,8 +54,8 @@ const MEASURED_MAX_BYTES: usize = 64 << 10;
 /// Default maximum length of a segment in bytes; equal to the default limit of a reader.
 const DEFAULT_LIMIT_BYTES: usize = 4 << 30;
 
-// SAFETY: between two messages, a writer points only to its own memory: its lists of jobs and
-// pieces are emptied after each message.
+// SAFETY: between two messages, a writer uses no memory but its own: its lists of jobs and pieces
+// are emptied after each message, and the address of the buffer is replaced before the next one.
 unsafe impl Send for Writer {}
 // SAFETY: a shared writer gives out no reference to its contents.
 unsafe impl Sync for Writer {}
@@ -94,7 +95,7 @@ impl Writer {
     #[must_use]
     pub fn lend_from(self, bytes: usize) -> Self {
         Self {
-            lend_min_bytes: Some(bytes),
+            lend_min_bytes: Some(bytes.max(GATHER_ALWAYS_BELOW_BYTES)),
             ..self
         }
     }
@@ -106,13 +107,13 @@ impl Writer {
     }
 
     /// Starts or stops recording the classes of trait objects.
-    #[cfg(unix)]
+    #[cfg(all(feature = "file", unix))]
     pub(crate) fn note_classes(&mut self, wanted: bool) {
         self.draft.classes = wanted.then(Classes::default);
     }
 
     /// Returns the classes of the trait objects met since the last call, by number.
-    #[cfg(unix)]
+    #[cfg(all(feature = "file", unix))]
     pub(crate) fn take_classes(&mut self) -> BTreeMap<u64, &'static Class> {
         let classes = self.draft.classes.as_mut();
         classes.map(Classes::take).unwrap_or_default()
@@ -125,13 +126,42 @@ impl Writer {
     /// [`WriteError::EndOfStream`] if the message does not fit, [`WriteError::Unregistered`] if a
     /// value behind a trait object has no registered class, [`WriteError::Unarchived`] if rkyv
     /// fails to serialize a value. The error returns the buffer.
+    #[inline]
     pub fn write<T: Transportable>(
         &mut self,
         value: &T,
         into: EmptyBuffer,
     ) -> Result<MessageBuffer, WriteFailure> {
-        self.write_unmeasured(value, into)
-            .map_err(|failure| self.measured(value, failure))
+        let mut into = into;
+        let fast = if T::WIRE_IS_MEMORY {
+            self.write_fast_to(value, &into)
+        } else {
+            None
+        };
+        let written = match fast {
+            Some(Ok(len)) => Ok(len),
+            _ => self.write_measured(value, &mut into),
+        };
+        // Inlined, because moving the handle of the buffer takes longer than writing.
+        match written {
+            // SAFETY: `len` bytes of the buffer were just written.
+            Ok(len) => Ok(unsafe { MessageBuffer::from_empty(into, len) }),
+            Err(error) => Err(WriteFailure {
+                error,
+                buffer: into,
+            }),
+        }
+    }
+
+    /// Like [`write`](Self::write), for any value. Returns the length of the message.
+    #[inline(never)]
+    fn write_measured<T: Transportable>(
+        &mut self,
+        value: &T,
+        into: &mut EmptyBuffer,
+    ) -> Result<usize, WriteError> {
+        self.write_into(value, into)
+            .map_err(|unwritten| self.measured(value, unwritten.error))
     }
 
     /// Returns the length in bytes of the message that `value` becomes, without writing it
@@ -161,8 +191,8 @@ impl Writer {
     /// Adds the length of the message to an error that lacks it, unless the message is so long that
     /// the work to measure it could be unexpected.
     #[cold]
-    fn measured<T: Transportable>(&mut self, value: &T, mut failure: WriteFailure) -> WriteFailure {
-        if let WriteError::EndOfStream { needed, .. } = &mut failure.error {
+    fn measured<T: Transportable>(&mut self, value: &T, mut error: WriteError) -> WriteError {
+        if let WriteError::EndOfStream { needed, .. } = &mut error {
             if needed.is_none() {
                 let limit = self.limit;
                 self.limit = limit.min(MEASURED_MAX_BYTES);
@@ -170,49 +200,43 @@ impl Writer {
                 self.limit = limit;
             }
         }
-        failure
+        error
     }
 
     /// Like [`write`](Self::write), but an error may lack the length of a short message, too.
-    pub(crate) fn write_unmeasured<T: Transportable>(
+    /// If it returns `Ok`, that many bytes of the buffer were written.
+    pub(crate) fn write_into<T: Transportable>(
         &mut self,
         value: &T,
-        into: EmptyBuffer,
-    ) -> Result<MessageBuffer, WriteFailure> {
-        match self.write_fast_to(value, &into) {
+        into: &mut EmptyBuffer,
+    ) -> Result<usize, WriteIntoError> {
+        match self.write_fast_to(value, into) {
             None => {}
-            // SAFETY: `len` bytes of the buffer were just written.
-            Some(Ok(len)) => return Ok(unsafe { MessageBuffer::from_empty(into, len) }),
+            Some(Ok(len)) => return Ok(len),
             Some(Err(error)) => {
-                return Err(WriteFailure {
+                return Err(WriteIntoError {
                     error,
-                    buffer: into,
                     misaligned: false,
                 });
             }
         }
+        let capacity = into.capacity();
         let mut writing = self.writing(Some(into), RECORD_MIN_BYTES);
         let result = if writing.write_root(value).is_err() {
             Err(None)
         } else {
-            writing.finish()
+            writing.finish().map_err(Some)
         };
-        let refused = writing.refused.take();
-        let misaligned = writing.misaligned;
-        let objects = writing.take();
-        let error = match (refused, result) {
-            // SAFETY: `finish` initialised the first `len` bytes of the buffer.
-            (None, Ok(len)) => return Ok(unsafe { MessageBuffer::from_empty(objects, len) }),
-            (Some(error), _) => error,
-            (None, Err(needed)) => WriteError::EndOfStream {
-                capacity: objects.capacity(),
-                needed,
-            },
-        };
-        Err(WriteFailure {
-            error,
-            buffer: objects,
-            misaligned,
+        if let (Ok(len), None) = (result, &writing.refused) {
+            return Ok(len);
+        }
+        let error = writing.refused.take();
+        Err(WriteIntoError {
+            error: error.unwrap_or(WriteError::EndOfStream {
+                capacity,
+                needed: result.err().flatten(),
+            }),
+            misaligned: writing.misaligned,
         })
     }
 
@@ -281,7 +305,7 @@ impl Writer {
     #[inline]
     pub(super) fn writing<'w, 'b>(
         &'w mut self,
-        into: Option<EmptyBuffer>,
+        into: Option<&'w mut EmptyBuffer>,
         record_min_bytes: usize,
     ) -> Writing<'w, 'b> {
         let draft = ptr::from_mut(&mut self.draft).cast::<Draft<'b>>();
@@ -290,16 +314,20 @@ impl Writer {
         // within `'b`, because `Writing` names that lifetime and no function of this module leaks
         // one.
         let draft = unsafe { &mut *draft };
-        let limit = into.as_ref().map_or(self.limit, EmptyBuffer::capacity);
-        let own = into.map(|into| mem::replace(&mut draft.objects, into));
-        draft.begin(
-            limit,
-            own.is_none(),
-            self.lend_min_bytes.unwrap_or(record_min_bytes),
-        );
+        draft.growable = into.is_none();
+        let limit = match into {
+            Some(into) => {
+                (draft.base, draft.capacity) = (into.base(), into.capacity());
+                into.capacity()
+            }
+            None => {
+                (draft.base, draft.capacity) = (draft.objects.base(), draft.objects.capacity());
+                self.limit
+            }
+        };
+        draft.begin(limit, self.lend_min_bytes.unwrap_or(record_min_bytes));
         Writing {
             draft,
-            own,
             descriptors: &mut self.descriptors,
             borrowing: &mut self.borrowing,
         }
@@ -329,23 +357,10 @@ pub(super) const fn takes_fast_path<F: InPlace>() -> bool {
 
 /// A message being written. Dropping it empties the draft.
 pub(super) struct Writing<'w, 'b> {
+    /// Writes to its own buffer, or to one that is borrowed for `'w`.
     draft: &'w mut Draft<'b>,
-    /// The writer's own buffer while the message uses another one.
-    own: Option<EmptyBuffer>,
     descriptors: &'w mut Descriptors,
     borrowing: &'w mut Option<u64>,
-}
-
-impl Writing<'_, '_> {
-    /// Takes the message's buffer.
-    #[inline]
-    fn take(mut self) -> EmptyBuffer {
-        let own = self.own.take();
-        mem::replace(
-            &mut self.draft.objects,
-            own.unwrap_or_else(|| EmptyBuffer::heap(0)),
-        )
-    }
 }
 
 impl<'b> Writing<'_, 'b> {
@@ -382,9 +397,6 @@ impl<'b> DerefMut for Writing<'_, 'b> {
 impl Drop for Writing<'_, '_> {
     #[inline]
     fn drop(&mut self) {
-        if let Some(own) = self.own.take() {
-            self.draft.objects = own;
-        }
         self.draft.clear();
     }
 }
@@ -407,30 +419,29 @@ impl Draft<'_> {
         self.text_end().wrapping_sub(ORIGIN)
     }
 
-    fn bulk_start(&self) -> usize {
-        align_up(self.written, self.bulk_align())
-    }
-
     pub(super) fn bulk_align(&self) -> usize {
         bulk_align(self.bulk_cursor.wrapping_sub(ORIGIN), self.bulk_align)
     }
 
-    fn write_header(&self, bulk_start: usize) {
-        debug_assert!(bulk_start >= HEADER_LEN);
+    #[inline(always)]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "an alignment is at most 128"
+    )]
+    fn write_header(&self, bulk_align: usize) {
+        debug_assert!(self.written >= HEADER_LEN);
         let header = Header {
             magic: MAGIC,
-            bulk_align: u32::try_from(self.bulk_align()).unwrap_or(u32::MAX),
+            bulk_align: bulk_align as u32,
             descriptor: self.descriptor,
             objects_end: self.written as u64,
             bulk_len: self.bulk_cursor.wrapping_sub(ORIGIN) as u64,
             text_len: self.text_len() as u64,
         };
         let bytes = header.to_bytes();
-        // SAFETY: `write_root` reserved and zeroed the first 40 bytes of the buffer, which the
-        // draft owns.
-        unsafe {
-            ptr::copy_nonoverlapping(bytes.as_ptr(), self.objects.base().as_ptr(), bytes.len());
-        };
+        // SAFETY: `write_root` reserved and zeroed the first 40 bytes of the buffer, which nothing
+        // else accesses (invariant 1).
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.base.as_ptr(), bytes.len()) };
     }
 
     /// Writes the header of a message whose objects are `written`.
@@ -442,7 +453,7 @@ impl Draft<'_> {
             let field = self.oversized_field.take();
             return Err(WriteError::TooLong { limit, field });
         }
-        self.write_header(self.bulk_start());
+        self.write_header(self.bulk_align());
         Ok(())
     }
 
@@ -464,12 +475,12 @@ impl Draft<'_> {
 
     /// Passes all parts of the message to `f` in order. The header must have been written.
     fn for_each_segment<'d>(&'d self, mut f: impl FnMut(&'d [u8])) {
-        let base = self.objects.base().as_ptr().cast_const();
+        let base = self.base.as_ptr().cast_const();
         // SAFETY: the first `written` bytes are initialised (invariant 1), and nothing writes to
         // them while the draft is borrowed.
         f(unsafe { slice::from_raw_parts(base, self.written) });
-        let padding = self.bulk_start().wrapping_sub(self.written);
-        self.for_each_tail(padding, f);
+        let bulk_start = align_up(self.written, self.bulk_align());
+        self.for_each_tail(bulk_start.wrapping_sub(self.written), f);
     }
 
     /// Passes `padding` zeroes and everything after the objects to `f`.
@@ -503,24 +514,58 @@ impl Draft<'_> {
 
     /// Completes the message in the buffer and returns its length. If it does not fit, the error is
     /// the length that it needs.
-    fn finish(&self) -> Result<usize, Option<usize>> {
-        let bulk_start = self.bulk_start();
+    fn finish(&self) -> Result<usize, usize> {
+        let bulk_align = self.bulk_align();
+        let bulk_start = align_up(self.written, bulk_align);
         let len = self
             .bulk_cursor
             .wrapping_sub(ORIGIN)
             .saturating_add(self.text_len())
             .saturating_add(bulk_start);
-        if len > self.objects.capacity() {
-            return Err(Some(len));
+        if len > self.capacity {
+            return Err(len);
         }
-        self.write_header(bulk_start);
-        let mut end = self.objects.base().as_ptr().wrapping_add(self.written);
-        self.for_each_tail(bulk_start.wrapping_sub(self.written), |bytes| {
-            // SAFETY: the lengths of all parts add up to `len`, for which there is room. The draft
-            // owns the buffer, so no part overlaps it.
+        self.write_header(bulk_align);
+        let end = self.base.as_ptr().wrapping_add(self.written);
+        let padding = bulk_start.wrapping_sub(self.written);
+        let Scratch {
+            text,
+            bulk,
+            pieces,
+            text_pieces,
+            ..
+        } = &self.scratch;
+        if pieces.is_empty() && text_pieces.is_empty() {
+            if padding > 0 {
+                // SAFETY: the lengths of all parts add up to `len`, for which there is room.
+                unsafe { ptr::write_bytes(end, 0, padding) };
+            }
+            let end = end.wrapping_add(padding);
+            // SAFETY: the lengths of all parts add up to `len`, for which there is room. Nothing
+            // else accesses the buffer (invariant 1), so nothing overlaps it.
+            unsafe { copy(bulk.as_ptr(), end, bulk.len()) };
+            let end = end.wrapping_add(bulk.len());
+            // SAFETY: as above.
+            unsafe { copy(text.as_ptr(), end, text.len()) };
+        } else {
+            // SAFETY: the lengths of all parts add up to `len`, for which there is room.
+            unsafe { self.copy_tail(padding, end) };
+        }
+        Ok(len)
+    }
+
+    /// Copies `padding` zeroes and everything after the objects to `end`.
+    ///
+    /// # Safety
+    ///
+    /// `end` must be the end of the objects in the buffer, which must have room for all of that.
+    #[inline(never)]
+    unsafe fn copy_tail(&self, padding: usize, mut end: *mut u8) {
+        self.for_each_tail(padding, |bytes| {
+            // SAFETY: the caller's buffer has room for all parts. Nothing else accesses the buffer
+            // (invariant 1), so no part overlaps it.
             unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), end, bytes.len()) };
             end = end.wrapping_add(bytes.len());
         });
-        Ok(len)
     }
 }

@@ -226,7 +226,7 @@ fn places() -> Vec<Damaged> {
             ("zero-sized", Some(0x38)),
             &[(0x40, &[1, 0, 1])],
         ),
-        resized(("no_tag_left", "options"), past_end(0x10a), TEXT, -1),
+        resized(("no_tag_left", "options"), past_end(0x118), TEXT, -1),
     ]
 }
 
@@ -249,23 +249,13 @@ fn values() -> Vec<Damaged> {
         patch(("tag_of_an_enum", "shapes"), invalid(0x28), &[(0x28, &[8])]),
         patch(
             ("tag_in_the_text", "options"),
-            ("tag", Some(0x88)),
-            &[(0x129, &[2])],
+            ("tag", Some(0x94)),
+            &[(0x139, &[2])],
         ),
         patch(
-            ("payload_of_none", "options"),
+            ("option_of_one_byte", "options"),
             invalid(0x90),
-            &[(0x90, &[7])],
-        ),
-        patch(
-            ("payload_of_none_that_is_a_value", "options"),
-            invalid(0x90),
-            &[(0x90, &[1])],
-        ),
-        patch(
-            ("payload_of_zero", "options"),
-            invalid(0x88),
-            &[(0x88, &[0])],
+            &[(0x90, &[3])],
         ),
         patch(
             ("tag_in_the_slot", "tagged"),

@@ -15,7 +15,7 @@ import sys
 from leaves import INVALID, leaf
 from schema import (
     ARRAY, CELL, DYNAMIC, ENUM, LEAF, OPTION, REFERENCE, RESULT, SHARED, SLICE,
-    STRUCT, TEXT, Schema, SchemaError, has_room, is_archive, is_flat, most_of, place_of_tag,
+    STRUCT, TEXT, Schema, SchemaError, has_room, is_archive, is_flat, none_of, place_of_tag,
 )
 
 MAGIC = b"jst\x01"
@@ -173,11 +173,13 @@ class Message:
         part = of.of[0]
         if part.is_pointer():
             return None if self.number(at, 8) == 0 else {"Some": self.value(part, at)}
-        tag = self.tag(of, at)
-        most = most_of(part)
-        if most is not None and self.number(at, 1) > (most if tag else 0):
-            raise Refused("invalid", at, of.name)
-        if not tag:
+        none = none_of(of)
+        if none is not None:
+            number = self.number(at, of.size)
+            if none > 0 and number > none:
+                raise Refused("invalid", at, of.name)
+            return None if number == none else {"Some": self.value(part, at)}
+        if not self.tag(of, at):
             return None
         return {"Some": self.within(at, lambda: self.value(part, at))}
 

@@ -195,11 +195,24 @@ def most_of(of):
         return 1
     if of.kind == STRUCT and of.name in ("Wrapping", "Saturating"):
         return most_of(of.fields[0][2])
+    if of.kind == OPTION:
+        return none_of(of) or None
     tags = {tag for _, tag, _ in of.variants}
     fieldless = not any(fields for _, _, fields in of.variants)
     if of.kind == ENUM and of.size == 1 and fieldless and tags == set(range(len(tags))):
         return len(tags) - 1
     return None
+
+
+def none_of(of):
+    """The number that is `None` in an option without a tag, else None."""
+    part = of.of[0]
+    if part.size != of.size:
+        return None
+    if part.kind == LEAF and part.name in NON_ZERO:
+        return 0
+    most = most_of(part) if of.size == 1 else None
+    return None if most in (None, 255) else most + 1
 
 
 def is_flat(of):
@@ -210,6 +223,8 @@ def is_flat(of):
         return all(is_flat(part) for _, _, fields in of.variants for _, _, part in fields)
     if of.kind == ARRAY:
         return of.count == 0 or is_flat(of.of[0])
+    if of.kind == OPTION and none_of(of) is not None:
+        return True
     if of.kind in (OPTION, RESULT):
         return has_room(of) and all(is_flat(part) for part in of.of)
     return of.kind == LEAF

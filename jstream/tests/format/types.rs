@@ -163,6 +163,7 @@ pub struct Options<'b> {
     pub slice: [Option<&'b [u16]>; 2],
     pub non_zero: [Option<NonZeroU32>; 2],
     pub flag: [Option<bool>; 3],
+    pub letter: [Option<char>; 2],
     pub owned: Option<&'b Options<'b>>,
 }
 

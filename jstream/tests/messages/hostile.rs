@@ -344,10 +344,12 @@ fn invalid_leaves_are_refused() {
     let bytes = changed(&Some(5u32), |bytes| bytes[ROOT + 4] = 2);
     assert!(attack::<Option<u32>>(&bytes).is_err());
     // An option whose slot has no room for a tag has its tag in the text segment.
-    let bytes = changed(&Some(true), |bytes| *bytes.last_mut().unwrap() = 2);
+    let bytes = changed(&Some('x'), |bytes| *bytes.last_mut().unwrap() = 2);
+    assert!(attack::<Option<char>>(&bytes).is_err());
+    let bytes = changed(&Some(true), |bytes| bytes[ROOT] = 3);
     assert!(attack::<Option<bool>>(&bytes).is_err());
-    let bytes = changed(&Some(true), |bytes| bytes[ROOT] = 2);
-    assert!(attack::<Option<bool>>(&bytes).is_err());
+    let bytes = changed(&Some(Some(true)), |bytes| bytes[ROOT] = 4);
+    assert!(attack::<Option<Option<bool>>>(&bytes).is_err());
 }
 
 /// Replaces every byte of results of several layouts by every value.

@@ -13,10 +13,14 @@
 mod aligned;
 #[cfg(feature = "rkyv")]
 mod archives;
+#[cfg(not(valgrind))]
+mod bare_paths;
 #[cfg(all(feature = "bytecheck", feature = "testing"))]
 mod checked;
 mod common;
 mod compare;
+#[cfg(not(valgrind))]
+mod constant_names;
 #[cfg(not(valgrind))]
 mod contiguous;
 #[cfg(not(valgrind))]

@@ -11,7 +11,7 @@ use jstream::{Covariant, EmptyBuffer, Pool, Reader, Transportable, Writer, descr
 
 use crate::common::message;
 
-/// A type that owns its parts. A bare `Path` would be taken for a type of the program.
+/// A type that owns its parts. The `Path` of the standard library has no form of another name.
 #[derive(Transportable, Debug, Clone, PartialEq)]
 #[transportable(derive(Debug, PartialEq))]
 struct Entry<'a> {
@@ -20,7 +20,7 @@ struct Entry<'a> {
     boxed: Box<std::path::Path>,
     either: Cow<'a, OsStr>,
     links: Vec<PathBuf>,
-    home: Rc<std::path::Path>,
+    home: Rc<Path>,
     again: Rc<std::path::Path>,
     sizes: HashMap<PathBuf, u64>,
 }

@@ -1,9 +1,11 @@
 //! Written objects are read back equal, in place.
 
+use std::num::{NonZeroU16, NonZeroU64, Wrapping};
+
 use crate::common;
 
 use common::{Arenas, Leg, Node, Shape, Side, message, plant, seeds, walk};
-use jstream::{EmptyBuffer, Pool, Reader, Transportable, WriteError, Writer};
+use jstream::{EmptyBuffer, Plain, Pool, Reader, Transportable, WriteError, Writer};
 use proptest::prelude::*;
 
 proptest! {
@@ -106,6 +108,48 @@ fn options_of_every_layout() {
             assert_eq!((got.1, got.2, got.3), (sent.1, sent.2, sent.3));
         }
     });
+}
+
+/// Options of numbers and of one byte are plain bytes, alone and in slices.
+#[test]
+fn options_without_a_tag() {
+    type Value = (
+        Vec<Option<NonZeroU16>>,
+        Vec<Option<bool>>,
+        Vec<Option<Option<Color>>>,
+        Vec<Option<Wrapping<bool>>>,
+    );
+    let value: Value = (
+        vec![None, NonZeroU16::new(1), NonZeroU16::new(u16::MAX)],
+        vec![None, Some(false), Some(true)],
+        vec![
+            None,
+            Some(None),
+            Some(Some(Color::Red)),
+            Some(Some(Color::Blue)),
+        ],
+        vec![None, Some(Wrapping(false)), Some(Wrapping(true))],
+    );
+    let mut bytes = [&[0, 0, 1, 0, 0xff, 0xff][..], &[2, 0, 1], &[3, 2, 0, 1]].concat();
+    bytes.extend([2, 0, 1]);
+    assert!(message(&value).as_bytes().ends_with(&bytes));
+    round_trip(&value, |got| {
+        let (numbers, flags, colors, wrapped) = &value;
+        let expected = (&**numbers, &**flags, &**colors, &**wrapped);
+        assert_eq!(*got, expected);
+    });
+    for number in [None, NonZeroU64::new(7)] {
+        let plain = Plain::of(&number).unwrap();
+        let received = plain.place(EmptyBuffer::heap(8)).unwrap();
+        assert_eq!(received.get(), &number);
+    }
+    assert!(Plain::of(&Some(true)).is_none());
+}
+
+#[derive(Transportable, Debug, Clone, Copy, PartialEq)]
+enum Color {
+    Red,
+    Blue,
 }
 
 #[test]

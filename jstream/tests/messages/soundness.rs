@@ -200,17 +200,17 @@ fn a_fault_behind_very_many_nothings() {
 
 #[test]
 fn a_tag_in_the_text_is_named() {
-    let mut bytes = message(&(1u8, Some(true))).as_bytes().to_vec();
+    let mut bytes = message(&(1u8, Some('x'))).as_bytes().to_vec();
     let tag = bytes.len() - 1;
     bytes[tag] = 9;
     let filled = EmptyBuffer::heap(bytes.len()).copy_from(&bytes).unwrap();
     let failure = Reader::default()
-        .read::<(u8, Option<bool>)>(filled)
+        .read::<(u8, Option<char>)>(filled)
         .unwrap_err();
     assert!(
         failure
             .to_string()
-            .contains("the tag of the Option<bool> in the text segment"),
+            .contains("the tag of the Option<char> in the text segment"),
         "{failure}"
     );
 }

@@ -227,6 +227,7 @@ impl Client {
         }
     }
 
+    #[cfg(feature = "directory")]
     pub(crate) fn connection(&self) -> &Connection {
         &self.connection
     }

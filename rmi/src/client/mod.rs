@@ -9,7 +9,9 @@ mod other_version;
 #[cfg(feature = "tower")]
 mod service;
 
-pub(crate) use self::connect::{Owners, claim};
+#[cfg(feature = "directory")]
+pub(crate) use self::connect::Owners;
+pub(crate) use self::connect::claim;
 pub use self::handle::{Client, WeakClient};
 pub use self::options::ClientOptions;
 #[cfg(feature = "tower")]

@@ -1,10 +1,10 @@
 //! A connection to a registry, which reconnects when it is lost.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::{Arc, Condvar, Mutex, Weak};
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
-use std::{io, thread};
 
 use jstream_active::Serving;
 use jstream_base::Address;
@@ -155,9 +155,10 @@ impl Link {
             if pauses.are_over() {
                 return;
             }
-            let again = thread::Builder::new().name("jstream-names".to_owned());
             // If no thread can be started, the next use of the link reconnects.
-            let _ = again.spawn(move || follow(&link, number, &pauses));
+            let _ = jstream_sync::threads::spawn("jstream-names", move || {
+                follow(&link, number, &pauses)
+            });
         });
     }
 

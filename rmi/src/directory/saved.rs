@@ -5,12 +5,12 @@
 //! Concurrent changes are written together.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex};
 use std::task::{Poll, Waker};
 use std::thread::JoinHandle;
-use std::{io, thread};
 
 use jstream::file::{FileError, FileReader, FileWriter, ReadOptions};
 use jstream::{Limits, Transportable};
@@ -205,10 +205,9 @@ impl Saving {
     ) -> Result<Self, PersistError> {
         // The first write is synchronous, so that an error is reported before a name is bound.
         let mut file = Some(write(path, &names(), None).map_err(file_error(path))?);
-        let thread = thread::Builder::new().name("jstream-names".to_owned());
         let spawned = {
             let (path, wanted) = (path.to_owned(), wanted.clone());
-            thread.spawn(move || {
+            jstream_sync::threads::spawn("jstream-names", move || {
                 while let Some(number) = wanted.next() {
                     match write(&path, &names(), file.take()) {
                         Ok(written) => file = Some(written),

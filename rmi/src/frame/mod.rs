@@ -14,6 +14,7 @@ mod header;
 mod message;
 mod metadata;
 mod references;
+#[cfg(feature = "secret")]
 mod secret;
 mod stream;
 mod time;
@@ -28,6 +29,7 @@ pub(crate) use self::header::{
 pub(crate) use self::message::{length, nothing, read, written, written_copy};
 pub use self::metadata::{Metadata, metadata_of};
 pub(crate) use self::references::ReferenceMessage;
+#[cfg(feature = "secret")]
 pub(crate) use self::secret::{SECRET_VERSION, SecretMessage};
 pub(crate) use self::stream::{CloseReason, Key, MOST_ITEMS, Window, Word};
 pub(crate) use self::time::{Deadline, Span, begin};
@@ -45,6 +47,7 @@ mod tests {
         let header = [("call header", CallHeader::PLACES)];
         assert_documented(page, "## Calls", Code::LAYOUT, &header);
         assert_documented(page, "## References", ReferenceMessage::LAYOUT, &[]);
+        #[cfg(feature = "secret")]
         assert_documented(page, "## The secret", SecretMessage::LAYOUT, &[]);
     }
 }

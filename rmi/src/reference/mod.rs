@@ -4,6 +4,7 @@
 //!
 //! Imports the layers before it, up to `session`.
 
+mod borrowed;
 mod export;
 mod handed;
 mod object;
@@ -14,6 +15,7 @@ mod structs;
 mod stub;
 mod third_party;
 
+pub use self::borrowed::{lend, lend_slice, lend_slices, slices};
 pub use self::export::{Export, ReferenceCounts};
 pub use self::handed::Unfit;
 pub use self::object::Object;

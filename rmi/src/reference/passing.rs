@@ -33,6 +33,9 @@ impl Method {
 /// Types with references that can be arguments or results: a [`Remote`], a struct or enum that is
 /// [`Referring`](super::Referring), and an [`Option`], [`Vec`], boxed slice, array or [`Result`] of
 /// these, which can be nested. The error of a `Result` may be any transportable type.
+///
+/// A method can also borrow such an argument, as `&P`, `&[P]` or `&[&[P]]`, if the type is
+/// [`Clone`]: the call passes copies of the references.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be passed by reference",
     note = "`Remote<dyn Trait>` can, where the trait has `#[remote]`, and so can an `Option`, `Vec`, boxed slice, array or \

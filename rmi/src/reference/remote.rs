@@ -14,9 +14,11 @@ use crate::reference::stub::{Remotable, Stub};
 ///
 /// A `Remote` can be an argument or the result of a remote method: by itself, in an [`Option`],
 /// [`Vec`], boxed slice, array or [`Result`], or in a struct or enum that is passed as
-/// [`Referring`](type@crate::Referring). It dereferences to the stub that calls the object. The owner keeps the object as long as the
-/// receiver has a clone of the reference or of its stub. When the last one is dropped, or the
-/// receiver is gone, the owner is [notified](crate::Export::when_unreferenced).
+/// [`Referring`](type@crate::Referring). An argument can also be borrowed: `&Remote<dyn Trait>`,
+/// `&[Remote<dyn Trait>]`, `&[&[Remote<dyn Trait>]]`. A `Remote` dereferences to the stub that
+/// calls the object. The owner keeps the object as long as the receiver has a clone of the
+/// reference or of its stub. When the last one is dropped, or the receiver is gone, the owner is
+/// [notified](crate::Export::when_unreferenced).
 ///
 /// A reference that returns to the program that exports the object refers to the object itself: its
 /// methods are called without a connection, and [`local`](Self::local) returns the exported object.

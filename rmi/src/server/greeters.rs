@@ -5,7 +5,6 @@
 //! its socket is shut down, which ends the thread that performs the handshake. So peers that
 //! connect and stay silent lose their own places, and new peers are served.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
@@ -49,7 +48,7 @@ pub(super) struct Greeters {
 #[derive(Debug, Default)]
 struct GreeterTable {
     /// Greeters, oldest first.
-    all: BTreeMap<u64, Greeter>,
+    all: Vec<Greeter>,
     next: u64,
     /// Number of handshake threads, including those of evicted greeters.
     threads: usize,
@@ -57,6 +56,7 @@ struct GreeterTable {
 
 #[derive(Debug)]
 struct Greeter {
+    number: u64,
     source: String,
     since: Instant,
     cutter: Option<Cutter>,
@@ -125,7 +125,7 @@ impl GreeterTable {
         let now = Instant::now();
         loop {
             let of_source = |greeter: &&Greeter| greeter.source == source;
-            let is_source_full = self.all.values().filter(of_source).count() >= limits.source;
+            let is_source_full = self.all.iter().filter(of_source).count() >= limits.source;
             let is_full = is_source_full || self.all.len() >= limits.greeting;
             if !is_full {
                 // The threads of evicted greeters end soon, but not at once.
@@ -139,13 +139,14 @@ impl GreeterTable {
             let from = if is_source_full {
                 Some(source)
             } else {
-                let evictable = self.all.values().filter(|greeter| greeter.cutter.is_some());
+                let evictable = self.all.iter().filter(|greeter| greeter.cutter.is_some());
                 most_frequent(evictable.map(|greeter| greeter.source.as_str()))
             };
-            let mut evictable = self.all.iter().filter(|(_, greeter)| {
+            let mut evictable = self.all.iter().filter(|greeter| {
                 greeter.cutter.is_some() && Some(greeter.source.as_str()) == from
             });
-            let Some((number, since)) = evictable.next().map(|(n, oldest)| (*n, oldest.since))
+            let Some((number, since)) =
+                evictable.next().map(|oldest| (oldest.number, oldest.since))
             else {
                 return Answer::Refused;
             };
@@ -167,18 +168,24 @@ impl GreeterTable {
         let number = self.next;
         self.next = number.wrapping_add(1);
         self.threads = self.threads.saturating_add(1);
-        let greeter = Greeter {
+        self.all.push(Greeter {
+            number,
             source: source.to_owned(),
             since,
             cutter,
             place,
-        };
-        self.all.insert(number, greeter);
+        });
         number
     }
 
+    /// Removes a greeter. There are at most as many as may be in the handshake.
+    fn remove(&mut self, number: u64) -> Option<Greeter> {
+        let place = self.all.iter().position(|of| of.number == number)?;
+        Some(self.all.remove(place))
+    }
+
     fn evict(&mut self, number: u64, places: &Places) {
-        if let Some(Greeter { cutter, .. }) = self.all.remove(&number) {
+        if let Some(Greeter { cutter, .. }) = self.remove(number) {
             if let Some(cutter) = cutter {
                 cutter.cut();
             }
@@ -198,7 +205,7 @@ impl Greeting {
     /// Ends the handshake and returns the place among the connections, or `None` if the greeter was
     /// evicted.
     pub(super) fn finish(self) -> Option<Place> {
-        let greeter = lock(&self.greeters.table).all.remove(&self.number)?;
+        let greeter = lock(&self.greeters.table).remove(self.number)?;
         Some(greeter.place)
     }
 }
@@ -207,7 +214,7 @@ impl Drop for Greeting {
     fn drop(&mut self) {
         let mut table = lock(&self.greeters.table);
         table.threads = table.threads.saturating_sub(1);
-        let greeter = table.all.remove(&self.number);
+        let greeter = table.remove(self.number);
         drop(table);
         drop(greeter);
         self.greeters.changed.notify_all();

@@ -16,6 +16,7 @@ use jstream_endpoint::{Closer, Incoming, Listener};
 use crate::call::{MOST_WAITING, handlers};
 use crate::client::claim;
 use crate::frame::Window;
+#[cfg(feature = "directory")]
 use crate::interface::Interface;
 use crate::server::connect_throttle::ConnectThrottle;
 use crate::server::greeters::{Greeting, Limits};
@@ -99,9 +100,7 @@ impl Serving {
         };
         let accepting = {
             let state = state.clone();
-            thread::Builder::new()
-                .name("jstream-accept".to_owned())
-                .spawn(move || state.accept(&listener))
+            jstream_sync::threads::spawn("jstream-accept", move || state.accept(&listener))
                 .map_err(ServeError::Thread)?
         };
         state.load.listen(&state.handlers);
@@ -134,6 +133,7 @@ impl Serving {
     }
 
     /// Returns the interface of the object that is bound to a name.
+    #[cfg(feature = "directory")]
     pub(crate) fn interface(&self, name: &str) -> Option<&'static Interface> {
         self.state.exports.interface(name)
     }
@@ -260,13 +260,11 @@ impl ServingState {
     /// started, the connection is dropped, which its peer sees.
     fn greet(self: &Arc<Self>, number: u64, incoming: Incoming, greeting: Greeting) {
         let state = self.clone();
-        let _ = thread::Builder::new()
-            .name("jstream-greet".to_owned())
-            .spawn(move || {
-                if state.open(number, incoming, greeting).is_none() {
-                    state.throttle.note(Instant::now());
-                }
-            });
+        let _ = jstream_sync::threads::spawn("jstream-greet", move || {
+            if state.open(number, incoming, greeting).is_none() {
+                state.throttle.note(Instant::now());
+            }
+        });
     }
 
     /// Takes a place among the connections of the same source, if there is one.

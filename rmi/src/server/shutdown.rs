@@ -110,10 +110,9 @@ impl ServingState {
         let (done, ended) = mpsc::channel::<()>();
         let waiting = self.waiting.clone();
         let kept = Arc::new(Mutex::new(Some(serving)));
-        let reaper = thread::Builder::new().name("jstream-reap".to_owned());
         let started = {
             let kept = kept.clone();
-            reaper.spawn(move || {
+            jstream_sync::threads::spawn("jstream-reap", move || {
                 let serving = lock(&kept).take();
                 // Joins the threads, which finish their methods first.
                 drop(serving);
@@ -173,7 +172,7 @@ impl ServingState {
 fn calls(peers: &[Peer]) -> usize {
     let each = peers.iter().map(|peer| {
         let status = peer.status();
-        let unread = usize::from(status.backlog > 0);
+        let unread = usize::from(status.backlog > 0 || status.is_sending);
         let session = peer.attached::<Session>();
         let kept = session.filter(|session| session.is_first());
         let kept = kept.map_or(0, |session| session.references().results.count());

@@ -18,7 +18,9 @@
 //! | 7 | `suspended`, `sending`, `kept_results`, `arrival`, `establish` |
 
 mod arrival;
+#[cfg_attr(not(feature = "secret"), path = "no_auth.rs")]
 mod auth;
+#[cfg_attr(not(feature = "capture"), path = "no_capture.rs")]
 mod capture;
 mod clock;
 mod connection;
@@ -40,8 +42,12 @@ mod terms;
 mod waiting;
 
 pub(crate) use self::arrival::{admit, referenced, streamed};
-pub use self::auth::{Secret, SecretTooShort};
-pub use self::capture::{Capture, CaptureOptions};
+pub use self::auth::Secret;
+#[cfg(feature = "secret")]
+pub use self::auth::SecretTooShort;
+pub use self::capture::Capture;
+#[cfg(feature = "capture")]
+pub use self::capture::CaptureOptions;
 pub(crate) use self::clock::Alarm;
 pub use self::clock::Clock;
 pub(crate) use self::connection::Connection;

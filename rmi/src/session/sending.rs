@@ -69,8 +69,7 @@ impl Connection {
                 let main = self.clone();
                 // The caller that waits for the result does not wait for the lane. If no thread can
                 // be started, there is no lane.
-                let opened = std::thread::Builder::new().name("jstream-lane".to_owned());
-                let opened = opened.spawn(move || {
+                let opened = jstream_sync::threads::spawn("jstream-lane", move || {
                     let lane = main.session().lane.as_ref();
                     drop(lane.and_then(|lane| lane.open(&main)));
                 });

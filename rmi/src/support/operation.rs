@@ -6,7 +6,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
-use std::thread;
 
 use crate::support::sync::lock;
 use crate::support::wait::may_block;
@@ -158,10 +157,7 @@ impl<T: Send + 'static> Steps<T> for BlockingSteps<T> {
         }
         drop(work);
         let shared = self.work.clone();
-        let started = thread::Builder::new()
-            .name(self.name.to_owned())
-            .spawn(move || run_apart(&shared));
-        match started {
+        match jstream_sync::threads::spawn(self.name, move || run_apart(&shared)) {
             Ok(_) => Poll::Pending,
             // The system provides no thread, so this one has to block.
             Err(_) => match self.take() {
@@ -186,6 +182,8 @@ fn run_apart<T>(shared: &Mutex<BlockingWork<T>>) {
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+
     use super::*;
 
     #[test]

@@ -2,10 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
+use jstream::capture::{CaptureReader, Kind, Record};
+use jstream_rmi::__private::metadata_of;
 use jstream_rmi::{
-    CallError, CallInfo, Client, ClientOptions, Denied, Interceptor, Interceptors, Metadata,
-    MetadataError, Outcome, Remote, Retries, Server, ServerOptions, Serving, Side, Stream, Stub,
-    Watch, WeakServer, context, remote,
+    CallError, CallInfo, Capture, Client, ClientOptions, Denied, Interceptor, Interceptors,
+    Metadata, MetadataError, Outcome, Remote, Retries, Server, ServerOptions, Serving, Side,
+    Stream, Stub, Watch, WeakServer, context, remote,
 };
 
 use testing::until;
@@ -226,6 +228,47 @@ fn pipelined_and_large_calls_carry_metadata() {
         let bytes = vec![7; 1 << 20];
         assert_eq!(*relay.length(&bytes).wait().unwrap().get(), 1 << 20);
     }
+}
+
+/// Large calls go over a second connection, and so have a capture file of their own.
+#[test]
+fn large_calls_carry_metadata_over_the_lane() {
+    let folder = std::env::temp_dir().join(format!("jstream-lane-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    let capture = Capture::new(&folder).unwrap();
+    let mut options = ClientOptions::default();
+    options.capture = Some(capture.clone());
+    let chain = chain("lane", ServerOptions::default(), &options);
+    let relay = chain.relay.with_metadata(one("k", "v"));
+    let bytes = vec![7; 1 << 20];
+    for _ in 0..3 {
+        assert_eq!(*relay.seen().wait().unwrap().get(), KV);
+        assert_eq!(*relay.length(&bytes).wait().unwrap().get(), 1 << 20);
+    }
+    drop((relay, chain));
+    capture.flush();
+    assert_eq!(capture.lost(), 0);
+    let mut found = Vec::new();
+    for file in std::fs::read_dir(&folder).unwrap() {
+        let file = std::fs::File::open(file.unwrap().path()).unwrap();
+        let mut reader = CaptureReader::new(std::io::BufReader::new(file)).unwrap();
+        let mut calls = Vec::new();
+        while let Some(record) = reader.read().unwrap() {
+            let Record::Message(message) = record else {
+                continue;
+            };
+            // The registry has the number 0.
+            if message.kind == Kind::Request && message.call.is_some_and(|(object, _)| object > 0) {
+                let (payload, metadata) = metadata_of(message.word, &message.payload).unwrap();
+                calls.push((payload.len() > 1 << 20, metadata));
+            }
+        }
+        found.push(calls);
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+    let calls = |is_large| vec![(is_large, one("k", "v")); 3];
+    found.sort_by_key(|calls| calls.first().map(|(is_large, _)| *is_large));
+    assert_eq!(found, [calls(false), calls(true)]);
 }
 
 #[test]

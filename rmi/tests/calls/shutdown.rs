@@ -21,6 +21,8 @@ trait Work {
     fn block(&self) -> u64;
     async fn pend(&self);
     fn add(&self, a: u64, b: u64) -> u64;
+    /// Returns so many numbers when the door is open.
+    fn many(&self, count: u64) -> Vec<u64>;
 }
 
 /// A door at which plain methods wait.
@@ -72,6 +74,11 @@ impl Work for Plain {
 
     fn add(&self, a: u64, b: u64) -> u64 {
         a + b
+    }
+
+    fn many(&self, count: u64) -> Vec<u64> {
+        self.door.wait();
+        (0..count).collect()
     }
 }
 
@@ -143,6 +150,48 @@ fn calls_after_an_orderly_shutdown_did_not_run() {
         }
         let looked_up = client.lookup::<dyn Work>("work").wait().unwrap_err();
         assert!(looked_up.to_string().contains("shut down"), "{looked_up}");
+    }
+}
+
+/// The server ends as soon as the last method has returned. Its answer, and the announcement that
+/// later calls do not run, are in the receive queue of a client that has not looked, or that looks
+/// just then.
+#[test]
+fn an_answer_arrives_in_the_instant_of_the_end() {
+    for round in 0..20 {
+        for address in ["inproc", "tcp", "uds", "shm"].map(fresh) {
+            let server = Server::default();
+            let object = Plain::default();
+            let door = object.door.clone();
+            server.bind::<dyn Work>("work", Arc::new(object)).unwrap();
+            let serving = server.listen(&address).unwrap();
+            let clients = [(); 2].map(|()| Client::connect(serving.address()).wait().unwrap());
+            let [one, other] =
+                clients.map(|client| client.lookup::<dyn Work>("work").wait().unwrap());
+            let unread = one.block();
+            // The server keeps a large result until the client has fetched it.
+            let count = if round % 2 == 0 { 1 } else { 1 << 17 };
+            let looking = thread::spawn({
+                let other = other.clone();
+                move || other.many(count).wait().map(|all| all.get().len() as u64)
+            });
+            until(|| door.waiting.load(Ordering::SeqCst) == 2);
+            let ending = thread::spawn(move || serving.shutdown(LONG).wait());
+            if round % 4 < 2 {
+                until(|| other.add(1, 2).wait().is_err());
+            }
+            door.open();
+            let ended = ending.join().unwrap();
+            assert_eq!((ended.cut_off, ended.abandoned), (0, false), "{address}");
+            let looked = looking.join().unwrap();
+            assert!(
+                matches!(looked, Ok(n) if n == count),
+                "{address} {round} {count} {looked:?}"
+            );
+            assert_eq!(*unread.wait().unwrap().get(), 7, "{address}");
+            did_not_run(&one);
+            did_not_run(&other);
+        }
     }
 }
 

@@ -14,12 +14,23 @@ pub fn ways() -> impl Iterator<Item = &'static str> {
 
 /// Creates `size` ranks, connected pairwise by connections of the given kind.
 pub fn group(way: &str, size: u32, options: &rank::Options) -> Vec<Rank> {
+    group_of(way, size, |_| options.clone())
+}
+
+/// Like [`group`], with options for each rank.
+pub fn group_of(way: &str, size: u32, options: impl Fn(u32) -> rank::Options) -> Vec<Rank> {
+    let all = (0..size).map(|rank| Mesh::new(rank, size, &options(rank)));
     if way == "threads" {
-        return rank::threads(size, options);
+        let all: Vec<_> = all.collect();
+        let nodes: Vec<_> = all.iter().map(Mesh::node).collect();
+        let connected = all.into_iter().map(|mesh| {
+            let others = (0..).zip(&nodes);
+            let mesh = others.fold(mesh, |mesh, (peer, node)| mesh.thread(peer, node));
+            mesh.build()
+        });
+        return connected.collect();
     }
-    let mut all: Vec<_> = (0..size)
-        .map(|rank| Some(Mesh::new(rank, size, options)))
-        .collect();
+    let mut all: Vec<_> = all.map(Some).collect();
     for one in 0..size as usize {
         for other in one + 1..size as usize {
             let listener = listen(&fresh(way), &patient()).unwrap();

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
-use std::thread::{self, Builder};
+use std::thread;
 
 /// Runs handlers that can't run in a receive loop.
 ///
@@ -169,9 +169,8 @@ impl Work {
             state.threads = state.threads.saturating_add(1);
             drop(state);
             let work = self.clone();
-            let name = "jstream-handlers".to_owned();
             // If no thread can be started, the existing ones run the job.
-            if Builder::new().name(name).spawn(move || work.run()).is_err() {
+            if jstream_sync::threads::spawn("jstream-handlers", move || work.run()).is_err() {
                 let mut state = self.lock();
                 state.threads = state.threads.saturating_sub(1);
             }

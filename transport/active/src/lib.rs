@@ -95,6 +95,7 @@
 // | `poll_loop::direct_answer` | fast path of a thread that waits for an answer |
 // | `thread_pool` | threads that serve a group |
 // | `peer`, `ticket`, `attendant`, `poll_group`, `guarded` | the public handles |
+// | `replicated` | objects with a copy at each of several members |
 //
 // Of the threads that wait, poll or serve, the one that holds the poller lock receives the messages
 // of a group, and it releases the lock before it runs a handler; a standby thread takes over if the
@@ -121,6 +122,7 @@ mod peer;
 mod poll_group;
 mod poll_loop;
 mod poller_lock;
+mod replicated;
 mod request;
 mod settings;
 mod standby;
@@ -143,6 +145,7 @@ pub use self::handlers::{Builder, Counters, Handlers, Outcome};
 pub use self::pause::{Yield, yield_now};
 pub use self::peer::{Backpressure, Departure, Function, Handler, Payload, Peer, PeerStatus};
 pub use self::poll_group::PollGroup;
+pub use self::replicated::{ReplicaError, Replicated, Writing};
 pub use self::request::{Mark, Replier, Request, WeakMark};
 pub use self::settings::Settings;
 pub use self::tap::{Tap, Tapped, TappedKind};

@@ -35,6 +35,9 @@ use jstream_base::{RecvError, SendError};
 use jstream_endpoint::Endpoint;
 use jstream_sync::MutexGuard as LedgerGuard;
 
+/// Maximum number of times that a thread yields to one that reads what the peer has sent last.
+const MOST_YIELDS: u32 = 64;
+
 /// One side of a connection, on cache lines of its own, because the other side may belong to
 /// another thread.
 #[repr(align(128))]
@@ -392,8 +395,15 @@ impl Link {
     #[cold]
     pub(super) fn not_taken(&self, handler: u16, error: SendError) -> RequestError {
         if matches!(error, SendError::Lost { .. } | SendError::Closed { .. }) {
-            // The announcement of the peer may have arrived unread.
-            self.group().look_aside();
+            // The announcement of the peer may have arrived unread, or another thread reads it just
+            // now. If that is this thread, it is waited for in vain.
+            for _ in 0..MOST_YIELDS {
+                self.group().look_aside();
+                if self.has_ended() {
+                    break;
+                }
+                std::thread::yield_now();
+            }
             if self.has_ended() && self.peer_is_done.load(Ordering::Relaxed) {
                 return self.unanswered(handler);
             }

@@ -57,6 +57,9 @@ pub struct PeerStatus {
     /// Number of sent bytes that this side still queues because the peer has not taken them. They
     /// usually belong to answers, as requests wait for credit before they are sent.
     pub backlog: u64,
+    /// True if a sent message, or a part of one, waits in this process until the device takes it.
+    /// Unlike `backlog`, it covers the rest of a message of which the device has taken a part.
+    pub is_sending: bool,
     /// True if the peer has sent a request or a one-way message.
     pub has_served: bool,
 }
@@ -169,6 +172,7 @@ impl Peer {
             under_way: ledger.under_way(),
             outstanding: ledger.outstanding(),
             backlog,
+            is_sending: link.is_sending(),
             has_served,
         }
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::thread::{self, Builder, JoinHandle};
+use std::thread::{self, JoinHandle};
 
 use super::poll_loop::PollLoop;
 
@@ -95,8 +95,7 @@ impl ThreadPool {
         is_more: bool,
     ) -> io::Result<()> {
         let (crew, core) = (self.clone(), core.clone());
-        let name = "jstream-serving".to_owned();
-        let handle = Builder::new().name(name).spawn(move || {
+        let handle = jstream_sync::threads::spawn("jstream-serving", move || {
             (crew.around)(&mut || core.work(Some(&crew), is_more, || crew.has_stopped()));
         })?;
         threads.handles.retain(|handle| !handle.is_finished());

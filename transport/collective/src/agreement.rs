@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 pub struct Decision {
     /// The bits of the members, combined by AND.
     pub bits: u64,
+    /// The largest of the numbers of the members.
+    pub number: u64,
     /// The members that are known to have failed.
     pub failed: BTreeSet<usize>,
 }
@@ -16,7 +18,7 @@ pub struct Decision {
 pub enum AgreementMessage {
     /// The state of a member, for the coordinator.
     State {
-        /// The own bits of the member, and the failures that it knows.
+        /// The own bits and the number of the member, and the failures that it knows.
         known: Decision,
         /// The last proposal that the member has adopted, with its coordinator.
         adopted: Option<(usize, Decision)>,
@@ -46,8 +48,8 @@ pub enum AgreementMessage {
 ///
 /// use jstream_transport::collective::Agreement;
 ///
-/// let mut first = Agreement::new(0, 2, 0b011);
-/// let mut second = Agreement::new(1, 2, 0b110);
+/// let mut first = Agreement::new(0, 2, 0b011, 5);
+/// let mut second = Agreement::new(1, 2, 0b110, 7);
 /// loop {
 ///     if let Some((_, message)) = first.next_message() {
 ///         second.receive(0, message);
@@ -58,7 +60,8 @@ pub enum AgreementMessage {
 ///     }
 /// }
 /// let decision = first.decision().unwrap();
-/// assert_eq!((decision.bits, &decision.failed), (0b010, &BTreeSet::new()));
+/// assert_eq!((decision.bits, decision.number), (0b010, 7));
+/// assert_eq!(decision.failed, BTreeSet::new());
 /// assert_eq!(second.decision(), Some(decision));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -78,14 +81,17 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// Begins the agreement at member `rank` of `size` members.
+    /// Begins the agreement at member `rank` of `size` members, which gives `bits` and `number`.
     #[must_use]
-    pub fn new(rank: usize, size: usize, bits: u64) -> Self {
-        let failed = BTreeSet::new();
+    pub fn new(rank: usize, size: usize, bits: u64, number: u64) -> Self {
         let mut agreement = Self {
             rank,
             size,
-            known: Decision { bits, failed },
+            known: Decision {
+                bits,
+                number,
+                failed: BTreeSet::new(),
+            },
             adopted: None,
             coordinator: None,
             states: BTreeMap::new(),
@@ -210,6 +216,7 @@ impl Agreement {
         let mut value = self.known.clone();
         for (known, _) in self.states.values() {
             value.bits &= known.bits;
+            value.number = value.number.max(known.number);
             value.failed.extend(&known.failed);
         }
         value
@@ -247,7 +254,7 @@ mod tests {
         fn new(size: usize) -> Self {
             Self {
                 members: (0..size)
-                    .map(|rank| Agreement::new(rank, size, bits(rank)))
+                    .map(|rank| Agreement::new(rank, size, bits(rank), rank as u64))
                     .collect(),
                 is_dead: vec![false; size],
                 channels: BTreeMap::new(),
@@ -324,7 +331,7 @@ mod tests {
             for (rank, _) in self.members.iter().enumerate() {
                 let is_counted = first.bits & (1 << rank) == 0;
                 assert!(
-                    is_counted || self.is_dead[rank],
+                    (is_counted && first.number >= rank as u64) || self.is_dead[rank],
                     "a survivor was not counted"
                 );
             }

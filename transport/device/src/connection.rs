@@ -276,6 +276,16 @@ pub unsafe trait Outgoing: Send {
         Ok(None)
     }
 
+    /// Tells the peer that nothing follows, and waits until the system has taken the last byte of
+    /// this. Returns false if it has not by the deadline. Nothing can be pushed afterwards.
+    ///
+    /// A dropped half does the same, but does not wait: what the system has not taken by the end of
+    /// the process is lost, and the peer then reports a lost connection. A device whose peer learns
+    /// of the end in any case has nothing to do here.
+    fn finish(&mut self, _deadline: Deadline) -> bool {
+        true
+    }
+
     /// Prepares to sleep until a push can make progress. Without a waker, or if the result is
     /// [`Armed::Source`], the sleeping thread polls [`source`](Self::source).
     fn arm(&mut self, waker: Option<&Waker>) -> Armed;

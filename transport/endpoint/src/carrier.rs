@@ -8,7 +8,7 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, Weak};
 use std::task::{Poll, Wake, Waker};
-use std::thread::{Builder, JoinHandle};
+use std::thread::JoinHandle;
 
 use super::shared::{Half, Shared};
 use super::timer::Timer;
@@ -133,8 +133,7 @@ impl WorkQueue {
     pub(super) fn start() -> io::Result<(Arc<Self>, JoinHandle<()>)> {
         let work = Arc::new(Self::default());
         let its = work.clone();
-        let name = "jstream-endpoints".to_owned();
-        let thread = Builder::new().name(name).spawn(move || its.run())?;
+        let thread = jstream_sync::threads::spawn("jstream-endpoints", move || its.run())?;
         Ok((work, thread))
     }
 

@@ -1,6 +1,5 @@
 //! Counters of sent and received messages.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
@@ -89,9 +88,32 @@ struct OfDevice {
     retired: Counters,
 }
 
-static DEVICES: Mutex<BTreeMap<&'static str, OfDevice>> = Mutex::new(BTreeMap::new());
+static DEVICES: Mutex<Devices> = Mutex::new(Devices(Vec::new()));
 
-fn devices() -> MutexGuard<'static, BTreeMap<&'static str, OfDevice>> {
+/// The counters of all devices. There are few devices, so they are searched one by one.
+struct Devices(Vec<(&'static str, OfDevice)>);
+
+impl Devices {
+    fn get(&self, scheme: &str) -> Option<&OfDevice> {
+        let mut all = self.0.iter();
+        all.find_map(|(of, device)| (*of == scheme).then_some(device))
+    }
+
+    /// Returns the counters of a device, which are added if there are none.
+    fn get_or_add(&mut self, scheme: &'static str) -> &mut OfDevice {
+        let known = self.0.iter().position(|(of, _)| *of == scheme);
+        let place = known.unwrap_or(self.0.len());
+        if known.is_none() {
+            self.0.push((scheme, OfDevice::default()));
+        }
+        match self.0.get_mut(place) {
+            Some((_, device)) => device,
+            None => unreachable!("the device was found or added at this place"),
+        }
+    }
+}
+
+fn devices() -> MutexGuard<'static, Devices> {
     jstream_sync::lock(&DEVICES)
 }
 
@@ -99,7 +121,7 @@ fn devices() -> MutexGuard<'static, BTreeMap<&'static str, OfDevice>> {
 pub(crate) fn enlist(scheme: &'static str) -> Arc<Tally> {
     let tally = Arc::new(Tally::default());
     let mut devices = devices();
-    let live = &mut devices.entry(scheme).or_default().live;
+    let live = &mut devices.get_or_add(scheme).live;
     live.push(Arc::downgrade(&tally));
     tally
 }
@@ -107,7 +129,7 @@ pub(crate) fn enlist(scheme: &'static str) -> Arc<Tally> {
 /// Removes the tally of a dropped endpoint and keeps its counts.
 pub(crate) fn retire(scheme: &'static str, tally: &Tally) {
     let mut devices = devices();
-    let device = devices.entry(scheme).or_default();
+    let device = devices.get_or_add(scheme);
     let place = device
         .live
         .iter()

@@ -41,7 +41,7 @@ use jstream_device::connection::{Body, Connection, Outbound};
 /// itself; attach the endpoint to a [`Progress`](crate::Progress) to drive it in the background.
 ///
 /// Call [`finish`](Self::finish) before the process ends: posted messages that are not sent by then
-/// are lost.
+/// are lost, and a peer that reads slowly may find a lost connection instead of an ended one.
 ///
 /// Over sockets, the operating system resets a connection that is dropped before all received data
 /// was read, and a reset may discard messages that are still on their way to the peer. To avoid
@@ -93,11 +93,13 @@ impl Endpoint {
 
     /// Shuts down the send direction after everything posted was sent, and tells the peer that no
     /// more messages follow. The receive direction stays open. Over sockets, the peer learns of the
-    /// shutdown when it has received everything.
+    /// shutdown when it has received everything. When this returns, the operating system has taken
+    /// all of it, so the process may end.
     ///
     /// # Errors
     ///
-    /// [`SendError::TimedOut`] if the posted messages are not sent in time.
+    /// [`SendError::TimedOut`] if the posted messages are not sent in time, or if the peer does not
+    /// make room for the few bytes that end the direction.
     pub fn finish(&self) -> Result<(), SendError> {
         self.shared.finish()
     }

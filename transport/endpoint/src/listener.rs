@@ -280,8 +280,7 @@ async fn rest() {
         }
         let waker = task.clone();
         asked = Some(task.clone());
-        let waking = thread::Builder::new().name("jstream-rest".to_owned());
-        let waking = waking.spawn(move || {
+        let waking = jstream_sync::threads::spawn("jstream-rest", move || {
             thread::sleep(over.left().unwrap_or(REST));
             waker.wake();
         });

@@ -166,6 +166,15 @@ impl<T> Ops<T> {
         self.slots.iter().filter_map(|slot| slot.op.as_ref())
     }
 
+    /// Returns the operations that have not ended, with their keys.
+    pub fn entries(&self) -> impl Iterator<Item = (OpId, &T)> {
+        let slots = (0..).zip(&self.slots);
+        slots.filter_map(|(slot, entry)| {
+            let generation = entry.generation;
+            Some((OpId { slot, generation }, entry.op.as_ref()?))
+        })
+    }
+
     /// Drops an operation in its slot. The key becomes invalid.
     pub fn end(&mut self, id: OpId) {
         if self.get(id).is_none() {

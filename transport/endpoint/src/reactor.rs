@@ -7,7 +7,6 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::task::Waker;
-use std::thread;
 use std::time::Instant;
 
 pub(crate) use jstream_sync::watcher::Watch;
@@ -65,9 +64,7 @@ impl Reactor {
             timers: Timers::default(),
         });
         let its = Arc::clone(&reactor);
-        thread::Builder::new()
-            .name("jstream-progress".to_owned())
-            .spawn(move || its.run())?;
+        jstream_sync::threads::spawn("jstream-progress", move || its.run())?;
         let reactor = REACTOR.get_or_init(|| reactor);
         drop(starting);
         Ok(reactor)

@@ -312,8 +312,9 @@ impl Shared {
             .wait_until(&self.receiving, held, deadline, all_gone);
         let half = come.and_then(|()| held.finish());
         self.settle(self.sending.leave(held));
-        drop(half);
-        come.ok_or_else(|| self.late(patience))
+        // Not under the lock, because the peer may take its time.
+        let told = half.is_none_or(|mut half| half.finish(patience.deadline()));
+        come.filter(|()| told).ok_or_else(|| self.late(patience))
     }
 
     /// Closes the connection. All blocked callers return with an error.

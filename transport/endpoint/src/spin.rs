@@ -41,6 +41,8 @@ pub struct Spin {
     yields: u8,
     slept: Option<Instant>,
     in_vain: bool,
+    /// True if the budget was limited to the deadline.
+    is_bounded: bool,
 }
 
 impl Spin {
@@ -64,6 +66,7 @@ impl Spin {
             yields: YIELDS,
             slept: None,
             in_vain: false,
+            is_bounded: false,
         };
         spin.end_by(deadline);
         spin
@@ -98,6 +101,18 @@ impl Spin {
             return true;
         }
         self.has_time()
+    }
+
+    /// As [`again`](Self::again), for a wait that has begun without its deadline. Calls `deadline`
+    /// once, before the first reading of the clock: a deadline that counts from now on reads the
+    /// clock, too, which costs as much as a few polls.
+    #[inline]
+    pub fn again_until(&mut self, deadline: impl FnOnce() -> Deadline) -> bool {
+        if !self.is_bounded && !self.is_timeless() {
+            self.is_bounded = true;
+            self.end_by(deadline());
+        }
+        self.again()
     }
 
     fn has_time(&mut self) -> bool {
@@ -181,6 +196,22 @@ mod tests {
         let passed = Deadline::after(Duration::ZERO);
         let mut spin = Spin::begin(Duration::from_secs(100), 0, passed);
         assert_eq!(looks(&mut spin), 0);
+    }
+
+    #[test]
+    fn a_deadline_is_taken_late() {
+        let mut calls = 0;
+        let mut spin = Spin::begin(Duration::MAX, 0, Deadline::NEVER);
+        let mut again = |calls: &mut u32| {
+            spin.again_until(|| {
+                *calls += 1;
+                Deadline::after(Duration::ZERO)
+            })
+        };
+        assert!((1..LOOKS).all(|_| again(&mut calls)));
+        assert_eq!(calls, 0);
+        assert!(!again(&mut calls) && !again(&mut calls));
+        assert_eq!(calls, 1);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 
-use super::envelope::{Class, Heading, Key, Pattern};
+use super::envelope::{Class, Envelope, Heading, Key, Pattern};
 use super::hash::Hash;
 use super::lanes::Id;
 use super::outcome::{
@@ -312,6 +312,15 @@ impl<R, M> Matcher<R, M> {
             return None;
         }
         Some(self.remove_message(message.0)?.1)
+    }
+
+    /// Removes all waiting messages whose envelopes `is_meant` accepts, for example when their
+    /// context has ended. Returns them in the order of arrival. Claimed messages stay. The time is
+    /// linear in the number of waiting messages.
+    pub fn remove_messages(&mut self, is_meant: impl Fn(&Envelope) -> bool) -> Vec<(Heading, M)> {
+        let found = self.messages.select(is_meant);
+        let removed = found.into_iter().map(|id| self.remove_message(id));
+        removed.flatten().collect()
     }
 
     /// Returns the value of a waiting or claimed message, for example to complete its payload.

@@ -78,6 +78,15 @@ impl<M> Messages<M> {
         found.map(|(id, _)| id)
     }
 
+    /// Returns the messages that are not claimed and whose envelopes `is_meant` accepts, in the
+    /// order of arrival.
+    pub(super) fn select(&self, is_meant: impl Fn(&Envelope) -> bool) -> Vec<Id> {
+        let slots = self.order.slots.iter().zip(&self.order.envelopes);
+        let slots = slots.skip(self.order.head);
+        let found = slots.filter(|(slot, envelope)| **slot < CLAIMED && is_meant(envelope));
+        found.map(|(slot, _)| self.lanes.id(*slot)).collect()
+    }
+
     pub(super) fn is_claimed(&self, id: Id) -> bool {
         self.lanes.get(id).is_some_and(|(.., in_queue)| !in_queue)
     }

@@ -169,16 +169,15 @@ impl Node {
     pub(super) fn send_lent_message(
         &self,
         bytes: &[u8],
-        offer: impl FnOnce(MessageBuffer) -> OpId,
+        offer: impl FnOnce(MessageBuffer) -> Result<OpId, Error>,
     ) -> Result<(), Error> {
         let guard = AbortOnUnwind;
         // SAFETY: this function waits until the request has ended, and the message is dropped
         // before that. It does not unwind, because of the guard.
         let filled = unsafe { message_of(bytes) };
-        let id = offer(filled);
-        let outcome = self.outcome(id);
+        let result = offer(filled).and_then(|id| self.outcome(id).result);
         std::mem::forget(guard);
-        outcome.result.map(drop)
+        result.map(drop)
     }
 }
 

@@ -1,9 +1,9 @@
 //! Communicators: a context, and the members that send messages in it.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
 
-use super::collective::kept::KeptSchedules;
+use super::collective::kept::KeptPlans;
 use super::error::Error;
 use super::names::{Source, Status};
 use super::request::RequestOutcome;
@@ -11,6 +11,13 @@ use super::request::RequestOutcome;
 /// The context that the collective operations of a communicator use has this bit in addition. So a
 /// receive with wildcards never matches a message of a collective operation.
 pub(super) const COLLECTIVE: u32 = 1 << 31;
+
+/// The context of the messages with which ranks take leave.
+pub(super) const ENDING: u32 = 1;
+
+/// The context of the messages of agreements, which no handle has: there are no collective
+/// operations in the context in which ranks take leave.
+pub(super) const AGREEMENT: u32 = ENDING | COLLECTIVE;
 
 /// Marks a number that is no member of a subgroup, so that no rank of the node has it.
 const NO_MEMBER: u32 = 1 << 31;
@@ -20,7 +27,9 @@ pub(super) struct Communicator {
     pub(super) members: Members,
     /// Number of collective operations that were begun.
     collectives: AtomicU64,
-    pub(super) schedules: KeptSchedules,
+    /// Number of agreements that were begun.
+    agreements: AtomicU64,
+    pub(super) plans: KeptPlans,
 }
 
 impl Communicator {
@@ -28,13 +37,19 @@ impl Communicator {
         Self {
             members,
             collectives: AtomicU64::new(0),
-            schedules: KeptSchedules::default(),
+            agreements: AtomicU64::new(0),
+            plans: KeptPlans::default(),
         }
     }
 
     /// Numbers a collective operation. All members number it alike.
     pub(super) fn next_collective(&self) -> u64 {
         self.collectives.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Numbers an agreement. All members number it alike.
+    pub(super) fn next_agreement(&self) -> u64 {
+        self.agreements.fetch_add(1, Ordering::Relaxed)
     }
 }
 
@@ -46,15 +61,6 @@ impl Communicator {
 #[derive(Clone, Default)]
 pub(super) struct Members(Option<Arc<Subgroup>>);
 
-/// The members of a subgroup, while a handle of its communicator exists.
-pub(super) struct WeakMembers(Weak<Subgroup>);
-
-impl WeakMembers {
-    pub(super) fn upgrade(&self) -> Option<Members> {
-        Some(Members(Some(self.0.upgrade()?)))
-    }
-}
-
 /// Some ranks of a node.
 struct Subgroup {
     /// Numbers of the members in the node.
@@ -63,15 +69,27 @@ struct Subgroup {
     own: u32,
 }
 
+impl Subgroup {
+    fn number_of(&self, rank: u32) -> Option<u32> {
+        let found = (0..).zip(&self.in_node).find(|(_, other)| **other == rank);
+        found.map(|(member, _)| member)
+    }
+}
+
 impl Members {
     /// Returns a subgroup of these ranks of the node, of which this rank has the number `own`.
     pub(super) fn subgroup(in_node: Vec<u32>, own: u32) -> Self {
         Self(Some(Arc::new(Subgroup { in_node, own })))
     }
 
-    /// Returns a weak reference to the members of a subgroup.
-    pub(super) fn downgrade(&self) -> Option<WeakMembers> {
-        Some(WeakMembers(Arc::downgrade(self.0.as_ref()?)))
+    /// Returns the numbers in the node of all members of a subgroup.
+    pub(super) fn all(&self) -> Option<&[u32]> {
+        Some(&self.0.as_deref()?.in_node)
+    }
+
+    /// Returns true if a rank of the node is a member.
+    pub(super) fn contain(&self, rank: u32) -> bool {
+        self.all().is_none_or(|ranks| ranks.contains(&rank))
     }
 
     /// Returns true if this is a subgroup of several ranks, and `is_meant` is true for the numbers
@@ -106,6 +124,14 @@ impl Members {
         }
     }
 
+    /// Returns the number of a rank of the node, if it is a member.
+    pub(super) fn number_of(&self, rank: u32) -> Option<u32> {
+        match self.0.as_deref() {
+            None => Some(rank),
+            Some(group) => group.number_of(rank),
+        }
+    }
+
     /// Converts the source of a receive.
     #[inline]
     pub(super) fn source(&self, source: Source) -> Source {
@@ -117,8 +143,7 @@ impl Members {
 
     /// Returns the number of a rank of the node in the subgroup.
     fn member(group: &Subgroup, rank: u32) -> u32 {
-        let found = (0..).zip(&group.in_node).find(|(_, other)| **other == rank);
-        found.map_or(rank & !NO_MEMBER, |(member, _)| member)
+        group.number_of(rank).unwrap_or(rank & !NO_MEMBER)
     }
 
     /// Converts the status of a message that was received.

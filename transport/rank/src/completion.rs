@@ -23,10 +23,21 @@ impl RankState {
             deferred.drop_later(outcome);
             return;
         };
+        if request.outcome.is_some() {
+            // The rank has given up the message before.
+            deferred.drop_later(outcome);
+            return;
+        }
         request.posted = None;
         request.asked = None;
         let jbuf = request.take_place();
+        let context = request.context;
         let mut outcome = outcome;
+        if let Err(Error::Cancelled) = outcome.result {
+            if let Some(error) = self.revocations.error(context) {
+                outcome.result = Err(error);
+            }
+        }
         if outcome.empty.is_none() {
             outcome.empty = jbuf;
         }
@@ -108,6 +119,7 @@ impl RankState {
         }
         deferred.drop_later(backlog);
         self.live = self.live.saturating_sub(1);
+        self.wanted.settle(rank);
         let mut ended = self.matcher.end_source(rank);
         if self.nobody_is_left() {
             ended.extend(self.matcher.end_any_sources());
@@ -124,7 +136,7 @@ impl RankState {
 
     /// Fails the receives from any source in subgroups that have no other member left.
     fn end_subgroups(&mut self, deferred: &mut DeferredWork) {
-        let contexts = self.subgroups.contexts();
+        let contexts = self.communicators.contexts();
         let contexts: Vec<_> = contexts
             .filter(|context| self.nobody_is_left_in(*context))
             .collect();

@@ -15,8 +15,8 @@ use jstream_base::SendError;
 
 /// Error of an operation of a [`Rank`](super::Rank).
 ///
-/// An error does not affect other operations. [`PeerGone`](Self::PeerGone) and
-/// [`NobodyLeft`](Self::NobodyLeft) are permanent.
+/// An error does not affect other operations. [`PeerGone`](Self::PeerGone),
+/// [`Revoked`](Self::Revoked) and [`NobodyLeft`](Self::NobodyLeft) are permanent.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -75,6 +75,26 @@ pub enum Error {
         rank: u32,
         /// The reason.
         why: Arc<str>,
+    },
+    /// The communicator was revoked. All operations in it fail, except for
+    /// [`agree`](super::Rank::agree) and [`shrink`](super::Rank::shrink).
+    #[error(
+        "the communicator with context {context} was revoked by rank {rank}; make one of the \
+         survivors with `shrink`"
+    )]
+    Revoked {
+        /// The number of the [context](super::Rank::context).
+        context: u32,
+        /// The number of a rank that has revoked it.
+        rank: u32,
+    },
+    /// The matched message was withdrawn by its sender, because the operation has failed there.
+    #[error("rank {rank} has withdrawn its message with tag {tag:#x}, because it has failed")]
+    Withdrawn {
+        /// The rank of the sender.
+        rank: u32,
+        /// The tag of the message.
+        tag: u64,
     },
     /// A receive from any source failed because all other ranks are gone.
     #[error("all other ranks are gone, and none of their messages is left")]
@@ -165,8 +185,8 @@ pub enum Error {
         /// The number of the other rank.
         rank: u32,
     },
-    /// A collective operation has failed at another rank, which has the cause.
-    #[error("{collective} has failed at rank {rank}, whose error has the cause")]
+    /// A collective operation has failed at another rank, which has the cause or is gone.
+    #[error("{collective} has failed at rank {rank}, which is gone or whose error has the cause")]
     FailedAt {
         /// The operation.
         collective: Collective,
@@ -245,6 +265,8 @@ impl Error {
             | Self::WrongElements { rank, .. }
             | Self::TooShort { rank, .. }
             | Self::PeerGone { rank, .. }
+            | Self::Revoked { rank, .. }
+            | Self::Withdrawn { rank, .. }
             | Self::TooLong { rank, .. }
             | Self::NotSent { rank, .. }
             | Self::Read { rank, .. } => {

@@ -14,10 +14,13 @@ use jstream::buffer::Pool;
 
 use super::attention::Attention;
 use super::bell::Bell;
+use super::communicators::Communicators;
 use super::credit::{Account, allowed};
 use super::options::Options;
+use super::revocations::Revocations;
 use super::state::{Peer, RankState};
-use super::subgroups::Subgroups;
+use super::tombstones::Tombstones;
+use super::wanted_lines::WantedLines;
 use jstream_device::SlotMessage as Cell;
 use jstream_endpoint::ops::Ops;
 use jstream_matching::Matcher;
@@ -45,6 +48,12 @@ pub(super) struct Inbox {
     pub(super) bell: OnceLock<Bell>,
     /// True if the pool of a connection had no room.
     starved: AtomicBool,
+    /// True if any communicator was revoked.
+    has_revocations: AtomicBool,
+    /// True if the operations of a communicator that was revoked have not been ended.
+    has_open_revocations: AtomicBool,
+    /// True if receives wait for ranks without a connection.
+    has_wanted: Arc<AtomicBool>,
 }
 
 impl Inbox {
@@ -56,7 +65,9 @@ impl Inbox {
             debug_assert_eq!(source, number, "sources are ranks");
             peers.push(Peer::default());
         }
+        let wanted = WantedLines::new(size);
         Arc::new(Self {
+            has_wanted: wanted.flag(),
             rank,
             size,
             options: options.clone(),
@@ -75,7 +86,10 @@ impl Inbox {
                 first: 0,
                 tasks: 0,
                 closed: false,
-                subgroups: Subgroups::default(),
+                communicators: Communicators::default(),
+                revocations: Revocations::default(),
+                tombstones: Tombstones::default(),
+                wanted,
             }),
             epoch: AtomicU32::new(0),
             waiting: AtomicU32::new(0),
@@ -83,19 +97,25 @@ impl Inbox {
             changed: Condvar::new(),
             bell: OnceLock::new(),
             starved: AtomicBool::new(false),
+            has_revocations: AtomicBool::new(false),
+            has_open_revocations: AtomicBool::new(false),
         })
     }
 
-    /// Prepares for messages of `rank` over a connection.
-    pub(super) fn add_line(&self, rank: u32) -> io::Result<()> {
+    /// Opens the bell, on which a thread sleeps for all connections.
+    pub(super) fn open_bell(&self) -> io::Result<()> {
         if self.bell.get().is_none() {
             let bell = Bell::new()?;
             self.bell.get_or_init(|| bell);
         }
+        Ok(())
+    }
+
+    /// Prepares for messages of `rank` over a connection.
+    pub(super) fn add_line(&self, rank: u32) {
         if let Some(peer) = self.lock().peer(rank) {
             peer.account = Some(Account::new(self.options.bounds));
         }
-        Ok(())
     }
 
     pub(super) fn set_starved(&self) {
@@ -106,6 +126,31 @@ impl Inbox {
     #[inline]
     pub(super) fn take_starved(&self) -> bool {
         self.starved.load(Ordering::Relaxed) && self.starved.swap(false, Ordering::Relaxed)
+    }
+
+    /// Announces that a communicator was revoked. Called under the lock.
+    pub(super) fn set_revocations(&self) {
+        self.has_revocations.store(true, Ordering::Relaxed);
+        self.has_open_revocations.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns true if any communicator was revoked.
+    #[inline]
+    pub(super) fn has_revocations(&self) -> bool {
+        self.has_revocations.load(Ordering::Relaxed)
+    }
+
+    /// Returns and clears the flag that operations of revoked communicators have not been ended.
+    #[inline]
+    pub(super) fn take_open_revocations(&self) -> bool {
+        let flag = &self.has_open_revocations;
+        flag.load(Ordering::Relaxed) && flag.swap(false, Ordering::Relaxed)
+    }
+
+    /// Returns true if receives wait for ranks without a connection.
+    #[inline]
+    pub(super) fn has_wanted(&self) -> bool {
+        self.has_wanted.load(Ordering::Relaxed)
     }
 
     pub(super) fn pool(&self) -> &Pool {

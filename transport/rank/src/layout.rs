@@ -1,16 +1,17 @@
 //! Layouts: the elements of a slice that a message consists of.
 
 pub(crate) mod error;
+mod field;
 pub(crate) mod runs;
 mod shape;
 mod transfer;
 
-use std::any::type_name;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
 use self::error::LayoutError;
+pub use self::field::{Field, Packed, Record};
 use self::runs::Part;
 use self::shape::{Block, Shape};
 use super::element::Element;
@@ -169,14 +170,31 @@ impl Layout {
     /// twice, the layout can only be sent from.
     #[must_use]
     pub fn fields<S: Element, F: Element>(&self, fields: &[Field<S, F>]) -> FieldLayout<S, F> {
-        let len = size_of::<F>();
-        let parts = fields.iter().map(|field| {
-            let offset = field.offset;
-            Part { offset, len }
-        });
+        self.parts(fields.len(), fields.iter().map(|field| field.part()))
+    }
+
+    /// Selects fields of different types of each selected element, as MPI's struct types do. The
+    /// message has one [`Packed`] value for each element: the fields of the record, in the order of
+    /// the record and without gaps. If fields overlap, the layout can only be sent from.
+    ///
+    /// A record of a struct that consists of all its fields in their order is received in place.
+    #[must_use]
+    pub fn record<S: Element, I: Element>(&self, record: &Record<S, I>) -> FieldLayout<S, I> {
+        self.parts(1, record.parts.iter().copied())
+    }
+
+    /// Selects parts of each selected element, which are `items` elements of the message.
+    fn parts<S: Element, F>(
+        &self,
+        items: usize,
+        parts: impl Iterator<Item = Part>,
+    ) -> FieldLayout<S, F> {
+        let parts = Part::merged(parts);
+        let is_whole = matches!(parts[..], [only] if only == Part::whole::<S>());
         FieldLayout {
             layout: self.clone(),
-            parts: parts.collect(),
+            items,
+            parts: (!is_whole).then(|| parts.into()),
             types: PhantomData,
         }
     }
@@ -192,90 +210,24 @@ impl fmt::Debug for Layout {
     }
 }
 
-/// The position of a field of type `F` in a struct `S`.
-///
-/// ```
-/// use jstream_transport::rank::{self, Field, Layout};
-/// use zerocopy::{FromBytes, Immutable, IntoBytes};
-///
-/// #[derive(Debug, Clone, Copy, PartialEq, FromBytes, IntoBytes, Immutable)]
-/// #[repr(C)]
-/// struct Particle {
-///     mass: f64,
-///     position: [f64; 2],
-/// }
-///
-/// # fn main() -> Result<(), rank::Error> {
-/// let positions = Layout::contiguous(2)?.field(Field::of(|p: &Particle| &p.position)?);
-/// let particles = [1.0, 2.0].map(|mass| Particle { mass, position: [mass; 2] });
-/// let ranks = rank::threads(2, &rank::Options::default());
-/// ranks[1].send_layout(0, 7, &particles, &positions)?;
-/// let (received, _) = ranks[0].recv_vec::<[f64; 2]>(1, 7)?;
-/// assert_eq!(received, [[1.0; 2], [2.0; 2]]);
-/// # Ok(())
-/// # }
-/// ```
-pub struct Field<S, F> {
-    /// In bytes. The field ends within the struct.
-    offset: usize,
-    types: PhantomData<fn(&S) -> F>,
-}
-
-impl<S: Element, F: Element> Field<S, F> {
-    /// Returns the position of the field that `select` returns. It may be a field of a field, or an
-    /// element of an array.
-    ///
-    /// # Errors
-    ///
-    /// [`LayoutError::NoField`] if `select` returns a reference to anything but a part of its
-    /// argument.
-    pub fn of(select: fn(&S) -> &F) -> Result<Self, LayoutError> {
-        let value = S::new_zeroed();
-        let field = select(&value);
-        let (base, at) = ((&raw const value).addr(), (&raw const *field).addr());
-        let offset = at.checked_sub(base).ok_or(LayoutError::NoField)?;
-        match offset.checked_add(size_of::<F>()) {
-            Some(end) if end <= size_of::<S>() => Ok(Self {
-                offset,
-                types: PhantomData,
-            }),
-            _ => Err(LayoutError::NoField),
-        }
-    }
-}
-
-impl<S, F> Clone for Field<S, F> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<S, F> Copy for Field<S, F> {}
-
-impl<S, F> fmt::Debug for Field<S, F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Field")
-            .field("of", &type_name::<S>())
-            .field("type", &type_name::<F>())
-            .field("offset", &self.offset)
-            .finish_non_exhaustive()
-    }
-}
-
-/// Fields of type `F` of the structs `S` that a layout selects; see [`Layout::field`]. The elements
-/// of the message have the type `F`.
+/// Fields of the structs `S` that a layout selects; see [`Layout::field`] and [`Layout::record`].
+/// The elements of the message have the type `F`: that of a field, or [`Packed`] fields of
+/// different types.
 pub struct FieldLayout<S, F> {
     layout: Layout,
-    parts: Arc<[Part]>,
+    /// Number of elements of the message for each struct.
+    items: usize,
+    /// The selected parts of each struct, or `None` for whole structs.
+    parts: Option<Arc<[Part]>>,
     types: PhantomData<fn(&S) -> F>,
 }
 
 impl<S, F> FieldLayout<S, F> {
-    /// Returns the number of selected fields, which is the length of a message, or `usize::MAX` if
-    /// there are more.
+    /// Returns the number of selected fields or records, which is the length of a message, or
+    /// `usize::MAX` if there are more.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.layout.len().saturating_mul(self.parts.len())
+        self.layout.len().saturating_mul(self.items)
     }
 
     /// Returns true if no field is selected.
@@ -295,6 +247,7 @@ impl<S, F> Clone for FieldLayout<S, F> {
     fn clone(&self) -> Self {
         Self {
             layout: self.layout.clone(),
+            items: self.items,
             parts: self.parts.clone(),
             types: PhantomData,
         }
@@ -349,7 +302,7 @@ mod sealed {
             Runs {
                 shape: self.layout.shape.clone(),
                 element: size_of::<S>(),
-                parts: Some(self.parts.clone()),
+                parts: self.parts.clone(),
             }
         }
     }

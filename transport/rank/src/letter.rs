@@ -139,6 +139,8 @@ pub(super) enum Half {
     Neither,
     Gone,
     Matched,
+    /// The request has ended. The other rank has not answered yet.
+    Abandoned,
 }
 
 /// Returns the protocol error for an invalid message of a peer.

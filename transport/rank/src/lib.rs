@@ -42,6 +42,8 @@
 //!   fail. Messages that it sent before are still received. A message that waits for room at
 //!   another rank is given up if there is none within the [send
 //!   timeout](jstream_base::Options::send_timeout).
+//! - The survivors of a failure can [revoke](Rank::revoke) a communicator,
+//!   [agree](Rank::agree) on who has failed, and [shrink](Rank::shrink) it.
 
 // The modules, from the bottom up. An inbox (`inbox.rs`), its state (`state.rs`) and the messages
 // in it (`letter.rs`) are types that refer to one another; the modules after them add operations.
@@ -51,24 +53,30 @@
 // | `error`, `names`, `element`, `options` | public data types |
 // | `layout` | blocks of elements, and the copies between them and messages |
 // | `wire`, `table`, `outbound` | frames of the protocol; numbers that a peer refers to |
+// | `communicator`, `communicators` | contexts and members; numbers of the members in a subgroup |
+// | `revocations`, `tombstones` | revoked communicators, and operations that have ended early |
+// | `wanted_lines` | connections that receives wait for |
 // | `credit`, `attention`, `bell` | flow control; the Dekker flag of the queues; wake-ups |
 // | `request` | requests that have not ended, and outcomes |
 // | `queue` | single-producer ring from one rank of the process to another |
 // | `letter`, `state`, `inbox` | messages, the state under the lock, the lock and its waiters |
 // | `work_queue` | work that is recorded under the lock and done after it |
 // | `completion`, `letter::sender` | ends of requests |
+// | `unwanted`, `line_demand` | messages that no receive matches; receives without a connection |
 // | `rendezvous`, `receive_wait` | matching of receives with messages; announced payloads |
 // | `queue::draining`, `inbox::sleep` | delivery of queued messages; sleep until there are news |
 // | `message_sink`, `line` | receive sink and send side of a connection |
 // | `progress` | the posted collective operations of a thread, which advance when it waits |
+// | `local_values` | values of the variables of a rank |
 // | `local`, `node` | path to a rank of the process; a rank with its paths to all others |
 // | `sending`, `borrowed_send`, `withdrawal` | sends |
 // | `packing` | transfer of messages with layouts |
 // | `match_bypass`, `receive_fast_path`, `probe` | receives on fast paths; probes |
-// | `communicator` | contexts and members; numbers of the members in a subgroup |
 // | `member`, `requests`, `scope`, `persistent`, `object`, `waiting`, `mesh` | the public handles |
+// | `rank_local` | variables with a value for each rank |
 // | `operation`, `collective` | combinations of elements; collective operations |
 // | `split`, `cartesian` | communicators of some ranks; grids |
+// | `revocation`, `agreement` | failures: revoked communicators, and those of the survivors |
 // | `world` | processes that find each other |
 //
 // A rank has no threads of its own: the threads that wait for its requests drive its connections
@@ -78,12 +86,14 @@
 // rank's inbox. The lock of an inbox protects all of its `RankState`; it may be taken under the
 // lock of a direction of an endpoint, and no other lock is taken under it.
 
+mod agreement;
 mod attention;
 mod bell;
 mod borrowed_send;
 mod cartesian;
 mod collective;
 mod communicator;
+mod communicators;
 mod completion;
 mod credit;
 mod element;
@@ -92,7 +102,9 @@ mod inbox;
 mod layout;
 mod letter;
 mod line;
+mod line_demand;
 mod local;
+mod local_values;
 mod match_bypass;
 mod member;
 mod mesh;
@@ -110,36 +122,43 @@ mod persistent;
 mod probe;
 mod progress;
 mod queue;
+mod rank_local;
 mod receive_fast_path;
 mod receive_wait;
 mod rendezvous;
 mod request;
 mod requests;
+mod revocation;
+mod revocations;
 mod scope;
 mod sending;
 mod split;
 mod state;
-mod subgroups;
 mod table;
+mod tombstones;
+mod unwanted;
 mod waiting;
+mod wanted_lines;
 mod wire;
 mod withdrawal;
 mod work_queue;
 pub mod world;
 
+pub use self::agreement::Consensus;
 pub use self::cartesian::{Cartesian, Dimension};
 pub use self::collective::ScopedCollective;
 pub use self::collective::objects::ObjectParts;
 pub use self::element::Element;
 pub use self::error::{ElementName, Error, Unreceived, Unsent};
 pub use self::layout::error::LayoutError;
-pub use self::layout::{Field, FieldLayout, Layout, Selection};
+pub use self::layout::{Field, FieldLayout, Layout, Packed, Record, Selection};
 pub use self::member::Rank;
 pub use self::mesh::{Mesh, MeshNode, threads};
 pub use self::names::{Destination, Source, Status, Tag};
 pub use self::options::Options;
 pub use self::persistent::{PersistentRecv, PersistentSend};
 pub use self::probe::Probed;
+pub use self::rank_local::RankLocal;
 pub use self::requests::{RankMessage, RecvObjectRequest, RecvRequest, Request, SendRequest};
 pub use self::scope::{Scope, ScopedRecv, ScopedSend};
 pub use jstream_collective::{Algorithm, Collective, ScheduleError};

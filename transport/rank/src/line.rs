@@ -180,6 +180,7 @@ impl Sink for Offers {
                     &mut deferred,
                 );
             }
+            (Ok(()), Some(offer)) if offer.half == Half::Abandoned => {}
             (Ok(()), Some(offer)) => {
                 offer.half = Half::Gone;
                 state.news();
@@ -253,6 +254,21 @@ impl RankState {
                 });
             }
         }
+    }
+
+    /// Ends a request whose message the other rank has not answered. Its offer stays until the
+    /// answer arrives.
+    pub(super) fn abandon(&mut self, id: OpId, deferred: &mut DeferredWork) {
+        let sends = self.requests.get(id).and_then(|request| request.sends);
+        let offer = sends.and_then(|sends| self.offer(id, sends));
+        // A message that a receive has ends when it has been sent.
+        let Some(offer) = offer.filter(|offer| offer.half != Half::Matched) else {
+            return;
+        };
+        offer.half = Half::Abandoned;
+        let body = offer.body.take();
+        self.withdraw(id, deferred);
+        self.complete(id, RequestOutcome::unsent(Error::Cancelled, body), deferred);
     }
 
     /// Returns the offer of a request that the other rank has not answered. The number may belong

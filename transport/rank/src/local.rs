@@ -43,6 +43,9 @@ pub(super) enum Left {
 /// The path to a rank of this process.
 pub(super) struct Near {
     pub(super) inbox: Arc<Inbox>,
+    /// The rank of the inbox. The inbox's own field shares cache lines with those that its rank
+    /// changes for each message.
+    rank: u32,
     /// The sending end of the queue, opened on first use. `None` if another rank of the same number
     /// has opened it.
     entry: OnceLock<Option<Entry>>,
@@ -51,6 +54,7 @@ pub(super) struct Near {
 impl Near {
     pub(super) fn new(inbox: Arc<Inbox>) -> Self {
         Self {
+            rank: inbox.rank,
             inbox,
             entry: OnceLock::new(),
         }
@@ -120,7 +124,7 @@ impl Near {
     fn entry(&self, heading: &Heading) -> Option<&Entry> {
         // A rank's messages to itself are never queued: calls that check whether any message can
         // come look in the matcher only.
-        let is_own = heading.envelope.source == self.inbox.rank;
+        let is_own = heading.envelope.source == self.rank;
         if is_own || !self.inbox.attention.is_given() {
             return None;
         }
@@ -140,7 +144,11 @@ impl Near {
 impl Inbox {
     /// Runs `work` on the state for a thread of rank `source`, after draining the queue of that
     /// rank.
-    fn work<R>(&self, source: u32, work: impl FnOnce(&mut RankState, &mut DeferredWork) -> R) -> R {
+    pub(super) fn work<R>(
+        &self,
+        source: u32,
+        work: impl FnOnce(&mut RankState, &mut DeferredWork) -> R,
+    ) -> R {
         let mut deferred = DeferredWork::default();
         let mut state = self.lock();
         self.take_in(&mut state, source, &mut deferred);
@@ -165,6 +173,9 @@ impl Inbox {
         self.work(heading.envelope.source, |state, deferred| {
             if let Some(error) = self.is_closed(state) {
                 return Left::Refused(error);
+            }
+            if state.is_unwanted(&heading.envelope) {
+                return Left::Done;
             }
             if state.has_backlog(heading.envelope.source) {
                 return Left::NoRoom;

@@ -11,6 +11,7 @@ use super::error::{ElementName, Error};
 use super::letter::{Ack, Letter};
 use super::names::Status;
 use super::node::Node;
+use super::progress;
 use super::receive_fast_path::{ArrivedMessage, WantedMessage};
 use super::rendezvous::{SMALL, refusal};
 use super::request::ReceiveTarget;
@@ -39,22 +40,25 @@ enum MatchBypass {
 
 impl Node {
     /// Receives a message to the front of `memory` on one of the fast paths, if it arrives while
-    /// the thread spins. Otherwise, returns the remaining spin budget.
+    /// the thread spins. Otherwise, returns the remaining spin budget. A thread that has posted
+    /// collective operations does not take these paths, which would not advance them.
     #[inline]
     pub(super) fn receive_at_once(
         &self,
         pattern: &Pattern,
         expected: ElementName,
         memory: &mut [u8],
-        deadline: Deadline,
+        deadline: impl Fn() -> Deadline,
     ) -> Result<Result<Status, Error>, Option<Spin>> {
+        if progress::has_posted() {
+            return Err(None);
+        }
         let comes_by_line = match pattern.source {
             Some(rank) => self.line(rank).is_some(),
             None => self.has_lines(),
         };
         if comes_by_line {
-            let patient = deadline.moment().is_none();
-            let past = self.receive_past(pattern, expected.descriptor, memory, patient);
+            let past = self.receive_past(pattern, expected.descriptor, memory, deadline);
             let spun = match past {
                 MatchBypass::Received(status) => return Ok(Ok(status)),
                 MatchBypass::Nothing(spun) => spun,
@@ -78,28 +82,41 @@ impl Node {
         self: &Arc<Self>,
         pattern: Pattern,
     ) -> Result<(Status, Payload), Error> {
-        let never = Deadline::NEVER;
-        let spun = match self.receive_short(&pattern) {
+        self.check(pattern.context)?;
+        let spun = match self.receive_payload_at_once(&pattern) {
             Ok(received) => return Ok(received),
-            Err(spun) => spun,
-        };
-        let spun = match self.receive_soon(&pattern, &mut WantedMessage::Payload, never, spun) {
-            Ok(ArrivedMessage::Whole(heading, payload)) => {
-                return Ok((Status::of(&heading), payload));
-            }
-            Ok(ArrivedMessage::Put(_)) => unreachable!("no memory was given"),
             Err(spun) => spun,
         };
         let expected = ElementName::BYTES;
         let id = self
             .with(|state, deferred| state.post(pattern, ReceiveTarget::Pool, expected, deferred));
         let mut pending = Pending::new(self.clone(), Members::default(), id);
-        let Some(outcome) = pending.wait_spun(spun, never) else {
+        let Some(outcome) = pending.wait_spun(spun, Deadline::NEVER) else {
             unreachable!("a wait without a deadline ends with the request")
         };
         let status = outcome.result?;
         let nothing = || Payload::Bytes(MessageBuffer::nothing());
         Ok((status, outcome.payload.unwrap_or_else(nothing)))
+    }
+
+    /// Receives a message in the form in which it arrives, on one of the fast paths. Otherwise,
+    /// returns the remaining spin budget.
+    fn receive_payload_at_once(
+        &self,
+        pattern: &Pattern,
+    ) -> Result<(Status, Payload), Option<Spin>> {
+        if progress::has_posted() {
+            return Err(None);
+        }
+        let spun = match self.receive_short(pattern) {
+            Ok(received) => return Ok(received),
+            Err(spun) => spun,
+        };
+        let never = || Deadline::NEVER;
+        match self.receive_soon(pattern, &mut WantedMessage::Payload, never, spun)? {
+            ArrivedMessage::Whole(heading, payload) => Ok((Status::of(&heading), payload)),
+            ArrivedMessage::Put(_) => unreachable!("no memory was given"),
+        }
     }
 
     /// Receives a short message to a jbuf, bypassing the matcher. Otherwise, returns the remaining
@@ -117,7 +134,8 @@ impl Node {
             return Err(None);
         };
         let any = ElementName::BYTES.descriptor;
-        match self.receive_past(pattern, any, filled.as_bytes_mut(), true) {
+        let never = || Deadline::NEVER;
+        match self.receive_past(pattern, any, filled.as_bytes_mut(), never) {
             MatchBypass::Received(status) => {
                 // The message was no longer than the buffer.
                 filled.truncate(usize::try_from(status.bytes).unwrap_or(SHORT_BUFFER));
@@ -172,15 +190,15 @@ impl Node {
     /// message, and no earlier message can match this receive.
     ///
     /// While this call holds the receive direction, no other message gets from the connection to
-    /// the matcher. A receive that another thread posts meanwhile counts as posted later. If
-    /// `patient` is false, the connection is polled only a few times.
+    /// the matcher. A receive that another thread posts meanwhile counts as posted later. If there
+    /// may be other connections, this one is polled only a few times.
     #[inline]
     fn receive_past(
         &self,
         pattern: &Pattern,
         descriptor: u64,
         memory: &mut [u8],
-        patient: bool,
+        deadline: impl Fn() -> Deadline,
     ) -> MatchBypass {
         let line = pattern.source.and_then(|rank| self.line(rank));
         let Some(line) = line.filter(|line| !line.is_gone()) else {
@@ -201,7 +219,7 @@ impl Node {
             }
             _ => false,
         };
-        let alone = patient && self.has_one_line();
+        let alone = self.has_one_line();
         let mut spin = None;
         let mut looks = 0;
         let again = || {
@@ -210,7 +228,7 @@ impl Node {
                     let habit = inbox.habit.load(Ordering::Relaxed);
                     Spin::begin(inbox.options.spin, habit, Deadline::NEVER)
                 });
-                spin.again()
+                !self.is_revoked(pattern.context) && spin.again_until(&deadline)
             } else {
                 looks = u32::wrapping_add(looks, 1);
                 looks < LOOKS

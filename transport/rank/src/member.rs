@@ -1,5 +1,6 @@
 //! The public handle of a rank.
 
+use std::cell::LazyCell;
 use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, slice};
@@ -44,18 +45,18 @@ pub struct Rank {
 
 impl Rank {
     pub(super) fn new(node: Arc<Node>, context: u32, members: Members) -> Self {
+        let communicator = Arc::new(Communicator::new(members));
+        node.add_communicator(context, &communicator);
         Self {
             node,
             context,
-            communicator: Arc::new(Communicator::new(members)),
+            communicator,
             algorithm: None,
         }
     }
 
     /// Returns this rank in another communicator.
     pub(super) fn with_members(&self, context: u32, members: Members) -> Self {
-        let add = |state: &mut RankState, _: &mut _| state.subgroups.add(context, &members);
-        self.node.with(add);
         Self {
             algorithm: self.algorithm,
             ..Self::new(self.node.clone(), context, members)
@@ -131,13 +132,13 @@ impl Rank {
     }
 
     /// Returns the maximum length in bytes of an eager message to `rank`. The payload of a longer
-    /// message is sent when a receive requests it. `None` if there is no such rank.
+    /// message is sent when a receive requests it. `None` if there is no such rank. If there is no
+    /// connection to the rank yet, this connects to it.
     #[must_use]
     pub fn eager(&self, rank: u32) -> Option<u64> {
         match self.node.link(self.members().in_node(rank)).ok()? {
             Link::Line(line) => Some(line.eager),
             Link::Thread(_) => Some(self.node.inbox.options.eager_between_threads()),
-            Link::Nobody => None,
         }
     }
 
@@ -507,8 +508,10 @@ impl Node {
         memory: &mut [u8],
         timeout: Option<Duration>,
     ) -> Result<Status, Error> {
-        let deadline = timeout.map_or(Deadline::NEVER, Deadline::after);
-        let spun = match self.receive_at_once(&pattern, expected, memory, deadline) {
+        self.check(pattern.context)?;
+        // The deadline reads the clock, which a message that arrives soon does not need.
+        let until = LazyCell::new(|| timeout.map_or(Deadline::NEVER, Deadline::after));
+        let spun = match self.receive_at_once(&pattern, expected, memory, || *until) {
             Ok(received) => return received,
             Err(spun) => spun,
         };
@@ -519,7 +522,7 @@ impl Node {
             memory,
             spun,
             sends_nothing,
-            || deadline,
+            || *until,
             || timeout.map_or(Error::Cancelled, |after| Error::TimedOut { after }),
         )
     }

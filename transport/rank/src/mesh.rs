@@ -2,14 +2,13 @@
 
 use std::fmt;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::communicator::Members;
 use super::inbox::Inbox;
-use super::line::Line;
 use super::local::Near;
 use super::member::Rank;
-use super::node::{Link, Node};
+use super::node::{Dial, Node, Path};
 use super::options::Options;
 use super::work_queue::DeferredWork;
 use jstream_endpoint::Endpoint;
@@ -47,6 +46,8 @@ pub struct Mesh {
 enum Way {
     Thread(MeshNode),
     Endpoint(Endpoint),
+    /// A connection that is opened when it is needed.
+    Dialed,
 }
 
 /// A rank of this process, to be connected by other ranks of the process.
@@ -86,7 +87,8 @@ impl Mesh {
     ///
     /// Panics if the group has no rank `peer`.
     pub fn endpoint(mut self, peer: u32, endpoint: Endpoint) -> io::Result<Self> {
-        self.inbox.add_line(peer)?;
+        self.inbox.open_bell()?;
+        self.inbox.add_line(peer);
         self.set(peer, Way::Endpoint(endpoint));
         Ok(self)
     }
@@ -112,25 +114,55 @@ impl Mesh {
 
     /// Builds the rank. All ranks that it is not connected to are [gone](super::Error::PeerGone).
     #[must_use]
-    pub fn build(mut self) -> Rank {
+    pub fn build(self) -> Rank {
+        self.build_with(None)
+    }
+
+    /// Builds the rank. All ranks that it is not connected to are connected by `dialer` when they
+    /// are needed.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the operating system if it is out of descriptors.
+    pub(super) fn build_dialed(mut self, dialer: Box<dyn Dial>) -> io::Result<Rank> {
+        self.inbox.open_bell()?;
+        for (peer, way) in (0..).zip(&mut self.links) {
+            if way.is_none() && peer != self.inbox.rank {
+                *way = Some(Way::Dialed);
+                self.inbox.lock().wanted.expect(peer);
+            }
+        }
+        Ok(self.build_with(Some(dialer)))
+    }
+
+    fn build_with(mut self, dialer: Option<Box<dyn Dial>>) -> Rank {
         self.is_built = true;
         let inbox = self.inbox.clone();
         let links = std::mem::take(&mut self.links);
-        let links = (0..).zip(links).map(|(peer, way)| match way {
-            _ if peer == inbox.rank => Link::Thread(Near::new(inbox.clone())),
-            Some(Way::Thread(node)) => Link::Thread(Near::new(node.inbox)),
-            Some(Way::Endpoint(endpoint)) => Link::Line(Line::new(peer, endpoint, &inbox)),
+        let mut endpoints = Vec::new();
+        let paths = (0..).zip(links).map(|(peer, way)| match way {
+            _ if peer == inbox.rank => Path::Thread(Near::new(inbox.clone())),
+            Some(Way::Thread(node)) => Path::Thread(Near::new(node.inbox)),
+            Some(Way::Dialed) => Path::Remote(OnceLock::new()),
+            Some(Way::Endpoint(endpoint)) => {
+                endpoints.push((peer, endpoint));
+                Path::Remote(OnceLock::new())
+            }
             None => {
                 let mut deferred = DeferredWork::default();
                 let why = Arc::from("this rank is not connected to it");
                 let mut state = inbox.lock();
                 state.lose(peer, &why, &mut deferred);
                 inbox.leave(state);
-                Link::Nobody
+                Path::Nobody
             }
         });
-        let links = links.collect();
-        Rank::new(Arc::new(Node::new(inbox, links)), 0, Members::default())
+        let paths = paths.collect();
+        let node = Node::new(inbox, paths, dialer);
+        for (peer, endpoint) in endpoints {
+            node.attach(peer, endpoint);
+        }
+        Rank::new(Arc::new(node), 0, Members::default())
     }
 }
 

@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::credit::Passed;
 use super::error::Error;
 use super::inbox::Inbox;
-use super::letter::{Ack, ExpectedPayload, Half, Letter, strange};
+use super::letter::{Ack, ExpectedPayload, Half, Letter, Offer, strange};
 use super::names::Status;
 use super::outbound::{outbound, without_payload};
 use super::request::RequestOutcome;
 use super::state::RankState;
 use super::table::Number;
-use super::wire::{ANNOUNCED, ANNOUNCEMENT, Frame, Label, MATCHED, WANTED, WITHDRAWN};
+use super::wire::{ABSENT, ANNOUNCED, ANNOUNCEMENT, Frame, Label, MATCHED, WANTED, WITHDRAWN};
 use super::work_queue::{DeferredTask, DeferredWork};
 use jstream_base::Header;
 use jstream_base::{HeaderError, RecvError};
@@ -20,7 +20,7 @@ use jstream_device::connection::{Body, Payload};
 use jstream_endpoint::gate::Credit;
 use jstream_endpoint::ops::{Notify, OpId, Sink};
 use jstream_endpoint::receiving::{Choice, ReceiveSink, Replies};
-use jstream_matching::{Arrival, Matched, Matcher};
+use jstream_matching::{Arrival, Envelope, Matched, Matcher};
 
 /// The receive sink for the messages of one rank.
 ///
@@ -85,6 +85,13 @@ impl RankSink {
         self.with(replies, |state, deferred| {
             if !self.count(state, header.length, deferred) {
                 return Choice::Refuse(strange(header.kind));
+            }
+            if state.is_unwanted(&heading.envelope) {
+                state.drop_letter(&heading, Letter::Coming { ack }, deferred);
+                if let Some(peer) = state.peer(self.rank) {
+                    peer.incoming = ExpectedPayload::Unwanted;
+                }
+                return Choice::Pool;
             }
             match state.matcher.arrive(heading, Letter::Coming { ack }) {
                 Ok(Arrival::Matched(matched)) => self.matched(state, matched, deferred),
@@ -190,6 +197,10 @@ impl RankSink {
             if !self.count(state, heading.held, deferred) {
                 return Err(refused);
             }
+            if state.is_unwanted(&heading.envelope) {
+                state.drop_letter(&heading, Letter::Announced { offer }, deferred);
+                return Ok(());
+            }
             match state.matcher.arrive(heading, Letter::Announced { offer }) {
                 Ok(Arrival::Matched(matched)) => state.meet(matched, deferred),
                 Ok(Arrival::Waits(id)) => {
@@ -220,11 +231,17 @@ impl RankSink {
             let mut state = self.inbox.lock();
             let peer = state.peer(self.rank).ok_or(refused)?;
             // An eager message has no body here, and must not be requested.
-            let has_body = peer.offers.get(offer).is_some_and(|o| o.body.is_some());
-            if !has_body {
+            let is_abandoned = |offer: &Offer| offer.half == Half::Abandoned;
+            let may_be_wanted = |offer: &Offer| offer.body.is_some() || is_abandoned(offer);
+            if !peer.offers.get(offer).is_some_and(may_be_wanted) {
                 return Err(refused);
             }
             let offered = peer.offers.remove(offer).ok_or(refused)?;
+            if is_abandoned(&offered) {
+                replies.alone |= !self.inbox.somebody_waits();
+                replies.push(without_payload(Frame::Absent { want }), Notify::Request);
+                return Ok(());
+            }
             if let Some(request) = state.requests.get_mut(offered.request) {
                 if let Some(sends) = &mut request.sends {
                     sends.offer = None;
@@ -253,14 +270,37 @@ impl RankSink {
                     return Ok(());
                 }
                 (None, Half::Matched) => return Err(refused),
-                (None, Half::Gone) | (Some(_), _) => {}
+                (None, Half::Gone | Half::Abandoned) | (Some(_), _) => {}
             }
             let offered = peer.offers.remove(offer).ok_or(refused)?;
-            state.complete(
-                offered.request,
-                RequestOutcome::sent_from(offered.body),
-                deferred,
-            );
+            let request = state.requests.get(offered.request);
+            let revoked = request.and_then(|request| state.revocations.error(request.context));
+            // A rank drops the messages of a communicator after it has told that it is revoked.
+            let outcome = match revoked {
+                Some(error) => RequestOutcome::unsent(error, offered.body),
+                None => RequestOutcome::sent_from(offered.body),
+            };
+            state.complete(offered.request, outcome, deferred);
+            Ok(())
+        })
+    }
+
+    /// Handles the notice that a payload that was requested is not sent.
+    fn absent(&self, want: Number, replies: &mut Replies) -> Result<(), HeaderError> {
+        let refused = strange(ABSENT);
+        self.with(replies, |state, deferred| {
+            let peer = state.peer(self.rank).ok_or(refused)?;
+            let want = peer.wants.remove(want).ok_or(refused)?;
+            state.settle(self.rank, want.heading.held, deferred);
+            let Envelope { source, tag, .. } = want.heading.envelope;
+            if want.asker.is_some() {
+                let error = Error::Withdrawn { rank: source, tag };
+                state.lose_wanted(want, error, deferred);
+            } else {
+                // The message is gone if its communicator was revoked.
+                let _ = state.matcher.withdraw(want.message);
+            }
+            state.let_in(deferred);
             Ok(())
         })
     }
@@ -401,6 +441,13 @@ impl ReceiveSink for RankSink {
                 Ok(())
             }
             Frame::Withdrawn { offer, was_there } => self.withdrawn(offer, was_there == 1, replies),
+            Frame::Absent { want } => self.absent(want, replies),
+            Frame::Revoked { context, rank } => {
+                match self.inbox.note_revocation(context, rank, self.rank) {
+                    true => Ok(()),
+                    false => Err(strange),
+                }
+            }
             Frame::Hello { .. } if self.greeted.swap(true, Ordering::Relaxed) => Err(strange),
             Frame::Hello {
                 messages, bytes, ..

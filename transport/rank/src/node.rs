@@ -1,7 +1,10 @@
 //! A rank: its inbox, and the paths to other ranks. Waiting threads drive the connections.
+//!
+//! A path over a connection has none at first, if the rank has a [`Dial`]: a send connects, and so
+//! does a thread that waits for a message of the other rank.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::Waker;
 
 use super::bell::Bell;
@@ -9,12 +12,14 @@ use super::error::Error;
 use super::inbox::Inbox;
 use super::line::Line;
 use super::local::Near;
+use super::local_values::LocalValues;
 use super::progress;
 use super::request::RequestOutcome;
 use super::state::RankState;
 use super::work_queue::{DeferredTask, DeferredWork};
 use jstream_base::SendError;
 use jstream_device::deadline::Deadline;
+use jstream_endpoint::Endpoint;
 use jstream_endpoint::codec_cache::CodecCache;
 use jstream_endpoint::ops::OpId;
 use jstream_endpoint::shared::Half;
@@ -24,9 +29,13 @@ use jstream_endpoint::spin::Spin;
 pub(super) struct Node {
     pub(super) inbox: Arc<Inbox>,
     /// Paths to all ranks, by rank.
-    links: Vec<Link>,
-    /// Ranks that are reached over a connection.
-    lines: Vec<u32>,
+    paths: Box<[Path]>,
+    /// Number of ranks that are reached over a connection, which may not exist yet.
+    remotes: usize,
+    /// Ranks with a connection.
+    lines: LineList,
+    /// Opens connections that do not exist yet.
+    dialer: Option<Box<dyn Dial>>,
     /// Ranks of this process.
     threads: Vec<u32>,
     /// Number of the next context.
@@ -35,63 +44,197 @@ pub(super) struct Node {
     pub(super) turn: AtomicUsize,
     /// Cache of readers and writers for objects.
     pub(super) codecs: CodecCache,
+    /// Values of the variables of `rank_local!`.
+    pub(super) locals: LocalValues,
 }
 
 /// The path to a rank.
-pub(super) enum Link {
+pub(super) enum Path {
     Nobody,
     /// A rank of this process, possibly this rank itself.
     Thread(Near),
-    Line(Line),
+    /// A rank that is reached over a connection, which is set when it exists.
+    Remote(OnceLock<Line>),
+}
+
+/// The way in which a rank is reached.
+#[derive(Clone, Copy)]
+pub(super) enum Link<'n> {
+    /// A rank of this process, possibly this rank itself.
+    Thread(&'n Near),
+    Line(&'n Line),
+}
+
+/// Opens connections to ranks when they are first needed.
+pub(super) trait Dial: Send + Sync {
+    /// Returns when `node` has a connection to a rank, or the reason why it can't have one. The
+    /// connection may be one that the other rank has opened.
+    fn dial(&self, node: &Node, rank: u32) -> Result<(), String>;
+
+    /// Waits until no connection is being opened or accepted, at most until the deadline.
+    fn settle(&self, until: Deadline);
+}
+
+/// The ranks with a connection, in the order in which these were opened. Ranks are added under the
+/// lock of the inbox, and read without it.
+struct LineList {
+    ranks: Box<[AtomicU32]>,
+    count: AtomicUsize,
+}
+
+impl LineList {
+    fn new(most: usize) -> Self {
+        Self {
+            ranks: (0..most).map(|_| AtomicU32::new(0)).collect(),
+            count: AtomicUsize::new(0),
+        }
+    }
+
+    /// Adds a rank. The caller holds the lock of the inbox.
+    fn add(&self, rank: u32) {
+        let count = self.count.load(Ordering::Relaxed);
+        if let Some(place) = self.ranks.get(count) {
+            place.store(rank, Ordering::Relaxed);
+            // Pairs with the load in `iter`: a thread that sees the count sees the rank.
+            self.count.store(count.saturating_add(1), Ordering::Release);
+        }
+    }
+
+    #[inline]
+    fn iter(&self) -> impl Iterator<Item = u32> {
+        let count = self.count.load(Ordering::Acquire);
+        let ranks = self.ranks.iter().take(count);
+        ranks.map(|rank| rank.load(Ordering::Relaxed))
+    }
 }
 
 impl Node {
-    pub(super) fn new(inbox: Arc<Inbox>, links: Vec<Link>) -> Self {
-        let ranks = |is_meant: fn(&Link) -> bool| {
-            let links = (0..).zip(&links).filter(|(_, link)| is_meant(link));
-            links.map(|(rank, _)| rank).collect()
-        };
+    pub(super) fn new(inbox: Arc<Inbox>, paths: Vec<Path>, dialer: Option<Box<dyn Dial>>) -> Self {
+        let numbered = (0..).zip(&paths);
+        let threads = numbered.filter(|(_, path)| matches!(path, Path::Thread(_)));
+        let threads = threads.map(|(rank, _)| rank).collect();
+        let remotes = paths.iter().filter(|path| matches!(path, Path::Remote(_)));
+        let remotes = remotes.count();
         Self {
-            lines: ranks(|link| matches!(link, Link::Line(_))),
-            threads: ranks(|link| matches!(link, Link::Thread(_))),
+            remotes,
+            lines: LineList::new(remotes),
+            dialer,
+            threads,
             inbox,
-            links,
+            paths: paths.into(),
             contexts: AtomicU32::new(2),
             turn: AtomicUsize::new(0),
             codecs: CodecCache::default(),
+            locals: LocalValues::default(),
         }
     }
 
-    /// Returns the path to a rank.
+    /// Adds the connection to a rank, unless there is one. Threads and tasks that wait drive it
+    /// from now on.
+    pub(super) fn attach(&self, rank: u32, endpoint: Endpoint) {
+        let Some(Path::Remote(place)) = self.paths.get(rank as usize) else {
+            return;
+        };
+        if place.get().is_some() {
+            return;
+        }
+        self.inbox.add_line(rank);
+        let line = Line::new(rank, endpoint, &self.inbox);
+        if place.set(line).is_ok() {
+            let mut state = self.inbox.lock();
+            self.lines.add(rank);
+            state.note_line(rank);
+            self.inbox.leave(state);
+        }
+    }
+
+    /// Returns the way to a rank, and connects to it if there is no connection.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::PeerGone`] if the rank can't be connected to. It is gone from then on.
     #[inline]
-    pub(super) fn link(&self, rank: u32) -> Result<&Link, Error> {
-        match self.links.get(rank as usize) {
-            Some(Link::Nobody) | None => Err(Error::NoRank {
-                rank,
-                size: self.inbox.size,
-            }),
-            Some(link) => Ok(link),
+    pub(super) fn link(&self, rank: u32) -> Result<Link<'_>, Error> {
+        match self.paths.get(rank as usize) {
+            Some(Path::Thread(near)) => Ok(Link::Thread(near)),
+            Some(Path::Remote(place)) => match place.get() {
+                Some(line) => Ok(Link::Line(line)),
+                None => self.connect(rank, place),
+            },
+            Some(Path::Nobody) | None => Err(self.no_rank(rank)),
         }
     }
 
-    /// Returns true if there are several connections, so that a thread that blocks on one would
+    fn no_rank(&self, rank: u32) -> Error {
+        let size = self.inbox.size;
+        Error::NoRank { rank, size }
+    }
+
+    #[cold]
+    fn connect<'n>(&'n self, rank: u32, place: &'n OnceLock<Line>) -> Result<Link<'n>, Error> {
+        let gone = self.inbox.lock().gone(rank);
+        if let Some(error) = gone {
+            return Err(error);
+        }
+        let dialed = match &self.dialer {
+            Some(dialer) => dialer.dial(self, rank),
+            None => Err("this rank is not connected to it".to_owned()),
+        };
+        if let Some(line) = place.get() {
+            return Ok(Link::Line(line));
+        }
+        let why = dialed.err().unwrap_or_default();
+        let gone = self.with(|state, deferred| {
+            state.lose(rank, &Arc::from(why), deferred);
+            state.gone(rank)
+        });
+        Err(gone.unwrap_or_else(|| self.no_rank(rank)))
+    }
+
+    /// Connects to a rank for which a receive has waited for some time without a connection, if
+    /// there is one. Otherwise, returns the time at which the next one is due.
+    pub(super) fn connect_wanted(&self) -> Option<Deadline> {
+        if !self.inbox.has_wanted() {
+            return Some(Deadline::NEVER);
+        }
+        let next = self.inbox.lock().wanted.next_due();
+        match next {
+            Ok(rank) => {
+                // If this fails, the rank is gone, which ends the receive.
+                let _ = self.link(rank);
+                None
+            }
+            Err(due) => Some(due),
+        }
+    }
+
+    /// Returns the other ranks that messages may have been exchanged with. Waits until no
+    /// connection is being opened, at most until the deadline.
+    pub(super) fn reached(&self, until: Deadline) -> Vec<u32> {
+        if let Some(dialer) = &self.dialer {
+            dialer.settle(until);
+        }
+        let own = self.inbox.rank;
+        let threads = self.threads.iter().copied().filter(|rank| *rank != own);
+        threads.chain(self.lines.iter()).collect()
+    }
+
+    /// Returns true if there may be several connections, so that a thread that blocks on one would
     /// delay the others.
     #[inline]
     pub(super) fn has_many_lines(&self) -> bool {
-        self.lines.len() > 1
+        self.remotes > 1
     }
 
+    /// Returns the connections that exist.
     #[inline]
     pub(super) fn lines(&self) -> impl Iterator<Item = &Line> {
-        let links = self.lines.iter();
-        links.filter_map(|rank| match self.links.get(*rank as usize) {
-            Some(Link::Line(line)) => Some(line),
-            _ => None,
-        })
+        self.lines.iter().filter_map(|rank| self.line(rank))
     }
 
+    /// Returns true if there are ranks that are reached over connections, which may not exist yet.
     pub(super) fn has_lines(&self) -> bool {
-        !self.lines.is_empty()
+        self.remotes > 0
     }
 
     /// Returns true if there are other ranks whose messages arrive through queues.
@@ -106,15 +249,16 @@ impl Node {
         threads.any(|rank| self.inbox.has_queued(*rank))
     }
 
+    /// Returns true if there is never more than one connection.
     pub(super) fn has_one_line(&self) -> bool {
-        self.lines.len() == 1
+        self.remotes == 1
     }
 
     /// Returns the connection to a rank, if there is one.
     #[inline]
     pub(super) fn line(&self, rank: u32) -> Option<&Line> {
-        match self.links.get(rank as usize) {
-            Some(Link::Line(line)) => Some(line),
+        match self.paths.get(rank as usize) {
+            Some(Path::Remote(place)) => place.get(),
             _ => None,
         }
     }
@@ -129,6 +273,7 @@ impl Node {
         if !deferred.is_empty() {
             self.carry_out(deferred);
         }
+        self.end_open_revocations();
         result
     }
 
@@ -149,6 +294,7 @@ impl Node {
     pub(super) fn drive(&self) {
         self.take_in();
         self.drive_lines();
+        self.end_open_revocations();
     }
 
     /// Drains the queues of threads, and runs `work` on the state.
@@ -182,7 +328,13 @@ impl Node {
     }
 
     /// Like [`drive`](Self::drive), and wakes `task` when a connection can make progress again.
+    /// Tasks have no time limit, so they connect at once to the ranks of their receives.
     pub(super) fn drive_for_task(&self, task: &Waker) {
+        while self.inbox.has_wanted() {
+            let next = self.inbox.lock().wanted.pop();
+            // If this fails, the rank is gone, which ends the receive.
+            let _ = next.map(|rank| self.link(rank));
+        }
         self.drive();
         for line in self.lines() {
             let shared = line.endpoint.shared();
@@ -251,11 +403,15 @@ impl Node {
                     return Some(answer);
                 }
             } else if spin.again() {
-            } else if until.has_passed() {
-                return attempt();
             } else {
-                self.sleep(seen, until);
-                spin.has_slept();
+                let due = self.connect_wanted();
+                if until.has_passed() {
+                    return attempt();
+                }
+                if let Some(due) = due {
+                    self.sleep(seen, until.or_sooner(due));
+                    spin.has_slept();
+                }
             }
         }
     }
@@ -298,20 +454,22 @@ impl Node {
         self.wait_unlocked(None, || deadline, has_credit).is_some()
     }
 
-    /// Ends sending on all connections.
+    /// Ends sending on all connections. Returns the first error.
     pub(super) fn finish_lines(&self) -> Result<(), Error> {
-        for (rank, link) in (0..).zip(&self.links) {
-            if let Link::Line(line) = link {
-                match line.endpoint.finish() {
-                    Ok(()) | Err(SendError::Closed { .. } | SendError::ClosedLocally { .. }) => {}
-                    Err(source) => {
-                        let source = Box::new(source);
-                        return Err(Error::NotSent { rank, source });
-                    }
+        let mut result = Ok(());
+        for rank in self.lines.iter() {
+            match self
+                .line(rank)
+                .map_or(Ok(()), |line| line.endpoint.finish())
+            {
+                Ok(()) | Err(SendError::Closed { .. } | SendError::ClosedLocally { .. }) => {}
+                Err(source) => {
+                    let source = Box::new(source);
+                    result = result.and(Err(Error::NotSent { rank, source }));
                 }
             }
         }
-        Ok(())
+        result
     }
 
     /// Waits for the outcome of a request. Returns `None` if the deadline passes. Polls the
@@ -367,12 +525,13 @@ impl Drop for Node {
     fn drop(&mut self) {
         let rest = self.inbox.close();
         drop(rest);
-        for link in &self.links {
-            match link {
-                Link::Thread(other) => self.inbox.end_for(&other.inbox),
-                Link::Line(line) => line.endpoint.shared().abandon_posted(),
-                Link::Nobody => {}
+        for path in &self.paths {
+            if let Path::Thread(other) = path {
+                self.inbox.end_for(&other.inbox);
             }
+        }
+        for line in self.lines() {
+            line.endpoint.shared().abandon_posted();
         }
     }
 }

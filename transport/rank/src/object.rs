@@ -153,7 +153,6 @@ impl Node {
         Ok(match self.link(to)? {
             Link::Line(line) => &line.endpoint.shared().info().pool,
             Link::Thread(near) => near.inbox.pool(),
-            Link::Nobody => self.inbox.pool(),
         })
     }
 
@@ -184,7 +183,6 @@ impl Node {
                 let filled = self.bytes_of(object)?;
                 Ok(self.post_buffer(to, label, filled, false))
             }
-            Link::Nobody => Ok(PostOutcome::Done),
         }
     }
 

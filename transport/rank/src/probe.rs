@@ -139,6 +139,9 @@ impl Drop for Prober<'_> {
 impl RankState {
     /// Claims a message, or returns the error if none can come.
     fn find(&mut self, pattern: &Pattern) -> Option<Result<(Status, Claim), Error>> {
+        if let Some(error) = self.revocations.error(pattern.context) {
+            return Some(Err(error));
+        }
         // A message that was lost with its source before all of it had arrived is skipped.
         while let Some(claim) = self.matcher.claim(pattern) {
             if let Some(Letter::Lost) = self.matcher.message_mut(claim.message()) {
@@ -147,6 +150,7 @@ impl RankState {
             }
             return Some(Ok((Status::of(claim.heading()), claim)));
         }
+        self.want_lines(pattern);
         match pattern.source {
             Some(rank) if rank as usize >= self.peers.len() => Some(Err(Error::NoRank {
                 rank,

@@ -104,6 +104,13 @@ pub(super) fn advance_all() {
     let _ = POSTED.try_with(PostedList::advance_all);
 }
 
+/// Returns true if this thread has posted operations, which it has to advance while it waits.
+#[inline]
+pub(super) fn has_posted() -> bool {
+    let has_posted = POSTED.try_with(|posted| !posted.entries.borrow().is_empty());
+    has_posted.unwrap_or(false)
+}
+
 /// Adds an operation to the list of this thread.
 ///
 /// # Safety

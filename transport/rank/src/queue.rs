@@ -23,6 +23,7 @@ use super::wire::Label;
 use jstream_base::Header;
 use jstream_device::SlotMessage as Cell;
 use jstream_matching::{Heading, Pattern};
+use jstream_sync::CacheLines;
 use jstream_sync::ring::{Emptier, Filler, Viewer, ring};
 
 /// Number of messages that a queue holds.
@@ -34,13 +35,13 @@ pub(super) const SHORT: usize = 4096;
 /// The sending end, which the threads of the sender share.
 pub(super) struct Entry {
     filler: Mutex<Filler<Cell>>,
-    is_open: Arc<AtomicBool>,
+    is_open: Arc<CacheLines<AtomicBool>>,
 }
 
 /// The receiving end, which is protected by the lock of the inbox.
 pub(super) struct Exit {
     emptier: Emptier<Cell>,
-    is_open: Arc<AtomicBool>,
+    is_open: Arc<CacheLines<AtomicBool>>,
 }
 
 /// The payload of a message that is taken out.
@@ -52,7 +53,7 @@ pub(super) enum Content<'c> {
 /// Returns both ends, and the view for polling without the lock.
 fn queue() -> (Entry, Exit, Viewer<Cell>) {
     let (filler, emptier) = ring(SLOTS);
-    let is_open = Arc::new(AtomicBool::new(false));
+    let is_open = Arc::new(CacheLines(AtomicBool::new(false)));
     let viewer = emptier.viewer();
     let entry = Entry {
         filler: Mutex::new(filler),
@@ -66,7 +67,7 @@ impl Entry {
     /// closed.
     #[inline]
     pub(super) fn is_open(&self) -> bool {
-        self.is_open.load(Ordering::Relaxed)
+        self.is_open.0.load(Ordering::Relaxed)
     }
 
     /// Puts a message into the queue. Returns false if it is closed or full, or if another thread

@@ -26,6 +26,9 @@ use jstream_matching::{Heading, Pattern};
 
 /// Number of polls of the queues between two pauses of the processor.
 const LOOKS: u32 = 16;
+/// Number of polls of the queues before the first look into the inbox: as many as take the time
+/// in which a message gets from one core to another.
+const EARLY_LOOKS: u32 = 64;
 
 /// The destination of a message.
 pub(super) enum WantedMessage<'m> {
@@ -87,7 +90,7 @@ impl Node {
         &self,
         pattern: &Pattern,
         wanted: &mut WantedMessage<'_>,
-        deadline: Deadline,
+        deadline: impl Fn() -> Deadline,
         spun: Option<Spin>,
     ) -> Result<ArrivedMessage, Option<Spin>> {
         let is_for_this = match (pattern.source, &wanted) {
@@ -100,6 +103,9 @@ impl Node {
             return Err(None);
         }
         let inbox = &*self.inbox;
+        // A message that arrives meanwhile is received under one lock. The answer of a rank that
+        // has sent at the same time as this one often does.
+        let _ = self.has_threads() && (0..EARLY_LOOKS).any(|_| self.has_queued(pattern.source));
         let seen = inbox.epoch();
         match self.look(pattern, wanted, false) {
             PollOutcome::Came(came) => Ok(came),
@@ -112,14 +118,15 @@ impl Node {
         &self,
         pattern: &Pattern,
         wanted: &mut WantedMessage<'_>,
-        deadline: Deadline,
+        deadline: impl Fn() -> Deadline,
         mut seen: u32,
         spun: Option<Spin>,
     ) -> Result<ArrivedMessage, Option<Spin>> {
         let inbox = &*self.inbox;
         let waits = self.has_lines().then(|| inbox.note_waiting());
         let habit = inbox.habit.load(Ordering::Relaxed);
-        let mut spin = spun.unwrap_or_else(|| Spin::begin(inbox.options.spin, habit, deadline));
+        let begin = || Spin::begin(inbox.options.spin, habit, Deadline::NEVER);
+        let mut spin = spun.unwrap_or_else(begin);
         let result = loop {
             self.drive_lines();
             let is_queued = (0..LOOKS).any(|_| self.has_queued(pattern.source));
@@ -135,7 +142,7 @@ impl Node {
                     PollOutcome::Nothing => {}
                     PollOutcome::Other => break None,
                 }
-            } else if !spin.again() {
+            } else if self.is_revoked(pattern.context) || !spin.again_until(&deadline) {
                 break Some(spin);
             }
         };

@@ -30,7 +30,14 @@ impl RankState {
         expected: ElementName,
         deferred: &mut DeferredWork,
     ) -> OpId {
-        let id = self.requests.insert(RankRequest::receive(place, expected));
+        let context = pattern.context;
+        let id = self
+            .requests
+            .insert(RankRequest::receive(context, place, expected));
+        if let Some(error) = self.revocations.error(context) {
+            self.complete(id, RequestOutcome::failed(error), deferred);
+            return id;
+        }
         let descriptor = (expected.descriptor != 0).then_some(expected.descriptor);
         let alone = pattern.source.is_none() && self.nobody_is_left_in(pattern.context);
         let posted = self
@@ -53,6 +60,7 @@ impl RankState {
                 if let Some(request) = self.requests.get_mut(id) {
                     request.posted = Some(receive);
                 }
+                self.want_lines(&pattern);
                 self.let_in(deferred);
             }
             Err(unposted) => {
@@ -79,7 +87,15 @@ impl RankState {
         expected: ElementName,
         deferred: &mut DeferredWork,
     ) -> OpId {
-        let id = self.requests.insert(RankRequest::receive(place, expected));
+        let context = claim.heading().envelope.context;
+        let id = self
+            .requests
+            .insert(RankRequest::receive(context, place, expected));
+        if let Some(error) = self.revocations.error(context) {
+            self.complete(id, RequestOutcome::failed(error), deferred);
+            self.restore(claim, deferred);
+            return id;
+        }
         if self.is_announced(&claim) {
             self.ask(id, claim, deferred);
         } else {
@@ -93,6 +109,11 @@ impl RankState {
 
     /// Releases a claim.
     pub(super) fn restore(&mut self, claim: Claim, deferred: &mut DeferredWork) {
+        if self.is_unwanted(&claim.heading().envelope) {
+            let (heading, letter) = self.matcher.take(claim);
+            self.drop_letter(&heading, letter, deferred);
+            return self.let_in(deferred);
+        }
         if self.is_announced(&claim) {
             match self.matcher.hand_on(claim) {
                 Some((id, claim)) => {
@@ -285,6 +306,10 @@ impl RankState {
         letter: Letter,
         deferred: &mut DeferredWork,
     ) -> Result<(), Letter> {
+        if self.is_unwanted(&heading.envelope) {
+            self.drop_letter(&heading, letter, deferred);
+            return Ok(());
+        }
         match self.matcher.arrive(heading, letter) {
             Ok(Arrival::Matched(matched)) => self.meet(matched, deferred),
             Ok(Arrival::Waits(id)) => {

@@ -47,6 +47,8 @@ impl ReceiveTarget {
 /// that it sends. `lent` relies on this.
 pub(super) struct RankRequest {
     place: ReceiveTarget,
+    /// The context of the message.
+    pub(super) context: u32,
     pub(super) capacity: Option<usize>,
     /// The expected element type; bytes accept any type.
     pub(super) expected: ElementName,
@@ -72,8 +74,9 @@ pub(super) struct Sending {
 }
 
 impl RankRequest {
-    pub(super) fn receive(place: ReceiveTarget, expected: ElementName) -> Self {
+    pub(super) fn receive(context: u32, place: ReceiveTarget, expected: ElementName) -> Self {
         Self {
+            context,
             capacity: place.capacity(),
             place,
             expected,
@@ -86,15 +89,16 @@ impl RankRequest {
         }
     }
 
-    pub(super) fn send(to: u32) -> Self {
+    pub(super) fn send(context: u32, to: u32) -> Self {
         Self {
             sends: Some(Sending { to, offer: None }),
-            ..Self::receive(ReceiveTarget::Pool, ElementName::BYTES)
+            ..Self::receive(context, ReceiveTarget::Pool, ElementName::BYTES)
         }
     }
 
     /// Takes the jbuf that was posted, if it is still unused. A message with a layout arrives in
     /// another buffer.
+    #[inline]
     pub(super) fn take_place(&mut self) -> Option<EmptyBuffer> {
         match std::mem::replace(&mut self.place, ReceiveTarget::Pool) {
             ReceiveTarget::Pool | ReceiveTarget::Scattered { .. } => None,

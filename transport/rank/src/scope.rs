@@ -382,7 +382,10 @@ impl<'scope> Scope<'scope, '_> {
                 let message = unsafe { message_of(bytes) };
                 self.send_posted(None, || {
                     let heading = label.heading(node.inbox.rank, length as u64);
-                    PostOutcome::Pending(node.lend(to, &near.inbox, heading, message, gather))
+                    match node.lend(to, &near.inbox, heading, message, gather) {
+                        Ok(request) => PostOutcome::Pending(request),
+                        Err(error) => PostOutcome::Refused(error, None),
+                    }
                 })
             }
             RunTransfer::Segments(line, segments) => {
@@ -655,6 +658,14 @@ impl ScopedSend<'_> {
     pub fn cancel(self) -> Result<(), Error> {
         if let Some(id) = self.ticket.id() {
             self.ticket.rank.node().cancel_send(id);
+        }
+        self.wait()
+    }
+
+    /// Like [`cancel`](Self::cancel), but does not wait for the answer of the other rank.
+    pub(super) fn abandon(self) -> Result<(), Error> {
+        if let Some(id) = self.ticket.id() {
+            self.ticket.rank.node().abandon_send(id);
         }
         self.wait()
     }

@@ -25,10 +25,10 @@ use jstream_endpoint::shared::Patience;
 use jstream_matching::Heading;
 
 impl Node {
-    /// Creates a request of a message for `to`.
-    pub(super) fn sender(&self, to: u32) -> (OpId, Sender) {
-        let request = self.inbox.lock().requests.insert(RankRequest::send(to));
-        (request, Sender::new(self.inbox.clone(), request, to))
+    /// Creates a request of a message for the thread `to`.
+    fn sender(&self, context: u32, to: u32) -> Result<(OpId, Sender), Error> {
+        let request = self.inbox.lock().insert_send(context, to)?;
+        Ok((request, Sender::new(self.inbox.clone(), request, to)))
     }
 
     /// Posts a message to a thread. The payload is moved.
@@ -40,6 +40,10 @@ impl Node {
         mut payload: Payload,
         confirmed: bool,
     ) -> PostOutcome {
+        let context = heading.envelope.context;
+        if let Err(error) = self.check(context) {
+            return PostOutcome::Refused(error, Some(payload));
+        }
         if !confirmed {
             payload = match near.try_bring(heading, payload) {
                 Ok(()) => return PostOutcome::Done,
@@ -47,7 +51,10 @@ impl Node {
                 Err((None, payload)) => payload,
             };
         }
-        let (request, sender) = self.sender(to);
+        let (request, sender) = match self.sender(context, to) {
+            Ok(request) => request,
+            Err(error) => return PostOutcome::Refused(error, Some(payload)),
+        };
         let ack = if confirmed {
             Ack::Thread(sender)
         } else {
@@ -60,6 +67,7 @@ impl Node {
             // Dropping the letter notifies the sender.
             drop(letter);
         }
+        self.end_if_revoked(request, context);
         PostOutcome::Pending(request)
     }
 
@@ -73,6 +81,9 @@ impl Node {
         bytes: &[u8],
     ) -> Option<Result<(), Error>> {
         let length = bytes.len() as u64;
+        if let Err(error) = self.check(label.context) {
+            return Some(Err(error));
+        }
         match self.link(to) {
             Ok(Link::Line(line)) if line.is_gone() => Some(Err(self.lost(to))),
             Ok(Link::Line(line)) if bytes.len() <= SMALL && length <= line.eager => {
@@ -94,7 +105,6 @@ impl Node {
                 }
             }
             Ok(Link::Line(_) | Link::Thread(_)) => None,
-            Ok(Link::Nobody) => Some(Ok(())),
             Err(error) => Some(Err(error)),
         }
     }
@@ -109,6 +119,7 @@ impl Node {
         bytes: &[u8],
         confirmed: bool,
     ) -> Result<(), Error> {
+        self.check(label.context)?;
         match self.link(to)? {
             Link::Line(line) if line.is_gone() => Err(self.lost(to)),
             Link::Line(line) if !confirmed && bytes.len() as u64 <= line.eager => {
@@ -148,7 +159,6 @@ impl Node {
                 }
                 self.send_bytes_waiting(to, &near.inbox, heading, bytes, confirmed, is_long)
             }
-            Link::Nobody => Ok(()),
         }
     }
 
@@ -181,7 +191,8 @@ impl Node {
             empty.and_then(|empty| empty.copy_from(bytes).ok())
         };
         if let Some(copy) = copy {
-            let (request, sender) = self.sender(to);
+            let context = heading.envelope.context;
+            let (request, sender) = self.sender(context, to)?;
             let ack = if confirmed {
                 Ack::Thread(sender)
             } else {
@@ -190,6 +201,7 @@ impl Node {
             let payload = Payload::Bytes(copy);
             // The letter notifies the sender, also if it is returned and dropped.
             drop(inbox.bring_letter(heading, Letter::Here { payload, ack }));
+            self.end_if_revoked(request, context);
             return self.outcome(request).result.map(drop);
         }
         self.send_lent_message(bytes, |bytes| self.lend(to, inbox, heading, bytes, None))
@@ -203,8 +215,9 @@ impl Node {
         heading: Heading,
         bytes: MessageBuffer,
         gather: Option<Box<Runs>>,
-    ) -> OpId {
-        let (request, sender) = self.sender(to);
+    ) -> Result<OpId, Error> {
+        let context = heading.envelope.context;
+        let (request, sender) = self.sender(context, to)?;
         let letter = Letter::Lent {
             bytes,
             gather,
@@ -212,7 +225,8 @@ impl Node {
         };
         // If the other rank has ended, dropping the letter notifies the sender.
         drop(inbox.bring_letter(heading.announced(), letter));
-        request
+        self.end_if_revoked(request, context);
+        Ok(request)
     }
 
     /// Sends over a connection and drives all other connections meanwhile, because the receiver may
@@ -243,6 +257,7 @@ impl Node {
         &self,
         to: u32,
         line: &Line,
+        context: u32,
         body: Option<Body<'static>>,
         length: u64,
     ) -> Result<(OpId, u32), (Error, Option<Body<'static>>)> {
@@ -252,6 +267,9 @@ impl Node {
             return Err((Error::TooLong { length, max, rank }, body));
         }
         let mut state = self.inbox.lock();
+        if let Some(error) = state.revocations.error(context) {
+            return Err((error, body));
+        }
         let RankState {
             requests, peers, ..
         } = &mut *state;
@@ -262,7 +280,7 @@ impl Node {
         if let Some(why) = peer.gone.clone() {
             return Err((Error::PeerGone { rank: to, why }, body));
         }
-        let request = requests.insert(RankRequest::send(to));
+        let request = requests.insert(RankRequest::send(context, to));
         let number = peer.offers.insert(Offer {
             request,
             body,
@@ -287,6 +305,9 @@ impl Node {
         confirmed: bool,
     ) -> PostOutcome {
         let length = filled.len() as u64;
+        if let Err(error) = self.check(label.context) {
+            return PostOutcome::Refused(error, Some(Payload::Bytes(filled)));
+        }
         match self.link(to) {
             Ok(Link::Thread(near)) => {
                 let heading = label.heading(self.inbox.rank, length);
@@ -312,7 +333,6 @@ impl Node {
                 }
                 self.post_to_line(to, line, label, Body::Owned(filled), length, confirmed)
             }
-            Ok(Link::Nobody) => PostOutcome::Done,
             Err(error) => PostOutcome::Refused(error, Some(Payload::Bytes(filled))),
         }
     }
@@ -328,6 +348,9 @@ impl Node {
         confirmed: bool,
     ) -> PostOutcome {
         let length = bytes.len() as u64;
+        if let Err(error) = self.check(label.context) {
+            return PostOutcome::Refused(error, None);
+        }
         match self.link(to) {
             Ok(Link::Thread(near)) => {
                 let heading = label.heading(self.inbox.rank, length);
@@ -338,10 +361,12 @@ impl Node {
                         Left::NoRoom => {}
                     }
                 }
-                PostOutcome::Pending(self.lend(to, &near.inbox, heading, message(), None))
+                match self.lend(to, &near.inbox, heading, message(), None) {
+                    Ok(request) => PostOutcome::Pending(request),
+                    Err(error) => PostOutcome::Refused(error, None),
+                }
             }
             Ok(Link::Line(line)) => self.post_to_line(to, line, label, body, length, confirmed),
-            Ok(Link::Nobody) => PostOutcome::Done,
             Err(error) => PostOutcome::Refused(error, None),
         }
     }
@@ -371,12 +396,17 @@ impl Node {
             };
             self.post_offered(to, line, label, body, length, is_long)
         } else {
+            let inserted = self.inbox.lock().insert_send(label.context, to);
+            let request = match inserted {
+                Ok(request) => request,
+                Err(error) => return PostOutcome::Refused(error, payload_of(body)),
+            };
             let frame = Frame::Eager { label };
             let shared = line.endpoint.shared();
             let (message, refused) = shared.outbound(frame.header(), Some(length), body);
-            let request = self.inbox.lock().requests.insert(RankRequest::send(to));
             let notify = Notify::Sink(line.whole.clone(), request.number());
             shared.post_with_credit(message, refused, notify, Credit::of_message(length));
+            self.end_if_revoked(request, label.context);
             PostOutcome::Pending(request)
         }
     }
@@ -396,7 +426,7 @@ impl Node {
         } else {
             (None, Some(body))
         };
-        let (request, offer) = match self.offer(to, line, offered, length) {
+        let (request, offer) = match self.offer(to, line, label.context, offered, length) {
             Ok(offered) => offered,
             Err((error, offered)) => {
                 let body = offered.or(first);
@@ -415,6 +445,7 @@ impl Node {
         };
         let notify = Notify::Sink(line.offers.clone(), request.number());
         shared.post_with_credit(message, None, notify, Credit::of_message(held));
+        self.end_if_revoked(request, label.context);
         PostOutcome::Pending(request)
     }
 }

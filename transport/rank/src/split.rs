@@ -2,14 +2,11 @@
 
 use std::sync::atomic::Ordering;
 
-use super::communicator::{COLLECTIVE, Members};
+use super::communicator::{COLLECTIVE, ENDING, Members};
 use super::error::Error;
 use super::member::Rank;
 use super::node::Node;
 use super::operation::{Max, Min};
-
-/// The context of the messages with which ranks take leave.
-const ENDING: u32 = 1;
 
 impl Rank {
     /// Returns this rank in a new context, which is isolated from the messages of all other
@@ -138,7 +135,7 @@ impl Rank {
 
 impl Node {
     /// Reserves the number of a context. Returns false if it may be in use.
-    fn reserve(&self, context: u32) -> bool {
+    pub(super) fn reserve(&self, context: u32) -> bool {
         let reserved = self
             .contexts
             .fetch_max(context.saturating_add(1), Ordering::Relaxed);

@@ -4,13 +4,16 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::task::Waker;
 
+use super::communicators::Communicators;
 use super::credit::Account;
 use super::error::Error;
 use super::letter::{ExpectedPayload, Letter, Offer, Want};
 use super::queue::Exit;
 use super::request::{RankRequest, RequestOutcome};
-use super::subgroups::Subgroups;
+use super::revocations::Revocations;
 use super::table::{Number, NumberTable};
+use super::tombstones::Tombstones;
+use super::wanted_lines::WantedLines;
 use jstream_endpoint::ops::{OpId, Ops};
 use jstream_matching::{Heading, Matcher, MessageId};
 
@@ -35,7 +38,11 @@ pub(super) struct RankState {
     /// Number of requests that a task waits for.
     pub(super) tasks: u32,
     pub(super) closed: bool,
-    pub(super) subgroups: Subgroups,
+    pub(super) communicators: Communicators,
+    pub(super) revocations: Revocations,
+    /// Operations of which messages may still arrive.
+    pub(super) tombstones: Tombstones,
+    pub(super) wanted: WantedLines,
 }
 
 /// State of another rank.
@@ -101,7 +108,7 @@ impl RankState {
         if self.nobody_is_left() {
             return true;
         }
-        let members = self.subgroups.members(context);
+        let members = self.communicators.members(context);
         members.is_some_and(|members| members.others_are_all(|rank| self.is_over(rank)))
     }
 

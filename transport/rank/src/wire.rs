@@ -42,6 +42,10 @@ frames! {
         },
         /// Returned credit, for messages that no longer count.
         CREDIT = 0x6a73_720a => Credit { messages: u64 = First, bytes: u64 = Second },
+        /// Notice that a payload that was requested is not sent, because the message was withdrawn.
+        ABSENT = 0x6a73_720b => Absent { want: Number = First },
+        /// Notice that the rank has revoked a communicator.
+        REVOKED = 0x6a73_720c => Revoked { context: u32 = First, rank: u32 = Second },
     }
 }
 
@@ -137,6 +141,11 @@ mod tests {
                 offer: 6,
                 was_there: 0,
             },
+            Frame::Absent { want: 7 },
+            Frame::Revoked {
+                context: 8,
+                rank: u32::MAX,
+            },
         ];
         for frame in frames {
             assert_eq!(Frame::of(&frame.header()), Ok(frame));
@@ -162,10 +171,11 @@ mod tests {
         for header in [
             Header::default(),
             Header::new(EAGER - 1, [0; 3]),
-            Header::new(CREDIT + 1, [0; 3]),
+            Header::new(REVOKED + 1, [0; 3]),
             Header::new(HELLO, [VERSION + 1, 1, 1]),
             Header::new(DATA, [1 << 32, 0, 0]),
             Header::new(WANTED, [0, u64::MAX, 0]),
+            Header::new(REVOKED, [1 << 32, 0, 0]),
         ] {
             let kind = header.kind;
             assert_eq!(Frame::of(&header), Err(HeaderError::Rank { kind }));

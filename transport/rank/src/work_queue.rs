@@ -4,6 +4,7 @@ use std::any::Any;
 
 use jstream::buffer::{EmptyBuffer, MessageBuffer};
 
+use super::error::Error;
 use super::layout::runs::Runs;
 use super::letter::Sender;
 use super::request::RequestOutcome;
@@ -38,6 +39,25 @@ pub(super) enum DeferredTask {
     DropPayload(#[allow(dead_code, reason = "is dropped")] Payload),
 }
 
+/// A message that is not received, because its communicator was revoked. Dropping it ends the
+/// request of its sender with the error, and returns the message.
+pub(super) struct Refusal(Option<(Sender, Option<Payload>, Error)>);
+
+impl Refusal {
+    /// Creates a refusal. Borrowed memory must have been dropped before.
+    pub(super) fn new(sender: Sender, payload: Option<Payload>, error: Error) -> Self {
+        Self(Some((sender, payload, error)))
+    }
+}
+
+impl Drop for Refusal {
+    fn drop(&mut self) {
+        if let Some((sender, payload, error)) = self.0.take() {
+            sender.refuse(payload, error);
+        }
+    }
+}
+
 /// A copy of a message to its destination.
 pub(super) struct Copy {
     pub(super) request: OpId,
@@ -67,6 +87,12 @@ impl DropQueue for RequestOutcome {
 impl DropQueue for Payload {
     fn into_task(self) -> Option<DeferredTask> {
         Some(DeferredTask::DropPayload(self))
+    }
+}
+
+impl DropQueue for Refusal {
+    fn into_task(self) -> Option<DeferredTask> {
+        Some(DeferredTask::Drop(Box::new(self)))
     }
 }
 

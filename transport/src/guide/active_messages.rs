@@ -82,6 +82,17 @@
 //! ran inline, moved, reran, or were refused, and the number of runs that exceeded their
 //! [budget](crate::active::Builder::budget).
 //!
+//! # Replicated objects
+//!
+//! A [`Guarded`](crate::active::Guarded) object is at one side, and the other side reads it by
+//! requests. A [`Replicated`](crate::active::Replicated) object has a copy at each of several
+//! members. Reads are local. A write is a value that is sent to all members, and that a function
+//! applies to each copy; all members apply the writes in one order. A member can
+//! [wait](crate::active::Replicated::wait) until its copy has a given state. Objects that are read
+//! more often than written should be replicated, such as the bound of a search; a queue of jobs
+//! should not be. If a member is lost, writes and waits fail with
+//! [`ReplicaError::Lost`](crate::active::ReplicaError::Lost), which names it.
+//!
 //! # Errors
 //!
 //! A request ends with a reply, or with a [`RequestError`](crate::active::RequestError). The error

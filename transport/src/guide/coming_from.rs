@@ -32,7 +32,7 @@
 //! | `MPI_Testany`, `MPI_Testsome`, `MPI_Testall` | `test_any`, `test_some`, `test_all` | [`test_any`](crate::rank::test_any), [`test_some`](crate::rank::test_some), [`test_all`](crate::rank::test_all) |
 //! | `MPI_Mprobe`, `MPI_Improbe`, `MPI_Mrecv` | `matched_probe`, `immediate_matched_probe` | [`probe`](crate::rank::Rank::probe), [`iprobe`](crate::rank::Rank::iprobe), [`Probed::recv`](crate::rank::Probed::recv) |
 //! | `MPI_Recv_init`, `MPI_Start` | none | [`recv_init`](crate::rank::Rank::recv_init), [`PersistentRecv::start`](crate::rank::PersistentRecv::start) |
-//! | `MPI_Type_vector`, `MPI_Type_indexed`, `MPI_Type_create_struct` | `UserDatatype` | a [`Layout`](crate::rank::Layout) of the call, with [`send_layout`](crate::rank::Rank::send_layout), [`recv_layout`](crate::rank::Rank::recv_layout) and others |
+//! | `MPI_Type_vector`, `MPI_Type_indexed`, `MPI_Type_create_struct` | `UserDatatype` | a [`Layout`](crate::rank::Layout) of the call, with [`send_layout`](crate::rank::Rank::send_layout), [`recv_layout`](crate::rank::Rank::recv_layout) and others; fields of different types are a [`Record`](crate::rank::Record) |
 //! | derived datatypes without gaps | `#[derive(Equivalence)]` | the traits of `zerocopy` for [plain values](crate::rank::Element), [`send_object`](crate::rank::Rank::send_object) for all others |
 //! | `MPI_Barrier`, `MPI_Bcast` | `barrier`, `broadcast_into` | [`barrier`](crate::rank::Rank::barrier), [`broadcast`](crate::rank::Rank::broadcast) |
 //! | `MPI_Scatter`, `MPI_Gather`, `MPI_Allgather`, `MPI_Alltoall`, and with `v` | `scatter_into`, `gather_into`, `all_gather_into`, `all_to_all_into` | [`scatter`](crate::rank::Rank::scatter), [`gather`](crate::rank::Rank::gather), [`all_gather`](crate::rank::Rank::all_gather), [`all_to_all`](crate::rank::Rank::all_to_all), and with `_v` |
@@ -41,6 +41,10 @@
 //! | `MPI_Ibarrier`, `MPI_Ibcast`, `MPI_Iallreduce` and other posted collectives | `immediate_barrier`, `immediate_broadcast_into` | [`Scope::ibarrier`](crate::rank::Scope::ibarrier), [`ibroadcast`](crate::rank::Scope::ibroadcast), [`iall_reduce`](crate::rank::Scope::iall_reduce) and the others |
 //! | `MPI_Init_thread`, threads that are no ranks | `initialize_with_threading` | any thread may use a rank; with [`World::run`](crate::rank::world::World::run), threads are ranks themselves |
 //! | `MPI_Comm_spawn` | `spawn` | [`World::spawn`](crate::rank::world::World::spawn) starts the members of a new world |
+//! | `MPIX_Comm_revoke`, `MPIX_Comm_is_revoked` | none | [`revoke`](crate::rank::Rank::revoke), [`revoked_by`](crate::rank::Rank::revoked_by) |
+//! | `MPIX_Comm_agree`, `MPIX_Comm_get_failed` | none | [`agree`](crate::rank::Rank::agree), whose result has the flags and the failed members |
+//! | `MPIX_Comm_shrink` | none | [`shrink`](crate::rank::Rank::shrink) |
+//! | `MPIX_ERR_PROC_FAILED`, `MPIX_ERR_REVOKED` | none | [`Error::PeerGone`](crate::rank::Error::PeerGone), [`Error::Revoked`](crate::rank::Error::Revoked) |
 //! | `MPI_Abort`, error handlers | the default: the program ends | a `Result` of each operation |
 //!
 //! # Differences
@@ -59,7 +63,13 @@
 //!   `MPI_THREAD_MULTIPLE`.
 //! - If a rank ends, those operations that depend on it alone fail, and the program decides what to
 //!   do. With most implementations of MPI, all processes are ended.
+//! - A receive from any source goes on when a member fails; there is nothing to acknowledge. The
+//!   survivors of a failure [go on](super::ranks#failures) as with the fault tolerance of MPI
+//!   (ULFM). All of them get the failed members with the result of an agreement, and no failed
+//!   member makes an agreement fail.
 //! - A `Rank` can be a thread of a process, see [`World::threads`](crate::rank::world::World::threads).
+//!   What was `static` is then declared by [`rank_local!`](crate::rank::rank_local); see [threads as
+//!   ranks](super::worlds#threads-as-ranks).
 //! - Requests of a scope borrow their memory, so no request outlives it. A request
 //!   [without a scope](crate::rank::Rank::irecv) owns its buffer, and is also a future.
 //!

@@ -12,7 +12,9 @@
 //! | [`limits`] | the threat against which each limit and each timeout protects |
 //! | [`channels`] | typed one-way channels |
 //! | [`ranks`] | MPI-like ranks: choosing the right receive and send |
+//! | [`launching`] | starting ranks by `jrun`, `mpirun`, `mpiexec`, `srun` or Kubernetes |
 //! | [`worlds`] | starting ranks as threads, as processes and on several hosts, and ending them |
+//! | [`speedup`] | from a sequential program to ranks, and to a measured speed-up |
 //! | [`measuring`] | measuring the cost of messages on a machine with `jperf` |
 //! | [`coming_from`] | the calls of MPI and rsmpi, and their counterparts |
 //! | [`active_messages`] | active messages: handlers that run when a request arrives |
@@ -25,8 +27,10 @@ pub mod closing;
 pub mod coming_from;
 pub mod devices;
 pub mod endpoints;
+pub mod launching;
 pub mod limits;
 pub mod measuring;
 pub mod ranks;
+pub mod speedup;
 pub mod waiting;
 pub mod worlds;

@@ -133,6 +133,7 @@
 //! | [`indexed`](crate::rank::Layout::indexed) | any blocks |
 //! | [`repeat`](crate::rank::Layout::repeat) | a layout several times, also interleaved |
 //! | [`field`](crate::rank::Layout::field) | one [`Field`](crate::rank::Field) of each selected struct |
+//! | [`record`](crate::rank::Layout::record) | fields of different types of each selected struct, a [`Record`](crate::rank::Record) |
 //!
 //! A layout that is used again costs nothing to create. A short message is packed on the stack. A
 //! long one between threads is copied once, from the sender's elements to the receiver's. Over a
@@ -296,3 +297,74 @@
 //! fail with [`PeerGone`](crate::rank::Error::PeerGone). Receives from any source continue until no
 //! other rank is left. Call [`finish`](crate::rank::Rank::finish) before the process ends: it
 //! blocks until everything that was sent has been received.
+//!
+//! # Failures
+//!
+//! A rank that dies, because its process is killed or its thread returns or panics, is gone for all
+//! others as soon as its connections end. Operations that need it fail with an error that names it:
+//! [`PeerGone`](crate::rank::Error::PeerGone), and for a member of a collective operation that
+//! depends on it through others, [`FailedAt`](crate::rank::Error::FailedAt). A member that waits
+//! for a living one is not affected, even if that one has given up because of the failure. Three
+//! operations let the survivors go on:
+//!
+//! | goal | operation | who calls it |
+//! |---|---|---|
+//! | all members stop what they do in the communicator | [`revoke`](crate::rank::Rank::revoke) | any member that has found a failure |
+//! | all survivors take the same decision, and know who has failed | [`agree`](crate::rank::Rank::agree) | all survivors |
+//! | a communicator of the survivors | [`shrink`](crate::rank::Rank::shrink) | all survivors |
+//!
+//! A step of a program that survives failures has the form of this example. A collective operation
+//! may succeed at one member and fail at another. So the members agree whether all have succeeded,
+//! and use the result together or repeat the step in a smaller communicator:
+//!
+//! ```
+//! use jstream_transport::rank::{self, Rank, operation::Sum};
+//!
+//! /// Returns the sum of the numbers of all members that are left, and a communicator of these.
+//! fn sum(mut group: Rank, number: u64) -> Result<(u64, Rank), rank::Error> {
+//!     loop {
+//!         let mut sum = [0];
+//!         let reduced = group.all_reduce(&[number], &mut sum, &Sum);
+//!         if reduced.is_err() {
+//!             group.revoke();
+//!         }
+//!         let consensus = group.agree(u64::from(reduced.is_ok()))?;
+//!         if consensus.flags == 1 {
+//!             return Ok((sum[0], group));
+//!         }
+//!         group = group.shrink()?;
+//!     }
+//! }
+//!
+//! # fn main() {
+//! let ranks = rank::threads(4, &rank::Options::default());
+//! std::thread::scope(|scope| {
+//!     for rank in ranks {
+//!         scope.spawn(move || {
+//!             let own = rank.rank();
+//!             if own == 1 {
+//!                 return; // The rank ends here.
+//!             }
+//!             let (sum, group) = sum(rank, 10 + u64::from(own)).unwrap();
+//!             assert_eq!((sum, group.size()), (10 + 12 + 13, 3));
+//!         });
+//!     }
+//! });
+//! # }
+//! ```
+//!
+//! Both agreements are uniform: what one member has returned, all others return, whoever dies
+//! meanwhile, down to a single survivor. A rank is known to have failed when a connection to it has
+//! ended. A connection that breaks while both sides live therefore divides them: the others exclude
+//! one of the two, which gets [`PeerGone`](crate::rank::Error::PeerGone) with its own number.
+//! [`finish`](crate::rank::world::World::finish) names the members that have failed.
+//!
+//! The example `survive` divides the work of a killed process among the others.
+//!
+//! Lost ranks can be replaced: [`World::grow`](crate::rank::world::World::grow) starts new processes
+//! and returns a world of the survivors and these. The survivors have their numbers in the shrunk
+//! communicator, and the new processes follow. A new process runs the program from its beginning;
+//! [`is_newcomer`](crate::rank::world::World::is_newcomer) tells it to ask the others for its part
+//! of the work. The example `replace` computes in phases, after each of which every process keeps a
+//! copy of the rows of its neighbour, and gives the copy to the process that takes the place of a
+//! killed one.

@@ -64,12 +64,47 @@
 //! }
 //! ```
 //!
+//! # Threads as ranks
+//!
 //! The ranks of a process are threads, so they share what is `static`: a counter in a `static`
-//! counts for all of them, and a lock in it excludes them from each other. Keep what belongs to one
-//! rank in variables of its function, or in a [`thread_local!`](std::thread_local), which each rank
-//! has for itself as long as it starts no threads of its own. A panic of one rank does not end the
-//! process: the others see the rank as gone, and `run` panics when they have ended.
-//! `std::process::exit` ends all ranks of the process.
+//! counts for all of them, and a lock in it excludes them from each other. A program that was
+//! written for processes keeps what belongs to one rank in one of these places instead:
+//!
+//! | place | one value for each | use it for |
+//! |---|---|---|
+//! | variables of the function | call | all that can be passed on |
+//! | [`rank_local!`](crate::rank::rank_local) | rank, in all its threads | what was `static` in a process |
+//! | [`thread_local!`](std::thread_local) | thread, so a thread that a rank starts has another one | caches and buffers |
+//! | `static` | process | what the ranks of a process share on purpose |
+//!
+//! ```
+//! use std::sync::Mutex;
+//!
+//! use jstream_transport::rank::world::{World, WorldError, WorldOptions};
+//! use jstream_transport::rank::{Rank, rank_local};
+//!
+//! rank_local! {
+//!     static LOG: Mutex<Vec<String>> = Mutex::default();
+//! }
+//!
+//! fn note(rank: &Rank, text: &str) {
+//!     LOG.get(rank).lock().unwrap().push(text.to_owned());
+//! }
+//!
+//! # fn main() -> Result<(), WorldError> {
+//! let logs = World::threads(2, &WorldOptions::default(), |world| {
+//!     note(world, "begin");
+//!     // A thread of the rank names the rank, and has the same log.
+//!     std::thread::scope(|scope| scope.spawn(|| note(world, "work")).join().unwrap());
+//!     LOG.get(world).lock().unwrap().len()
+//! })?;
+//! assert_eq!(logs, [2, 2]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A panic of one rank does not end the process: the others see the rank as gone, and `run` panics
+//! when they have ended. `std::process::exit` ends all ranks of the process.
 //!
 //! # Ranks that also serve
 //!

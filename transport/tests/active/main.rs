@@ -12,6 +12,7 @@ mod attack;
 mod gathered;
 mod looks;
 mod put_off;
+mod replicated;
 mod requests;
 mod storms;
 mod window;

@@ -13,10 +13,14 @@ mod descriptors;
 mod features;
 #[cfg(target_os = "linux")]
 mod forked;
+mod growth;
 mod hosts;
 #[cfg(target_os = "linux")]
 mod interrupted;
+mod launchers;
+mod many;
 mod namespaces;
 mod netem;
+mod survivors;
 mod trusted;
 mod worlds;

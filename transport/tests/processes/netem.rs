@@ -149,6 +149,7 @@ fn in_a_namespace() {
                 let header = Header::new(1, [number, 0, 0]);
                 endpoint.send_message(header, &segments).unwrap();
             }
+            endpoint.finish().unwrap();
             println!("sent {sum}");
         }
         "lend" => {
@@ -164,6 +165,7 @@ fn in_a_namespace() {
                 lent += u32::from(ticket.wait().unwrap().is_none());
             }
             println!("lent {lent}");
+            endpoint.finish().unwrap();
             println!("sent {sum}");
         }
         "lend until it is cut" => {

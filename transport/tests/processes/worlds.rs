@@ -4,17 +4,19 @@ use std::env;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{self, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use jstream_transport::Address;
-use jstream_transport::rank::Error;
 use jstream_transport::rank::operation::Sum;
 use jstream_transport::rank::world::{PARENT, RANK, World, WorldError};
+use jstream_transport::rank::{Error, Field, Layout, rank_local};
 use testing::process::{ROLE, again, role};
 use testing::transport::fresh;
 use testing::transport::worlds::patient;
 use testing::{LONG, SHORT};
+use zerocopy::{FromBytes, Immutable, IntoBytes};
 
 const SCHEMES: [&str; 4] = ["shm", "uds", "tcp", "uring"];
 
@@ -36,6 +38,10 @@ fn part() {
         "be killed while it joins" => return be_killed_while_joining(),
         "have several ranks" => {
             World::run_from_env(&patient(), exchange).unwrap();
+            return;
+        }
+        "exchange records" => {
+            World::run_from_env(&patient(), exchange_records).unwrap();
             return;
         }
         "panic in one of several ranks" => {
@@ -95,6 +101,66 @@ fn exchange(world: &World) -> Vec<Option<&'static str>> {
     assert_eq!(sum, [(0..size).sum::<u32>()]);
     let scheme = |other| Some(world.endpoint(other)?.info().scheme);
     (0..size).map(scheme).collect()
+}
+
+#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable)]
+#[repr(C)]
+struct Particle {
+    mass: f64,
+    position: [f32; 3],
+    kind: u32,
+}
+
+#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable)]
+#[repr(C)]
+struct Dot {
+    kind: u32,
+    color: [u8; 4],
+    position: [f32; 3],
+}
+
+rank_local! {
+    static RECEIVED: AtomicU32 = AtomicU32::new(0);
+}
+
+/// Sends fields of particles to the next rank, which receives them into dots. Returns the number of
+/// messages that this rank has counted.
+fn exchange_records(world: &World) -> u32 {
+    let (rank, size) = (world.rank(), world.size());
+    let (next, before) = ((rank + 1) % size, (rank + size - 1) % size);
+    for (tag, count) in (0..).zip([1usize, 1_000, 50_000]) {
+        let all = Layout::contiguous(count).unwrap();
+        let position = Field::of(|p: &Particle| &p.position).unwrap();
+        let sent = all.record(&position.and(Field::of(|p: &Particle| &p.kind).unwrap()));
+        let position = Field::of(|d: &Dot| &d.position).unwrap();
+        let received = all.record(&position.and(Field::of(|d: &Dot| &d.kind).unwrap()));
+        let particle = |kind| Particle {
+            mass: 1.0,
+            position: [rank as f32; 3],
+            kind,
+        };
+        let particles: Vec<_> = (0..).take(count).map(particle).collect();
+        let dot = Dot {
+            kind: 0,
+            color: [9; 4],
+            position: [0.5; 3],
+        };
+        let mut dots = vec![dot; count];
+        world.scope(|scope| {
+            let receive = scope.irecv_layout(before, tag, &mut dots, &received);
+            scope
+                .isend_layout(next, tag, &particles, &sent)
+                .wait()
+                .unwrap();
+            receive.wait().unwrap();
+        });
+        RECEIVED.get(world).fetch_add(1, Ordering::Relaxed);
+        for (kind, dot) in (0..).zip(&dots) {
+            let found = (dot.kind, dot.position, dot.color);
+            assert_eq!(found, (kind, [before as f32; 3], [9; 4]));
+        }
+    }
+    RECEIVED.get(world).load(Ordering::Relaxed)
 }
 
 /// Ends one of the ranks of the second process by a panic. All others learn that it is gone.
@@ -173,6 +239,17 @@ fn processes_have_several_ranks_each() {
             let expected = |other| (other >= threads).then_some(scheme);
             let expected: Vec<_> = (0..processes * threads).map(expected).collect();
             assert_eq!(schemes, vec![expected; threads as usize], "{scheme}");
+        }
+    }
+}
+
+#[test]
+fn processes_exchange_fields_of_their_structs() {
+    for (processes, threads) in [(2, 1), (2, 2)] {
+        for scheme in SCHEMES {
+            let (role, addresses) = ("exchange records", [fresh(scheme)]);
+            let counts = run(role, &addresses, (processes, threads), exchange_records);
+            assert_eq!(counts.unwrap(), vec![3; threads as usize], "{scheme}");
         }
     }
 }

@@ -5,11 +5,12 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Instant;
 
+use core_affinity::CoreId;
 use jstream::{EmptyBuffer, Pool, Reader, Received, Writer};
 
 use super::Subject;
 use crate::Failure;
-use crate::measure::since;
+use crate::measure::{self, note_interval, since};
 use crate::suites::Bench;
 
 /// Operations per round, enough that reading the clock does not matter.
@@ -109,9 +110,9 @@ pub(super) fn two_threads(bench: &mut Bench<'_>, case: &str) -> Result<(), Failu
 /// Runs `operation` in two threads and returns the time of one operation in the slower thread.
 fn at_once(operation: impl Fn() + Sync) -> Result<f64, Failure> {
     let (operation, begin) = (&operation, &Barrier::new(2));
-    let cores = core_affinity::get_core_ids().unwrap_or_default();
+    let cores = measure::cores();
     // A thread inherits the core of its parent, until it sets its own affinity.
-    let core = |n| cores.iter().rev().nth(n).copied();
+    let core = |n| cores.iter().rev().nth(n).map(|id| CoreId { id: *id });
     thread::scope(|scope| {
         let threads = [core(0), core(1)].map(|core| {
             scope.spawn(move || {
@@ -129,6 +130,7 @@ fn at_once(operation: impl Fn() + Sync) -> Result<f64, Failure> {
             let time = thread.join().map_err(|_| "a measuring thread panicked")?;
             slower = slower.max(time);
         }
+        note_interval(slower, OPERATIONS_OF_TWO);
         Ok(slower)
     })
 }

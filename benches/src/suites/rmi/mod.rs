@@ -56,6 +56,7 @@ pub(crate) fn run(
     let effort = Effort {
         at_most: effort.at_most / 3,
         rounds: effort.rounds / 5,
+        ..*effort
     };
     let cores = Cores::find();
     suites::measured(SUITE, &effort, progress, |bench| {
@@ -146,7 +147,7 @@ impl Bench<'_> {
         }
         let times = measure::interleave(&mut subjects, &effort, Subject::round)?;
         for (subject, times) in subjects.iter_mut().zip(times) {
-            self.figures(subject, times);
+            self.figures(subject, &times);
             for (metric, value, unit) in subject.pair.more()? {
                 self.row(case.name, subject.name, metric, value, unit);
             }
@@ -158,16 +159,18 @@ impl Bench<'_> {
         Ok(())
     }
 
-    fn figures(&mut self, subject: &mut Subject, times: Times) {
+    fn figures(&mut self, subject: &mut Subject, times: &Times) {
         let (case, name) = (subject.case.name, subject.name);
         if subject.case.has_rate() {
-            self.row(case, name, "rate", 1e9 / times.median, "1/s");
+            self.timed(case, name, "rate", 1e9 / times.median, "1/s", times);
         } else {
-            self.row(case, name, "rtt_p50", times.median, "ns");
-            self.row(case, name, "rtt_p99", subject.samples.p99(), "ns");
+            self.timed(case, name, "rtt_p50", times.median, "ns", times);
+            let (p99, calls) = (subject.samples.p99(), subject.samples.calls());
+            self.timed(case, name, "rtt_p99", p99, "ns", &calls);
             if let (true, What::Sum(count)) = (subject.case.is_encrypted(), subject.case.what) {
                 let each = (count * size_of::<f64>()) as f64;
-                self.row(case, name, "bandwidth", each * 1e9 / times.median, "B/s");
+                let bandwidth = each * 1e9 / times.median;
+                self.timed(case, name, "bandwidth", bandwidth, "B/s", times);
             }
         }
         if let Some(each) = subject.samples.computed() {

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::case::Work;
 use super::service::Given;
-use crate::measure::since;
+use crate::measure::{Times, since};
 
 /// Times of a round, in memory that is allocated once, and the processor time that the server used
 /// for its calls.
@@ -139,6 +139,11 @@ impl Samples {
     /// Returns the 99th percentile of the call times in nanoseconds.
     pub(super) fn p99(&mut self) -> f64 {
         at(&mut self.alone, 0.99)
+    }
+
+    /// Returns the times of the calls that were timed one by one.
+    pub(super) fn calls(&self) -> Times {
+        Times::of(self.alone.clone(), 1)
     }
 }
 

@@ -42,6 +42,10 @@ pub(super) trait Service {
 
     fn sum(&self, numbers: &[f64]) -> f64;
 
+    /// Deserializes the numbers, which postcard has written, and returns their sum. Returns NaN if
+    /// the bytes are no numbers.
+    fn sum_copied(&self, numbers: &[u8]) -> f64;
+
     fn structs(&self, items: &[Item<'_>]) -> Tally;
 
     /// Asynchronous method that completes without waiting.
@@ -67,6 +71,10 @@ impl Service for Plain {
 
     fn sum(&self, numbers: &[f64]) -> f64 {
         sum(numbers)
+    }
+
+    fn sum_copied(&self, numbers: &[u8]) -> f64 {
+        postcard::from_bytes(numbers).map_or(f64::NAN, |numbers: Vec<f64>| sum(&numbers))
     }
 
     fn structs(&self, items: &[Item<'_>]) -> Tally {

@@ -54,6 +54,9 @@ pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
         return vec!["jstream", "jstream-channel"];
     }
     let mut subjects = vec!["jstream", "jstream-endpoint"];
+    if matches!(case.what, What::Sum(_)) && !case.is_encrypted() {
+        subjects.push("jstream-copying");
+    }
     if case.way == Way::Shm && case.has_arguments() {
         subjects.push("jstream-trusted");
     }
@@ -81,7 +84,7 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Serving, Failure> {
     }
     match subject {
         _ if case.what == What::Stream => with_streams::serve(case, subject),
-        "jstream" | "jstream-ready" | "jstream-inline" | "jstream-trusted" => {
+        "jstream" | "jstream-ready" | "jstream-inline" | "jstream-trusted" | "jstream-copying" => {
             with_jstream::serve(case, subject)
         }
         "jstream-tcp" => with_jstream::serve(&case.over(Way::Tcp), subject),
@@ -104,7 +107,7 @@ pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn 
     }
     match subject {
         _ if case.what == What::Stream => with_streams::join(case, subject, address),
-        "jstream" | "jstream-ready" | "jstream-inline" | "jstream-trusted" => {
+        "jstream" | "jstream-ready" | "jstream-inline" | "jstream-trusted" | "jstream-copying" => {
             with_jstream::join(case, subject, address)
         }
         "jstream-tcp" => with_jstream::join(&case.over(Way::Tcp), subject, address),

@@ -45,6 +45,10 @@ pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn 
             "jstream-ready" => Method::Ready,
             _ => Method::Waits,
         },
+        copied: match subject {
+            "jstream-copying" => Some(postcard::to_allocvec(&arguments.numbers)?),
+            _ => None,
+        },
         service: client.lookup::<dyn Service>(NAME).wait()?,
         expected: Expected::of(case, &arguments),
         arguments,
@@ -74,13 +78,16 @@ struct Ours {
     method: Method,
     service: ServiceStub,
     arguments: Arguments,
+    /// Buffer for the serialized numbers, if they are serialized for each call and copied out of
+    /// its message.
+    copied: Option<Vec<u8>>,
     expected: Expected,
     /// Calls that are in flight, in the order in which they were made.
     on_their_way: VecDeque<Call<()>>,
 }
 
 impl Ours {
-    fn call(&self) -> Result<Given, Failure> {
+    fn call(&mut self) -> Result<Given, Failure> {
         let (service, numbers) = (&self.service, &self.arguments.numbers);
         let given = match self.what {
             What::Stream => {
@@ -99,7 +106,13 @@ impl Ours {
                 .wait()?;
                 Given::Nothing
             }
-            What::Sum(_) => Given::Sum(*service.sum(numbers).wait()?.get()),
+            What::Sum(_) => Given::Sum(match &mut self.copied {
+                Some(buffer) => {
+                    let bytes = postcard::to_slice(numbers, buffer)?;
+                    *service.sum_copied(bytes).wait()?.get()
+                }
+                None => *service.sum(numbers).wait()?.get(),
+            }),
             What::Structs(_) => Given::Tally(*service.structs(&self.arguments.items).wait()?.get()),
             What::Untouched(_) => Given::Computed(*service.untouched(numbers).wait()?.get()),
         };

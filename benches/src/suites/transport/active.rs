@@ -71,7 +71,8 @@ pub(super) fn run(bench: &mut Bench<'_>, case: &str, cores: Cores) -> Result<(),
         Ok::<_, Failure>(since(begin, OPERATIONS))
     })?;
     for (subject, times) in subjects.iter().zip(times) {
-        bench.row(case, subject.name, "rtt_p50", times.median, "ns");
+        let median = times.median;
+        bench.timed(case, subject.name, "rtt_p50", median, "ns", &times);
     }
     Ok(())
 }

@@ -35,6 +35,10 @@ pub(super) enum Pattern {
     BroadcastObject,
     /// Records that are scattered. The roots take turns.
     ScatterObjects,
+    /// Messages with ascending tags, which are received in that order or in the reverse one.
+    Tags { reverse: bool },
+    /// This many pairs of ranks, each with a ping-pong, at the same time.
+    Pairs(usize),
     /// A ping-pong with the upper triangles of this many matrices, which layouts select at both
     /// sides.
     Indexed(usize),
@@ -77,10 +81,12 @@ pub(super) struct Case {
     /// objects, their number.
     pub(super) bytes: usize,
     pub(super) layer: Layer,
+    /// Number of ranks or sides. More than two share the cores of two.
+    pub(super) ranks: u32,
 }
 
 /// Names of all cases, in the order in which they are run.
-pub(super) const NAMES: [&str; 54] = [
+pub(super) const NAMES: [&str; 67] = [
     "inproc/pingpong/8",
     "inproc/pingpong/object-64M",
     "shm/pingpong/8",
@@ -111,6 +117,9 @@ pub(super) const NAMES: [&str; 54] = [
     "tcp-spin/pingpong/8",
     "tcp-spin/pingpong/65536",
     "tcp-spin/pingpong/1048576",
+    "tcp/socket-buffers/4096",
+    "tcp/socket-buffers/65536",
+    "tcp/socket-buffers/1048576",
     "tcp/64-connections/8",
     "tcp-spin/64-connections/8",
     "uring/pingpong/8",
@@ -124,6 +133,12 @@ pub(super) const NAMES: [&str; 54] = [
     "rank/inproc/pingpong/8",
     "rank/inproc/pingpong/1024",
     "rank/inproc/rate/8",
+    "rank/inproc/in-order-tags/8",
+    "rank/inproc/in-order-tags/1024",
+    "rank/inproc/reverse-order-tags/8",
+    "rank/inproc/reverse-order-tags/1024",
+    "rank/inproc/2-pairs/8",
+    "rank/inproc/4-pairs/8",
     "rank/shm/pingpong/8",
     "rank/shm/pingpong/1024",
     "rank/shm/pingpong/65536",
@@ -131,6 +146,10 @@ pub(super) const NAMES: [&str; 54] = [
     "rank/shm/pingpong/1048576",
     "rank/shm/pingpong-dirty/1048576",
     "rank/shm/rate/8",
+    "rank/shm/in-order-tags/8",
+    "rank/shm/in-order-tags/1024",
+    "rank/shm/reverse-order-tags/8",
+    "rank/shm/reverse-order-tags/1024",
     "channel/inproc/8",
     "channel/inproc/object-64M",
     "channel/shm/8",
@@ -140,8 +159,9 @@ pub(super) const NAMES: [&str; 54] = [
 /// Names of the cases of collective operations. The length is that of the elements that a rank
 /// contributes, for an exchange those for each rank. For objects, it is the number of elements of
 /// the list that is broadcast, or of all records that are scattered. Cases of layouts have the
-/// number of matrices.
-pub(super) const GROUP_NAMES: [&str; 50] = [
+/// number of matrices. Cases with the same number of ranks follow each other, so that the ranks of
+/// MPI are started once for them.
+pub(super) const GROUP_NAMES: [&str; 86] = [
     "threads-2/barrier/0",
     "threads-2/broadcast/8",
     "threads-2/broadcast/1024",
@@ -162,7 +182,6 @@ pub(super) const GROUP_NAMES: [&str; 50] = [
     "threads-2/broadcast-object/1",
     "threads-2/broadcast-object/64",
     "threads-2/broadcast-object/4096",
-    "threads-4/scatter-objects/100000",
     "threads-2/indexed/1",
     "threads-2/indexed/16",
     "threads-2/indexed/256",
@@ -192,6 +211,43 @@ pub(super) const GROUP_NAMES: [&str; 50] = [
     "procs-2/indexed/4096",
     "procs-2/indexed/65536",
     "procs-2/indexed/262144",
+    "threads-4/barrier/0",
+    "threads-4/broadcast/8",
+    "threads-4/broadcast/65536",
+    "threads-4/allreduce/8",
+    "threads-4/allreduce/65536",
+    "threads-4/allgather/8",
+    "threads-4/allgather/65536",
+    "threads-4/alltoall/8",
+    "threads-4/alltoall/65536",
+    "threads-4/scatter-objects/100000",
+    "procs-4/barrier/0",
+    "procs-4/broadcast/8",
+    "procs-4/broadcast/65536",
+    "procs-4/allreduce/8",
+    "procs-4/allreduce/65536",
+    "procs-4/allgather/8",
+    "procs-4/allgather/65536",
+    "procs-4/alltoall/8",
+    "procs-4/alltoall/65536",
+    "threads-8/barrier/0",
+    "threads-8/broadcast/8",
+    "threads-8/broadcast/65536",
+    "threads-8/allreduce/8",
+    "threads-8/allreduce/65536",
+    "threads-8/allgather/8",
+    "threads-8/allgather/65536",
+    "threads-8/alltoall/8",
+    "threads-8/alltoall/65536",
+    "procs-8/barrier/0",
+    "procs-8/broadcast/8",
+    "procs-8/broadcast/65536",
+    "procs-8/allreduce/8",
+    "procs-8/allreduce/65536",
+    "procs-8/allgather/8",
+    "procs-8/allgather/65536",
+    "procs-8/alltoall/8",
+    "procs-8/alltoall/65536",
 ];
 
 /// Number of records in the case of that pattern.
@@ -205,6 +261,8 @@ const WINDOW: usize = 64;
 /// Maximum number of bytes in flight.
 const ON_THEIR_WAY: usize = 8 << 20;
 const CONNECTIONS: usize = 64;
+/// Number of messages of the cases of tags, as in section 5.1.4 of the thesis on McMPI.
+pub(super) const TAGS: usize = 45;
 
 impl Case {
     /// Returns the case with that name.
@@ -219,11 +277,15 @@ impl Case {
     fn parse(name: &'static str) -> Option<Self> {
         let mut parts = name.split('/');
         let (way, what, size) = (parts.next()?, parts.next()?, parts.next()?);
-        let (layer, way, what, size) = match way {
-            "channel" => (Layer::Channel, what, "pingpong", size),
-            "rank" => (Layer::Rank, what, size, parts.next()?),
-            "threads-2" | "threads-4" => (Layer::Group, "inproc", what, size),
-            "procs-2" => (Layer::Group, "shm", what, size),
+        let mut ranks = 2;
+        let (layer, way, what, size) = match (way, way.split_once('-')) {
+            ("channel", _) => (Layer::Channel, what, "pingpong", size),
+            ("rank", _) => (Layer::Rank, what, size, parts.next()?),
+            (_, Some((kind @ ("threads" | "procs"), count))) => {
+                ranks = count.parse().ok()?;
+                let way = if kind == "threads" { "inproc" } else { "shm" };
+                (Layer::Group, way, what, size)
+            }
             _ => (Layer::Endpoint, way, what, size),
         };
         let (way, spins) = match way {
@@ -243,10 +305,14 @@ impl Case {
             ("pingpong", _) => (Pattern::PingPong, Touch::Clean),
             ("pingpong-dirty", _) => (Pattern::PingPong, Touch::Dirty),
             ("pingpong-untouched", _) => (Pattern::PingPong, Touch::Untouched),
-            ("rate" | "bandwidth", _) => {
+            ("rate" | "bandwidth" | "socket-buffers", _) => {
                 let window = (ON_THEIR_WAY / size.parse::<usize>().ok()?).min(WINDOW);
                 (Pattern::Window(window), Touch::Untouched)
             }
+            ("in-order-tags", _) => (Pattern::Tags { reverse: false }, Touch::Clean),
+            ("reverse-order-tags", _) => (Pattern::Tags { reverse: true }, Touch::Clean),
+            ("2-pairs", _) => (Pattern::Pairs(2), Touch::Clean),
+            ("4-pairs", _) => (Pattern::Pairs(4), Touch::Clean),
             ("64-connections", _) => (Pattern::Connections(CONNECTIONS), Touch::Clean),
             ("broadcast-object", _) => (Pattern::BroadcastObject, Touch::Clean),
             ("scatter-objects", _) => (Pattern::ScatterObjects, Touch::Clean),
@@ -254,6 +320,9 @@ impl Case {
             _ if layer == Layer::Group => (Pattern::Collective(collective(what)?), Touch::Clean),
             _ => return None,
         };
+        if let Pattern::Pairs(pairs) = pattern {
+            ranks = 2 * u32::try_from(pairs).ok()?;
+        }
         let bytes = match size {
             "object-64M" => LARGE,
             "records-1000" => RECORDS * 256,
@@ -268,16 +337,23 @@ impl Case {
             touch,
             bytes,
             layer,
+            ranks,
         })
     }
 
-    /// Returns the number of ranks.
-    pub(super) fn ranks(&self) -> u32 {
-        if self.name.starts_with("threads-4/") {
-            4
-        } else {
-            2
-        }
+    /// Returns true if the ranks outnumber the cores, so that a rank that waits should yield.
+    pub(super) fn shares_cores(&self) -> bool {
+        self.ranks > 2
+    }
+
+    /// Returns true if the case measures a bandwidth rather than a rate.
+    pub(super) fn has_bandwidth(&self) -> bool {
+        self.has_socket_buffers() || self.name.contains("/bandwidth/")
+    }
+
+    /// Returns true if some subjects set the sizes of the socket buffers.
+    pub(super) fn has_socket_buffers(&self) -> bool {
+        self.name.contains("/socket-buffers/")
     }
 
     /// Returns the numbers of messages in a sample and in a round. A sample is long enough for the
@@ -286,9 +362,14 @@ impl Case {
         let ns = self.about();
         let batch = (SAMPLE_NS / ns).clamp(1, 64);
         let batch = match self.pattern {
+            // The clock runs in a part of an exchange only.
+            Pattern::Tags { .. } => 1,
             // Each rank is the root of as many operations of a sample.
             Pattern::BroadcastObject | Pattern::ScatterObjects => {
-                batch.next_multiple_of(self.ranks() as usize)
+                batch.next_multiple_of(self.ranks as usize)
+            }
+            Pattern::Collective(Collective::Broadcast) if self.shares_cores() => {
+                batch.next_multiple_of(self.ranks as usize)
             }
             _ => batch,
         };
@@ -305,6 +386,8 @@ impl Case {
     /// Returns the approximate time until an answer arrives, in nanoseconds.
     fn about(&self) -> usize {
         let one = match (self.way, self.spins) {
+            // The ranks have to be scheduled in turn.
+            _ if self.shares_cores() => 20_000,
             (Way::Inproc | Way::Shm, _) => 500,
             (_, true) => 8_000,
             (_, false) => 40_000,
@@ -318,6 +401,9 @@ impl Case {
             Pattern::ScatterObjects => 100 * self.bytes,
             Pattern::Window(n) => n * (one / 4 + self.bytes / 8),
             Pattern::Connections(n) => n * one.min(8_000),
+            Pattern::Tags { .. } => TAGS * (one + self.bytes / 3),
+            // The threads of a side share its core.
+            Pattern::Pairs(n) => n * 10_000,
         }
     }
 }
@@ -367,6 +453,9 @@ impl Work {
             Pattern::Collective(_) | Pattern::BroadcastObject | Pattern::ScatterObjects => 1,
             Pattern::Window(n) => n + 1,
             Pattern::Connections(n) => 2 * n,
+            // The last message and the answer come in addition.
+            Pattern::Tags { .. } => TAGS + 2,
+            Pattern::Pairs(n) => 2 * n,
         }
     }
 
@@ -375,8 +464,11 @@ impl Work {
     pub(super) fn share(&self) -> usize {
         match self.pattern {
             Pattern::PingPong | Pattern::Large | Pattern::Records | Pattern::Indexed(_) => 2,
+            // Only one of the pairs is timed.
+            Pattern::Pairs(_) => 2,
             Pattern::Collective(_) | Pattern::BroadcastObject | Pattern::ScatterObjects => 1,
             Pattern::Window(n) | Pattern::Connections(n) => n,
+            Pattern::Tags { .. } => TAGS,
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The suite `group`: collective operations of two ranks, which are threads or processes.
+//! The suite `group`: collective operations of two, four and eight ranks, which are threads or
+//! processes. Four and eight ranks share two cores.
 
 use super::Cores;
 use super::case::{Case, GROUP_NAMES};
@@ -21,14 +22,18 @@ pub(crate) fn run(
     let effort = Effort {
         at_most: effort.at_most / 3,
         rounds: effort.rounds / 5,
+        ..*effort
     };
     let cores = Cores::find();
     suites::measured("group", &effort, progress, |bench| {
         let names = GROUP_NAMES.into_iter().filter(|name| chosen(name));
         let cases = names.map(Case::named).collect::<Result<Vec<_>, _>>()?;
-        let mut ranks = bench.mpi(&cases, cores);
-        cases
-            .iter()
-            .try_for_each(|case| bench.exchange(case, cores, &mut ranks))
+        for cases in cases.chunk_by(|one, next| one.ranks == next.ranks) {
+            let mut ranks = bench.mpi(cases, cores);
+            for case in cases {
+                bench.exchange(case, cores, &mut ranks)?;
+            }
+        }
+        Ok(())
     })
 }

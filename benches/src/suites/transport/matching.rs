@@ -59,7 +59,7 @@ impl Bench<'_> {
         self.progress.step(&format!("{SUITE} / {case}: {metric}"));
         let times = measure::interleave(&mut subjects, &self.effort, |subject| (subject.round)())?;
         for (subject, times) in subjects.iter().zip(times) {
-            self.row(case, subject.name, metric, times.median, "ns");
+            self.timed(case, subject.name, metric, times.median, "ns", &times);
         }
         Ok(())
     }

@@ -1,11 +1,13 @@
-/* Two ranks of MPI, which exchange messages as they are told to.
+/* Ranks of MPI, which exchange messages as they are told to. Only collective operations have more
+ * than two.
  *
- * usage: mpirun -n 2 mpi SOCKET CORE0 CORE1
+ * usage: mpirun -n RANKS mpi SOCKET CORE0 CORE1
  *
- * Both ranks connect to the Unix socket, say "RANK\n", and then wait there, without a busy core, for
- * lines "PATTERN BYTES TOUCH WINDOW BATCH BATCHES\n". Rank 0 begins, and answers "NS\n", rank 1
- * answers "0\n". For "indexed", BYTES is the number of matrices. What a round does, and how its time
- * is taken, is in `side.rs`. */
+ * All ranks connect to the Unix socket, say "RANK\n", and then wait there, without a busy core, for
+ * lines "PATTERN BYTES TOUCH WINDOW BATCH BATCHES\n". Rank 0 begins, and answers "NS\n", the others
+ * answer "0\n". The ranks have the two cores in turn. For "indexed", BYTES is the number of matrices.
+ * For "tags" and "reverse-tags", WINDOW is the number of messages. What a round does, and how its time
+ * is taken, is in `side.rs` and `patterns.rs`. */
 
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -24,7 +26,7 @@ enum { MOST_BYTES = 1 << 20, MOST_WINDOW = 64, MOST_SAMPLES = 1 << 12, MOST_MATR
 /* A round that takes so many seconds does not end. */
 enum { AT_MOST = 30 };
 
-/* Collective operations have the elements of both ranks. */
+/* Collective operations have the elements of all ranks. */
 static _Alignas(4096) unsigned char sent[2 * MOST_BYTES];
 static _Alignas(4096) unsigned char received[2 * MOST_BYTES];
 static double samples[MOST_SAMPLES];
@@ -81,12 +83,15 @@ static void window(const struct work *w, int rank) {
 /* Runs a collective operation. Returns 0 if the pattern is none. */
 static int collective(const struct work *w) {
     static int root;
+    static int size;
+    if (size == 0)
+        MPI_Comm_size(MPI_COMM_WORLD, &size);
     int count = w->bytes / (int)sizeof(double);
     const char *p = w->pattern;
     if (strcmp(p, "barrier") == 0)
         MPI_Barrier(MPI_COMM_WORLD);
     else if (strcmp(p, "broadcast") == 0)
-        MPI_Bcast(received, count, MPI_DOUBLE, root ^= 1, MPI_COMM_WORLD);
+        MPI_Bcast(received, count, MPI_DOUBLE, root = (root + 1) % size, MPI_COMM_WORLD);
     else if (strcmp(p, "allreduce") == 0)
         MPI_Allreduce(sent, received, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     else if (strcmp(p, "allgather") == 0)
@@ -156,6 +161,40 @@ static void exchange(const struct work *w, int rank) {
     }
 }
 
+enum { LAST_TAG = 0, ANSWER_TAG = 1, FIRST_TAG = 10001 };
+
+/* The messages of rank 0, or the one that rank 1 sends next. */
+static unsigned char tagged[MOST_BYTES];
+
+/* Messages with ascending tags, and one behind them, which rank 0 receives first. Returns the time
+ * in which rank 0 receives the others, by tags in this order or in the reverse one. */
+static double tags(const struct work *w, int rank) {
+    int reverse = w->pattern[0] == 'r', last = w->window - 1;
+    double start, taken = 0;
+    if (rank == 1) {
+        for (int i = 0; i < w->window; i++) {
+            memset(tagged, i + 1, (size_t)w->bytes);
+            MPI_Send(tagged, w->bytes, MPI_BYTE, 0, FIRST_TAG + i, MPI_COMM_WORLD);
+        }
+        MPI_Send(NULL, 0, MPI_BYTE, 0, LAST_TAG, MPI_COMM_WORLD);
+        MPI_Recv(NULL, 0, MPI_BYTE, 0, ANSWER_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        return taken;
+    }
+    MPI_Recv(NULL, 0, MPI_BYTE, 1, LAST_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    start = now();
+    for (int i = 0; i < w->window; i++) {
+        int n = reverse ? last - i : i;
+        MPI_Recv(tagged + n * w->bytes, w->bytes, MPI_BYTE, 1, FIRST_TAG + n, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    }
+    taken = now() - start;
+    for (int i = 0; i < w->window * w->bytes; i++)
+        if (tagged[i] != i / w->bytes + 1)
+            exit(4);
+    MPI_Send(NULL, 0, MPI_BYTE, 1, ANSWER_TAG, MPI_COMM_WORLD);
+    return taken;
+}
+
 static int order(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -168,6 +207,10 @@ static double work(const struct work *w, int rank) {
         prepare_indexed(w->bytes);
     for (int i = 0; i <= w->batches; i++) {
         double start = now();
+        if (strchr("tr", w->pattern[0])) {
+            samples[i] = tags(w, rank) / w->window;
+            continue;
+        }
         for (int j = 0; j < w->batch; j++)
             exchange(w, rank);
         samples[i] = (now() - start) / ((double)w->batch * share);
@@ -180,17 +223,18 @@ int main(int argc, char **argv) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     struct work w;
     char line[256];
-    int rank;
+    int rank, size;
     cpu_set_t core;
 
     alarm(AT_MOST);
     triangle = MPI_DATATYPE_NULL;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (argc != 4 || strlen(argv[1]) >= sizeof address.sun_path)
         return 2;
     CPU_ZERO(&core);
-    CPU_SET(atoi(argv[2 + rank]), &core);
+    CPU_SET(atoi(argv[2 + rank % 2]), &core);
     sched_setaffinity(0, sizeof core, &core);
     strcpy(address.sun_path, argv[1]);
     int control = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -204,7 +248,10 @@ int main(int argc, char **argv) {
     while (in && fgets(line, sizeof line, in)) {
         int found = sscanf(line, "%15s %d %15s %d %d %d", w.pattern, &w.bytes, w.touch, &w.window,
                            &w.batch, &w.batches);
-        int most = w.pattern[0] == 'i' ? MOST_MATRICES : MOST_BYTES;
+        int most = w.pattern[0] == 'i' ? MOST_MATRICES : 2 * MOST_BYTES / size;
+        int has_tags = found > 0 && strchr("tr", w.pattern[0]) != NULL;
+        if (found == 6 && has_tags)
+            most = MOST_BYTES / MOST_WINDOW;
         if (found != 6 || w.bytes > most || w.window > MOST_WINDOW || w.batches < 1 ||
             w.batches >= MOST_SAMPLES)
             return 1;

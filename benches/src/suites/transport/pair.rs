@@ -11,7 +11,7 @@ use rustix::process::Pid;
 use super::case::{Case, Way, Work};
 use super::side::Side;
 use super::subject::{join, serve};
-use super::{Cores, watch};
+use super::{Cores, pin_to, watch, with_ranks};
 use crate::{Failure, alloc};
 
 /// Function that creates a side when the other side connects.
@@ -60,6 +60,15 @@ impl Pair {
     /// Starts the other side and connects to it.
     pub(super) fn start(case: &Case, subject: &str, cores: Cores) -> Result<Self, Failure> {
         let what = format!("{}, {subject}", case.name);
+        if case.way != Way::Inproc && case.shares_cores() {
+            let lead = || with_ranks::lead_processes(case, subject, cores);
+            return Ok(Self {
+                side: watch::during(&what, None, lead)?,
+                what,
+                work: case.work(),
+                other: Other::Members,
+            });
+        }
         let mut other = if case.way == Way::Inproc {
             Other::thread(case, subject, cores)?
         } else {
@@ -104,6 +113,8 @@ enum Other {
         said: BufReader<ChildStdout>,
         line: String,
     },
+    /// Several processes, which follow this side by its messages.
+    Members,
 }
 
 impl Other {
@@ -149,7 +160,7 @@ impl Other {
     /// Returns the process id, if the other side is a process.
     fn id(&self) -> Option<Pid> {
         match self {
-            Self::Thread { .. } => None,
+            Self::Thread { .. } | Self::Members => None,
             Self::Process { child, .. } => Some(Pid::from_child(child)),
         }
     }
@@ -159,6 +170,7 @@ impl Other {
         match self {
             Self::Thread { go, .. } => go.as_ref().ok_or(gone)?.send(())?,
             Self::Process { go, .. } => go.as_mut().ok_or(gone)?.write_all(b"go\n")?,
+            Self::Members => {}
         }
         Ok(())
     }
@@ -171,6 +183,7 @@ impl Other {
                 said.read_line(line)?;
                 Said::parse(line.trim_end())
             }
+            Self::Members => Ok(Said::Done(0)),
         }
     }
 
@@ -209,6 +222,7 @@ impl Drop for Other {
                 go.take();
                 end(child);
             }
+            Self::Members => {}
         }
     }
 }
@@ -264,8 +278,11 @@ fn follow(case: &Case, subject: &str, mut told: impl FnMut() -> bool, mut say: i
 pub(crate) fn other_process(case: &str, subject: &str, core: usize) -> Result<(), Failure> {
     // If the system refuses, the end of stdin still ends this process between two rounds.
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
-    core_affinity::set_for_current(core_affinity::CoreId { id: core });
+    pin_to(core);
     let case = Case::named(case)?;
+    if case.shares_cores() {
+        return with_ranks::follow_processes(&case);
+    }
     let (mut input, mut output) = (io::stdin().lock(), io::stdout().lock());
     let mut line = String::with_capacity(16);
     let told = || {

@@ -4,12 +4,9 @@ use super::case::{Case, Layer, Pattern, Way};
 use super::pair::Waiting;
 use super::raw::{connections, ring, stream};
 use super::side::Side;
+use super::{socket_buffers, with_channel, with_jstream, with_ranks};
 #[cfg(feature = "peers")]
-use super::{
-    with_channel, with_iceoryx2, with_ipc_channel, with_jstream, with_ranks, with_threads,
-};
-#[cfg(not(feature = "peers"))]
-use super::{with_channel, with_jstream, with_ranks};
+use super::{with_iceoryx2, with_ipc_channel, with_threads};
 use crate::Failure;
 
 /// Returns the names of the subjects of a case that run in two threads or processes of this
@@ -24,6 +21,16 @@ pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
         ) {
             subjects.push("postcard");
         }
+        return subjects;
+    }
+    if matches!(case.pattern, Pattern::Tags { .. } | Pattern::Pairs(_)) {
+        return subjects;
+    }
+    if case.has_socket_buffers() {
+        if socket_buffers::are_settable() {
+            subjects.extend(socket_buffers::SUBJECTS.map(|(name, _)| name));
+        }
+        subjects.push("raw");
         return subjects;
     }
     if case.layer == Layer::Rank {

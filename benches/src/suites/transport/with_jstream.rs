@@ -16,6 +16,7 @@ use super::case::{Case, LARGE, Pattern, RECORDS, Way, Work};
 use super::pair::Waiting;
 use super::raw::spin;
 use super::side::{Channel, FILL, Over, Samples, Side, sum};
+use super::socket_buffers;
 use super::trusted::Shared;
 use crate::Failure;
 use crate::measure::since;
@@ -26,27 +27,21 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Waiting, Failure> {
     let options = options(&case, &subject);
     let listener = listen(&address(&case, &subject)?, &options)?;
     let address = listener.local_address().to_string();
-    Ok(Waiting::new(address, move || {
+    Ok(Waiting::new(address.clone(), move || {
         let endpoints = (0..connections(&case)).map(|_| Ok(listener.accept()?.establish()?));
-        side(
-            &case,
-            &subject,
-            &options,
-            endpoints.collect::<Result<_, Failure>>()?,
-        )
+        let endpoints = endpoints.collect::<Result<_, Failure>>()?;
+        socket_buffers::apply(&subject, &address)?;
+        side(&case, &subject, &options, endpoints)
     }))
 }
 
 /// Connects to the listener.
 pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn Side>, Failure> {
-    let (address, options) = (address.parse()?, options(case, subject));
-    let endpoints = (0..connections(case)).map(|_| Ok(connect(&address, &options)?));
-    side(
-        case,
-        subject,
-        &options,
-        endpoints.collect::<Result<_, Failure>>()?,
-    )
+    let (to, options) = (address.parse()?, options(case, subject));
+    let endpoints = (0..connections(case)).map(|_| Ok(connect(&to, &options)?));
+    let endpoints = endpoints.collect::<Result<_, Failure>>()?;
+    socket_buffers::apply(subject, address)?;
+    side(case, subject, &options, endpoints)
 }
 
 fn connections(case: &Case) -> usize {

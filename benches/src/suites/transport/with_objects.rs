@@ -9,6 +9,7 @@ use jstream_transport::rank::Rank;
 
 use super::case::{Case, Pattern, Work};
 use super::side::{Samples, Side};
+use super::{Cores, pin_to};
 use crate::Failure;
 use crate::measure::since;
 
@@ -179,6 +180,12 @@ pub(super) fn side(case: &Case, subject: &str, ranks: Vec<Rank>) -> Result<Box<d
     }))
 }
 
+/// Pins the thread of a member, of which the last one measures the time.
+pub(super) fn pin_member(rank: &Rank) {
+    let distance = rank.size().saturating_sub(rank.rank()).saturating_sub(1);
+    pin_to(Cores::find().of(distance));
+}
+
 /// Some members of a group, each of which runs in a thread of its own.
 struct Members {
     ranks: Vec<Rank>,
@@ -221,6 +228,7 @@ impl Side for Members {
     fn follow(&mut self, work: &Work) -> Result<(), Failure> {
         let turns = self.turn..self.turn + work.exchanges();
         let all = |rank: &Rank| {
+            pin_member(rank);
             let mut turns = turns.clone();
             turns.try_for_each(|turn| self.operate(rank, turn))
         };

@@ -1,27 +1,29 @@
 //! Ranks of jstream: messages with a tag, received by source and tag.
 
 use std::collections::HashMap;
-use std::process;
+use std::process::{self, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use jstream::buffer::{MessageBuffer, Pool};
 use jstream_transport::rank::operation::Sum;
+use jstream_transport::rank::world::{World, WorldOptions};
 use jstream_transport::rank::{self, Collective, Layout, LayoutError, Mesh, Rank};
 use jstream_transport::{Address, Endpoint, Options, connect, listen};
 
 use super::case::{Case, Layer, Pattern, Way, Work};
 use super::pair::Waiting;
 use super::side::{Channel, FILL, Over, Samples, Side, sum};
-use super::with_objects;
+use super::{Cores, patterns, with_objects};
 use crate::Failure;
 use crate::measure::since;
 
 const TAG: u64 = 7;
 
 /// Ranks of this process that the connecting side has not taken yet, by their names.
-static WAITING: Mutex<Option<HashMap<String, Rank>>> = Mutex::new(None);
+static WAITING: Mutex<Option<HashMap<String, Vec<Rank>>>> = Mutex::new(None);
 
 pub(super) fn serve(case: &Case, subject: &str) -> Result<Waiting, Failure> {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
@@ -29,8 +31,13 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Waiting, Failure> {
     let name = format!("jstream-ranks-{}-{count}", process::id());
     let (case, subject) = (*case, subject.to_owned());
     if case.way == Way::Inproc {
-        let mut here = rank::threads(case.ranks(), &ranks(&case));
-        let there = here.pop().ok_or("no ranks were created")?;
+        let mut here = rank::threads(case.ranks, &ranks(&case));
+        // Of the pairs, the connecting side has the second halves, and otherwise one rank.
+        let kept = match case.pattern {
+            Pattern::Pairs(pairs) => pairs,
+            _ => here.len().saturating_sub(1),
+        };
+        let there = here.split_off(kept);
         let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
         waiting.get_or_insert_default().insert(name.clone(), there);
         return Ok(Waiting::new(name, move || side(&case, &subject, here)));
@@ -44,14 +51,15 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Waiting, Failure> {
 }
 
 pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn Side>, Failure> {
-    let rank = if case.way == Way::Inproc {
+    let ranks = if case.way == Way::Inproc {
         let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
-        let rank = waiting.as_mut().and_then(|ranks| ranks.remove(address));
-        rank.ok_or("no rank waits at this address")?
+        let ranks = waiting.as_mut().and_then(|ranks| ranks.remove(address));
+        ranks.ok_or("no rank waits at this address")?
     } else {
-        one_of_two(case, 1, connect(&address.parse()?, &options())?)?
+        let endpoint = connect(&address.parse()?, &options())?;
+        vec![one_of_two(case, 1, endpoint)?]
     };
-    side(case, subject, vec![rank])
+    side(case, subject, ranks)
 }
 
 fn options() -> Options {
@@ -64,7 +72,7 @@ fn options() -> Options {
 
 fn ranks(case: &Case) -> rank::Options {
     let mut options = rank::Options::default();
-    if case.ranks() == 2 {
+    if !case.shares_cores() {
         options.spin = Duration::MAX;
     }
     // Lists are as deep as they are long.
@@ -79,13 +87,20 @@ fn one_of_two(case: &Case, rank: u32, endpoint: Endpoint) -> Result<Rank, Failur
         .build())
 }
 
-/// Creates a side of some ranks. Only collective operations on objects have more than one.
+/// Creates a side of some ranks. Only collective operations and pairs have more than one.
 fn side(case: &Case, subject: &str, mut ranks: Vec<Rank>) -> Result<Box<dyn Side>, Failure> {
     if matches!(
         case.pattern,
         Pattern::BroadcastObject | Pattern::ScatterObjects
     ) {
         return with_objects::side(case, subject, ranks);
+    }
+    if matches!(case.pattern, Pattern::Tags { .. } | Pattern::Pairs(_)) {
+        return patterns::side(case, ranks);
+    }
+    if ranks.len() > 1 && case.layer == Layer::Group {
+        let members = ranks.into_iter().map(|rank| Member::new(rank, case.bytes));
+        return Ok(Box::new(Members(members.collect())));
     }
     let rank = ranks.pop().ok_or("the side has no rank")?;
     if let Pattern::Indexed(count) = case.pattern {
@@ -219,11 +234,11 @@ struct Member {
 
 impl Member {
     fn new(rank: Rank, bytes: usize) -> Self {
-        let both = bytes / size_of::<f64>() * 2;
+        let all = bytes / size_of::<f64>() * rank.size() as usize;
         Self {
             rank,
-            sent: vec![1.0; both],
-            received: vec![1.0; both],
+            sent: vec![1.0; all],
+            received: vec![1.0; all],
             samples: Samples::default(),
             turn: 0,
         }
@@ -278,4 +293,92 @@ impl Side for Member {
     fn follow(&mut self, work: &Work) -> Result<(), Failure> {
         (0..work.exchanges()).try_for_each(|_| self.operate(work))
     }
+}
+
+/// Some members of a group in this process, each of which runs in a thread of its own.
+struct Members(Vec<Member>);
+
+impl Side for Members {
+    fn lead(&mut self, _work: &Work) -> Result<f64, Failure> {
+        Err("several members can't measure the time together".into())
+    }
+
+    fn follow(&mut self, work: &Work) -> Result<(), Failure> {
+        thread::scope(|scope| {
+            let members = self.0.iter_mut().map(|member| {
+                scope.spawn(move || {
+                    with_objects::pin_member(&member.rank);
+                    member.follow(work)
+                })
+            });
+            let members: Vec<_> = members.collect();
+            let ends = members.into_iter().map(|member| {
+                let joined = member.join();
+                joined.unwrap_or_else(|_| Err("a rank has panicked".into()))
+            });
+            ends.fold(Ok(()), Result::and)
+        })
+    }
+}
+
+/// Tag of the message that begins a round of several processes.
+const ROUND: u64 = 8;
+
+/// The member of several processes that measures the time. Dropping the world ends the others.
+struct Leader {
+    world: World,
+    member: Member,
+}
+
+impl Side for Leader {
+    fn lead(&mut self, work: &Work) -> Result<f64, Failure> {
+        for other in 1..self.world.size() {
+            self.world.send(other, ROUND, &[0u8])?;
+        }
+        self.member.lead(work)
+    }
+
+    fn follow(&mut self, work: &Work) -> Result<(), Failure> {
+        self.member.follow(work)
+    }
+}
+
+/// Starts the other processes of a case with more than two, and returns the side of rank 0.
+pub(super) fn lead_processes(
+    case: &Case,
+    subject: &str,
+    cores: Cores,
+) -> Result<Box<dyn Side>, Failure> {
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let address = Address::shm(&format!("jstream-group-{}-{count}", process::id()))?;
+    let program = std::env::current_exe()?;
+    let command = |rank| {
+        let mut command = Command::new(&program);
+        command
+            .args(["transport-peer", case.name, subject])
+            .arg(cores.of(rank).to_string())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null());
+        command
+    };
+    let world = World::spawn(&[address], case.ranks, &world_options(case), command)?;
+    let member = Member::new(Rank::clone(&world), case.bytes);
+    Ok(Box::new(Leader { world, member }))
+}
+
+/// Runs the side of another process: a round for each message of rank 0, until that rank ends.
+pub(super) fn follow_processes(case: &Case) -> Result<(), Failure> {
+    let world = World::from_env(&world_options(case))?;
+    let (mut member, work) = (Member::new(Rank::clone(&world), case.bytes), case.work());
+    while world.recv(0, ROUND, &mut [0u8]).is_ok() {
+        member.follow(&work)?;
+    }
+    Ok(())
+}
+
+fn world_options(case: &Case) -> WorldOptions {
+    let mut options = WorldOptions::default();
+    options.rank = ranks(case);
+    options
 }

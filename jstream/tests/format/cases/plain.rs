@@ -160,6 +160,7 @@ pub fn tagged() -> Vec<Case> {
         slice: [Some(&[1, 2]), None],
         non_zero: [NonZeroU32::new(5), None],
         flag: [None, Some(false), Some(true)],
+        letter: [Some('x'), None],
         owned,
     };
     let tagged = Tagged {
@@ -204,10 +205,12 @@ pub fn tagged() -> Vec<Case> {
             &options(Some(leak(options(None)))),
             r#"{"reference": [{"Some": 1}, null], "text": [{"Some": "a"}, null, {"Some": ""}],
             "slice": [{"Some": [1, 2]}, null], "non_zero": [{"Some": 5}, null],
-            "flag": [null, {"Some": false}, {"Some": true}], "owned": {"Some":
+            "flag": [null, {"Some": false}, {"Some": true}],
+            "letter": [{"Some": "x"}, null], "owned": {"Some":
             {"reference": [{"Some": 1}, null], "text": [{"Some": "a"}, null, {"Some": ""}],
             "slice": [{"Some": [1, 2]}, null], "non_zero": [{"Some": 5}, null],
-            "flag": [null, {"Some": false}, {"Some": true}], "owned": null}}}"#,
+            "flag": [null, {"Some": false}, {"Some": true}],
+            "letter": [{"Some": "x"}, null], "owned": null}}}"#,
         ),
         case(
             "tagged",

@@ -113,6 +113,68 @@ fn the_values_of_a_message_are_shown() {
     assert_eq!(value("3"), Json::Null);
 }
 
+/// The payload of a call with bit 47 in its word ends with metadata: the length of each key and
+/// value in 16 bits, their texts, and the length of all entries in 32 bits.
+#[test]
+fn the_values_of_a_call_with_metadata_are_shown() {
+    let arguments = bytes(&(7_u32, vec![1.5_f64, 2.0]));
+    let with =
+        |metadata: &[u8], length: u32| [&arguments[..], metadata, &length.to_le_bytes()].concat();
+    let entry = b"\x06\0\x04\0tenantacme";
+    let all = u32::try_from(entry.len()).unwrap();
+    let method = Method {
+        direction: Direction::Inward,
+        object: 1,
+        interface: "Desk".to_owned(),
+        name: "add".to_owned(),
+        arguments: schema::<(u32, Vec<f64>)>(),
+        result: schema::<String>(),
+        ..Method::default()
+    };
+    let unit = Method {
+        place: 1,
+        name: "nothing".to_owned(),
+        arguments: schema::<()>(),
+        ..method.clone()
+    };
+    let call = |kind, place, payload: Vec<u8>| {
+        let mut call = Message::new(Direction::Inward, kind);
+        call.word = 1 << 47 | u64::from(place) << 32 | 1;
+        call.call = Some((1, place));
+        call.payload = payload;
+        Record::Message(call)
+    };
+    let mut records = vec![Record::Method(method), Record::Method(unit)];
+    records.extend([
+        call(Kind::Request, 0, with(entry, all)),
+        call(Kind::OneWay, 0, with(&[], 0)),
+        call(Kind::Request, 1, [&entry[..], &all.to_le_bytes()].concat()),
+        // A forged length of metadata: nothing is left for the arguments.
+        call(Kind::Request, 0, with(entry, u32::MAX)),
+        call(Kind::Request, 0, vec![1, 2]),
+    ]);
+    let mut capture = start();
+    records.iter().for_each(|of| encode(of, &mut capture));
+    let shown = |number: &str| {
+        let name = format!("metadata-{number}");
+        let output = run(&name, &capture, &["--json", "--object", number]);
+        let all: Json = serde_json::from_slice(&output.stdout).unwrap();
+        (output.status.code(), all["capture"][0]["value"].clone())
+    };
+    let value = json!([7, [1.5, 2.0]]);
+    assert_eq!(shown("0"), (Some(0), value.clone()));
+    assert_eq!(shown("1"), (Some(0), value));
+    assert_eq!(shown("2"), (Some(0), Json::Null));
+    for number in ["3", "4"] {
+        let (code, _) = shown(number);
+        assert_eq!(code, Some(1));
+    }
+    let output = run("metadata", &capture, &[]);
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(text.matches("Desk::add of object 1").count(), 4, "{text}");
+}
+
 /// Control characters in names, addresses, reasons and values of a forged capture do not reach the
 /// terminal.
 #[test]

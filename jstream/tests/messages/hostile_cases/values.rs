@@ -18,7 +18,7 @@ struct Checked {
     number: NonZeroU32,
     side: Side,
     step: Step,
-    text_tag: Option<bool>,
+    text_tag: Option<char>,
     slot_tag: Option<u32>,
     result: Result<u8, bool>,
     list: Vec<Side>,
@@ -54,7 +54,7 @@ fn checked() -> Forged<Checked> {
         number: NonZeroU32::MIN,
         side: Side::Buy,
         step: Step::On(true),
-        text_tag: Some(true),
+        text_tag: Some('y'),
         slot_tag: Some(1),
         result: Err(true),
         list: vec![Side::Buy, Side::Sell],
@@ -82,7 +82,7 @@ fn values_that_are_none() {
         checked.put_byte(Meaning::Tag, 2, byte);
         checked.expect(
             "Checked.text_tag",
-            "the tag of the Option<bool> in the text segment",
+            "the tag of the Option<char> in the text segment",
         );
     }
     let at = checked.at(Meaning::Value, 1);
@@ -109,20 +109,21 @@ enum Step3 {
 }
 
 #[test]
-fn payloads_of_none_are_zero() {
+fn options_of_one_byte() {
     type Value = [Option<Step3>; 3];
-    let value: Value = [Some(Step3::Two), None, Some(Step3::Three)];
+    let value: Value = [Some(Step3::One), None, Some(Step3::Three)];
     let mut options = Forged::<Value>::of(&value);
-    assert!(read::<Value>(&options.sound).is_ok());
-    assert!(places::<Value>(&options.sound).complete);
-    let _ = Step3::One;
-    // The three options follow each other directly behind the header.
-    let none = options.sound.len() - 5;
-    assert_eq!(options.sound[none - 1..none + 5], [1, 0, 2, 1, 0, 1]);
-    for byte in [1, 2, 3, 0xff] {
-        options.bytes[none] = byte;
-        assert!(!places::<Value>(&options.bytes).complete);
-        options.expect("[Option<Step3>; 3][1]", "Option<Step3>");
+    let _ = Step3::Two;
+    let first = options.sound.len() - 3;
+    assert_eq!(options.sound[first..], [0, 3, 2]);
+    for byte in 0..=u8::MAX {
+        options.bytes[first + 1] = byte;
+        assert_eq!(places::<Value>(&options.bytes).complete, byte <= 3);
+        if byte > 3 {
+            options.expect("[Option<Step3>; 3][1]", "is not an Option<Step3>");
+        } else {
+            assert!(read::<Value>(&options.bytes).is_ok());
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
-use std::{io, process, thread};
+use std::{io, process};
 
 use jstream::capture::{Record, encode};
 
@@ -248,9 +248,7 @@ impl Owner {
             written: Condvar::new(),
         });
         let thread = shared.clone();
-        thread::Builder::new()
-            .name("jstream-capture".to_owned())
-            .spawn(move || thread.run())?;
+        jstream_sync::threads::spawn("jstream-capture", move || thread.run())?;
         Ok(Self(shared))
     }
 

@@ -1,5 +1,6 @@
 //! References to objects, and registries of them.
 
+mod borrowed;
 mod bound;
 mod client_exports;
 mod directory;

@@ -536,6 +536,46 @@ fn captured_calls_are_made_again() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
+/// The results of calls in flight are objects that the replay does not know.
+#[test]
+fn calls_with_promised_objects_are_left_out() {
+    let (server, serving) = serve(ServerOptions::default());
+    let branch = Arc::new(Branch(server.downgrade()));
+    server.bind::<dyn Bank>("bank", branch).unwrap();
+    let folder = std::env::temp_dir().join(format!("jcall-promised-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    let capture = jstream_rmi::Capture::new(&folder).unwrap();
+    let mut options = jstream_rmi::ClientOptions::default();
+    options.capture = Some(capture.clone());
+    let client = jstream_rmi::Client::connect_with(serving.address(), &options);
+    let client = client.wait().unwrap();
+    let bank = client.lookup::<dyn Bank>("bank").wait().unwrap();
+    assert_eq!(bank.rates().wait().unwrap().get().len(), 2);
+    let open = bank.open(7);
+    // A call of the promised object, and one that passes it.
+    let balance = open.pipelined().balance();
+    let promised: Remote<dyn Account> = Remote::from_stub(open.pipelined());
+    let passed = bank.balance_of(promised.clone());
+    let listed = bank.total(vec![promised]);
+    assert_eq!(*balance.wait().unwrap().get(), 7);
+    assert_eq!(*passed.wait().unwrap().get(), 7);
+    assert_eq!(*listed.wait().unwrap().get(), 7);
+    assert_eq!(bank.rates().wait().unwrap().get().len(), 2);
+    open.wait().unwrap();
+    drop((bank, client));
+    capture.flush();
+    let file = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap();
+    let replay = Command::new(env!("CARGO_BIN_EXE_jcall"))
+        .arg("replay")
+        .arg(file.path())
+        .args([&serving.address().to_string(), "--json", "--timeout", "100"])
+        .output();
+    // The call that makes the object is left out as well, because others name it.
+    let all = json!({ "same": 2, "left_out": 4, "lost": 0, "differ": [] });
+    assert_eq!(parsed(&replay.unwrap()), all);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
 #[test]
 fn metadata_is_sent_and_repeated() {
     #[remote]

@@ -9,7 +9,13 @@ trait Listener {
 
 #[remote]
 trait Room {
-    fn borrowed(&self, who: &Remote<dyn Listener>);
+    fn borrowed(&self, who: Option<&Remote<dyn Listener>>);
+    fn kept(&self, who: &'static [&'static [Remote<dyn Listener>]]);
+    fn deep(&self, who: &[&[&[Remote<dyn Listener>]]]);
+    fn changed(&self, who: &mut [Remote<dyn Listener>]);
+    #[remote(one_way)]
+    fn lent(&self, who: &[Remote<dyn Listener>]);
+    fn lends(&self) -> &[Remote<dyn Listener>];
     fn paired(&self, who: (u32, Remote<dyn Listener>));
     #[remote(one_way)]
     fn told(&self, who: Remote<dyn Listener>);

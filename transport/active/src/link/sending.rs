@@ -250,6 +250,11 @@ impl Link {
         backlog
     }
 
+    /// Returns true if the device has not taken all that was sent.
+    pub(crate) fn is_sending(&self) -> bool {
+        self.endpoint.shared().has_unsent()
+    }
+
     /// Sends an answer. Fails only if the peer does not accept such a message.
     #[inline]
     pub(crate) fn reply(&self, header: Header, segments: &[IoSlice<'_>]) -> Result<(), SendError> {

@@ -1,4 +1,7 @@
 //! All-gathers.
+//!
+//! A rank sends its own block from the input, and copies it to the output later, so that the first
+//! message does not wait for the copy.
 
 use crate::blocks::Blocks;
 use crate::schedule::{Builder, Position};
@@ -7,21 +10,26 @@ use crate::schedule::{Builder, Position};
 pub(super) fn ring(builder: &mut Builder, at: Position, blocks: &Blocks) {
     let Position { rank, size } = at;
     let (input, output) = (builder.input(), builder.output());
-    builder.copy(input, blocks.block(output, rank));
     let (next, previous) = ((rank + 1) % size, (rank + size - 1) % size);
-    for round in 0..size - 1 {
-        let sent = blocks.block(output, (rank + size - round) % size);
-        let received = blocks.block(output, (rank + size - round - 1) % size);
+    let mut sent = input;
+    for round in 1..size {
+        let received = blocks.block(output, (rank + size - round) % size);
         builder.exchange((next, sent), (previous, received));
+        sent = received;
     }
+    builder.copy(input, blocks.block(output, rank));
 }
 
 /// Pairs exchange all blocks that they have. The number of ranks is a power of two.
 pub(super) fn recursive_doubling(builder: &mut Builder, at: Position, blocks: &Blocks) {
     let Position { rank, size } = at;
     let (input, output) = (builder.input(), builder.output());
+    if size > 1 {
+        let partner = rank ^ 1;
+        builder.exchange((partner, input), (partner, blocks.block(output, partner)));
+    }
     builder.copy(input, blocks.block(output, rank));
-    let mut distance = 1;
+    let mut distance = 2;
     while distance < size {
         let partner = rank ^ distance;
         let (own, other) = (rank & !(distance - 1), partner & !(distance - 1));

@@ -1,6 +1,6 @@
 //! Registry of the listeners of this process, with the backlog of each.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -16,7 +16,13 @@ use jstream_sync::{lock, unpoisoned};
 /// they enter it. Protects against endless connection requests to a listener that does not accept.
 const MAX_WAITING: usize = 128;
 
-static NAMES: Mutex<BTreeMap<String, Arc<Backlog>>> = Mutex::new(BTreeMap::new());
+/// The listeners of this process, ordered by name.
+static NAMES: Mutex<Vec<Arc<Backlog>>> = Mutex::new(Vec::new());
+
+/// Returns the index of a name. The error is the index at which it would be inserted.
+fn find(name: &str, names: &[Arc<Backlog>]) -> Result<usize, usize> {
+    names.binary_search_by(|backlog| backlog.name.as_str().cmp(name))
+}
 
 /// The connection requests that wait at a listener.
 pub(super) struct Backlog {
@@ -47,9 +53,9 @@ impl Backlog {
         prepare()?;
         let event = EventFd::new()?;
         let mut names = lock(&NAMES);
-        if names.contains_key(name) {
+        let Err(place) = find(name, &names) else {
             return Ok(None);
-        }
+        };
         let backlog = Arc::new(Self {
             name: name.into(),
             options,
@@ -57,13 +63,14 @@ impl Backlog {
             changed: Condvar::new(),
             event,
         });
-        names.insert(name.into(), backlog.clone());
+        names.insert(place, backlog.clone());
         Ok(Some(backlog))
     }
 
     /// Returns the backlog of the listener with this name.
     pub(super) fn of(name: &str) -> Option<Arc<Self>> {
-        lock(&NAMES).get(name).cloned()
+        let names = lock(&NAMES);
+        names.get(find(name, &names).ok()?).cloned()
     }
 
     /// Options of the listener's connections.
@@ -130,12 +137,7 @@ impl Backlog {
     pub(super) fn close(&self) {
         let mut names = lock(&NAMES);
         // Another listener may have registered the name since.
-        if names
-            .get(&self.name)
-            .is_some_and(|holder| std::ptr::eq(Arc::as_ptr(holder), self))
-        {
-            names.remove(&self.name);
-        }
+        names.retain(|holder| !std::ptr::eq(Arc::as_ptr(holder), self));
         drop(names);
         let mut state = lock(&self.state);
         state.closed = true;

@@ -4,13 +4,12 @@ use std::io::IoSlice;
 use std::mem::MaybeUninit;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
-use std::thread;
 use std::time::Duration;
 
 use socket2::MaybeUninitSlice;
 
 use super::assembly::FAREWELL;
-use super::{Wire, write_all};
+use super::{Short, Wire, write_all};
 use crate::connection::Control;
 use crate::deadline::Deadline;
 use crate::poll::has_hung_up;
@@ -86,6 +85,19 @@ impl<W: Wire> StreamSocket<W> {
         self.wire.end_sending();
     }
 
+    /// As [`end_sending`](Self::end_sending), but waits for room. Returns false if there was none
+    /// before the deadline.
+    pub(crate) fn finish_sending(&self, deadline: Deadline) -> bool {
+        // A connection that has failed has no peer that waits for the farewell.
+        let in_time = !self.turn(IDLE, ENDED)
+            || !matches!(
+                write_all(&self.wire, &FAREWELL, deadline),
+                Err(Short::TimedOut { .. })
+            );
+        self.wire.end_sending();
+        in_time
+    }
+
     /// Returns true if a background thread was started that ends the sending direction.
     fn end_sending_later(self: &Arc<Self>, rest: &'static [u8], patience: Duration) -> bool {
         static WAITING: AtomicUsize = AtomicUsize::new(0);
@@ -97,11 +109,9 @@ impl<W: Wire> StreamSocket<W> {
             line.wire.end_sending();
             WAITING.fetch_sub(1, Ordering::Relaxed);
         };
-        if WAITING.fetch_add(1, Ordering::Relaxed) < MOST_WAITING {
-            let named = thread::Builder::new().name("jstream-farewell".into());
-            if named.spawn(wait).is_ok() {
-                return true;
-            }
+        let has_room = WAITING.fetch_add(1, Ordering::Relaxed) < MOST_WAITING;
+        if has_room && jstream_sync::threads::spawn("jstream-farewell", wait).is_ok() {
+            return true;
         }
         WAITING.fetch_sub(1, Ordering::Relaxed);
         false

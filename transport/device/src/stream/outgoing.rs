@@ -368,6 +368,10 @@ unsafe impl<W: Wire> Outgoing for StreamOutgoing<W> {
         }
     }
 
+    fn finish(&mut self, deadline: Deadline) -> bool {
+        self.line.finish_sending(deadline)
+    }
+
     fn arm(&mut self, waker: Option<&Waker>) -> Armed {
         if self.broken.is_some() || self.line.is_closed() {
             return Armed::Ready;

@@ -10,6 +10,7 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use jstream::buffer::{EmptyBuffer, MessageBuffer, Pool};
+use socket2::SockRef;
 
 use super::assembly::FAREWELL;
 use super::hello::Hello;
@@ -368,6 +369,42 @@ fn closing_between_messages_is_an_end() {
         let fault = recv(&mut *server.incoming, WaitMode::Blocking, None).unwrap_err();
         assert!(matches!(fault, Fault::Ended), "{fault:?}");
     }
+}
+
+/// Fills the socket of a connection to the last byte.
+fn fill(connection: &Connection) {
+    let (fd, _) = connection.outgoing.source();
+    let socket = SockRef::from(&fd);
+    for piece in [4096, 1] {
+        let bytes = vec![0; piece];
+        while socket.send_with_flags(&bytes, libc::MSG_DONTWAIT).is_ok() {}
+    }
+}
+
+#[test]
+fn a_finished_half_has_sent_its_farewell() {
+    let (_stream, mut connection) = bare();
+    fill(&connection);
+    // Nobody reads.
+    let soon = Deadline::after(Duration::from_millis(20));
+    assert!(!connection.outgoing.finish(soon));
+    let (mut stream, mut connection) = bare();
+    fill(&connection);
+    std::thread::scope(|scope| {
+        let reading = scope.spawn(move || {
+            let mut all = Vec::new();
+            stream.read_to_end(&mut all).unwrap();
+            all
+        });
+        assert!(connection.outgoing.finish(Deadline::after(LONG)));
+        // The connection is alive, so no other thread ends it.
+        let all = reading.join().unwrap();
+        assert!(all.ends_with(&FAREWELL));
+    });
+    // The peer is gone. There is nobody to wait for.
+    let (stream, mut connection) = bare();
+    drop(stream);
+    assert!(connection.outgoing.finish(Deadline::after(LONG)));
 }
 
 #[test]

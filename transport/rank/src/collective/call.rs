@@ -49,14 +49,29 @@ impl Call {
             agreed.count as u64,
         ];
         let descriptor = arguments.into_iter().fold(descriptor::<E>(), mix);
+        // The highest bit is 0, unlike in the descriptor of a failure. The lowest bit is 1, because
+        // 0 is the descriptor of untyped bytes, which agrees with any.
+        Self::described::<E>(rank, collective, descriptor >> 1 | 1)
+    }
+
+    /// Returns the next call of the communicator, with the descriptor of an earlier one.
+    #[inline]
+    pub(super) fn described<E: Element>(
+        rank: &Rank,
+        collective: Collective,
+        descriptor: u64,
+    ) -> Self {
         Self {
             collective,
             tag: rank.communicator().next_collective(),
-            // The highest bit is 0, unlike in the descriptor of a failure. The lowest bit is 1,
-            // because 0 is the descriptor of untyped bytes, which agrees with any.
-            descriptor: descriptor >> 1 | 1,
+            descriptor,
             name: std::any::type_name::<E>(),
         }
+    }
+
+    /// Returns the number that stands for the element type and the arguments.
+    pub(super) fn descriptor(&self) -> u64 {
+        self.descriptor
     }
 
     /// Returns the label of a message with elements.
@@ -120,10 +135,18 @@ impl Call {
                     .is_none()
                 {
                     // The other rank takes no messages.
-                    let _ = send.cancel();
+                    let _ = send.abandon();
                 }
             });
         }
+    }
+
+    /// Drops the messages of the operation, which has failed at this rank, those that still arrive
+    /// included.
+    pub(super) fn bury(&self, rank: &Rank) {
+        let Label { context, tag, .. } = self.label(rank);
+        rank.node()
+            .with(|state, deferred| state.bury(context, tag, deferred));
     }
 
     /// Returns the elements that a receive expects.
@@ -143,6 +166,7 @@ impl Call {
                 let rank = u32::try_from(sent.descriptor & !FAILED).unwrap_or(u32::MAX);
                 Error::FailedAt { collective, rank }
             }
+            Error::Withdrawn { rank, .. } => Error::FailedAt { collective, rank },
             Error::WrongElements { rank, .. } | Error::Truncated { rank, .. } => {
                 Error::Disagreement { collective, rank }
             }

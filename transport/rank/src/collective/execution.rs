@@ -42,8 +42,11 @@ where
     combine: C,
     /// Index of the next step.
     pub(super) next: usize,
-    /// The rank that failure messages name: this one, until another rank has reported a failure.
+    /// The rank that failure messages name: this one, until another rank is gone or has reported a
+    /// failure.
     pub(super) failed: usize,
+    /// True if a message has failed.
+    has_failed: bool,
     /// The ranks that disagree about the operation, and have not been told.
     pub(super) disagreeing: Vec<usize>,
     /// True if the time for a message is over. Then the rest of the schedule does not wait either.
@@ -74,6 +77,7 @@ where
             combine,
             next: 0,
             failed: rank.rank() as usize,
+            has_failed: false,
             disagreeing: Vec::new(),
             is_late: false,
         }
@@ -140,11 +144,14 @@ where
     #[cold]
     pub(super) fn note(&mut self, error: Error) -> Error {
         let error = self.call.error(error);
+        self.has_failed = true;
         match &error {
             Error::FailedAt { rank, .. } => self.failed = *rank as usize,
-            Error::Collective { source, .. } => {
-                self.is_late |= matches!(**source, Error::TimedOut { .. });
-            }
+            Error::Collective { source, .. } => match **source {
+                Error::TimedOut { .. } => self.is_late = true,
+                Error::PeerGone { rank, .. } => self.failed = rank as usize,
+                _ => {}
+            },
             Error::Disagreement { rank, .. } => self.disagreeing.push(*rank as usize),
             _ => {}
         }
@@ -214,8 +221,7 @@ where
                 Step::Send { to, span },
             ] => match self.send_at_once(to, span) {
                 Some(sent) => self.receive(from, target).and(sent),
-                // The receiver may wait for its own send, so the receive is posted first.
-                None => self.exchange_posted(round),
+                None => self.exchange_long((to, span), (from, target)),
             },
             _ => self.exchange_posted(round),
         }
@@ -248,6 +254,44 @@ where
             .receive_bytes(pattern, expected, memory, timeout);
         let status = rank.members().result(received)?;
         check_length(status, length)
+    }
+
+    /// Sends a message that can't be sent at once, and receives another one meanwhile.
+    ///
+    /// A thread that spins receives without a posted request. So it copies the message itself when
+    /// it comes. If its receive was posted, a thread that comes later would copy both messages, one
+    /// after the other.
+    fn exchange_long(
+        &mut self,
+        (to, span): (usize, Span),
+        (from, target): (usize, Span),
+    ) -> Result<(), Error> {
+        let (rank, call, timeout) = (self.rank, self.call, self.timeout());
+        let pattern = self.pattern(from);
+        let deadline = Deadline::after(timeout);
+        let late = || Error::TimedOut { after: timeout };
+        let (sent, received) = self.pair(span, target);
+        let memory = received.as_mut_bytes();
+        let length = memory.len();
+        let (received, sent) = rank.scope(|scope| {
+            let (node, label) = (rank.node(), call.label(rank));
+            let mut send = scope.send_bytes(in_node(rank, to), label, sent.as_bytes(), false);
+            let received = node.receive_bytes(pattern, call.expected(), memory, Some(timeout));
+            let sent = match send.wait_timeout(deadline.left().unwrap_or(timeout)) {
+                Some(sent) => sent,
+                None => send.abandon().map_err(|_| late()),
+            };
+            (rank.members().result(received), sent)
+        });
+        let received = received.and_then(|status| check_length(status, length));
+        match (received, sent) {
+            (Err(first), Err(second)) => {
+                // Each rank that disagrees has to be told.
+                drop(self.note(second));
+                Err(first)
+            }
+            (received, sent) => received.and(sent.map(drop)),
+        }
     }
 
     /// Posts the messages of one round, and waits for all.
@@ -359,8 +403,12 @@ where
     S: Deref<Target = Schedule> + Clone,
 {
     fn drop(&mut self) {
-        if self.next < self.schedule.steps().len() || !self.disagreeing.is_empty() {
+        let is_open = self.next < self.schedule.steps().len() || !self.disagreeing.is_empty();
+        if is_open {
             self.fail();
+        }
+        if is_open || self.has_failed {
+            self.call.bury(self.rank);
         }
     }
 }

@@ -33,11 +33,13 @@ pub(super) struct ObjectExchange<'r> {
     served: Vec<usize>,
     sends: Vec<(usize, SendRequest)>,
     receives: Vec<RecvRequest>,
-    /// The member that failure messages name: this one, until another member has reported a
-    /// failure.
+    /// The member that failure messages name: this one, until another member is gone or has
+    /// reported a failure.
     failed: usize,
     /// The first error.
     error: Option<Error>,
+    /// True if a message has failed.
+    has_failed: bool,
 }
 
 impl<'r> ObjectExchange<'r> {
@@ -70,6 +72,7 @@ impl<'r> ObjectExchange<'r> {
             sends: Vec::new(),
             failed: rank.rank() as usize,
             error: None,
+            has_failed: false,
         }
     }
 
@@ -135,25 +138,9 @@ impl<'r> ObjectExchange<'r> {
 
     /// Sends the same bytes to all members that expect a message. When this returns, the bytes are
     /// not used any more. Errors are returned by [`finish`](Self::finish).
-    ///
-    /// A long message over a connection is sent as a copy. Borrowed bytes could not be taken back
-    /// at the deadline before the other rank answers.
     pub(super) fn send_to_all(&mut self, bytes: &[u8]) {
         let (rank, label) = (self.rank, self.call.label(self.rank));
-        let length = bytes.len() as u64;
-        let is_copied = |to: &usize| {
-            let line = rank.node().line(in_node(rank, *to));
-            line.is_some_and(|line| length > line.eager)
-        };
-        let (copied, receivers): (Vec<_>, Vec<_>) = mem::take(&mut self.unserved)
-            .into_iter()
-            .partition(is_copied);
-        for to in copied {
-            match self.copy(to, bytes) {
-                Ok(filled) => self.send(to, filled),
-                Err(error) => self.sent(to, Err(error)),
-            }
-        }
+        let receivers = mem::take(&mut self.unserved);
         let results: Vec<_> = rank.scope(|scope| {
             let sends = receivers.iter().map(|to| {
                 let to = in_node(rank, *to);
@@ -164,27 +151,12 @@ impl<'r> ObjectExchange<'r> {
                 .into_iter()
                 .map(|mut send| match send.wait_timeout(self.left()) {
                     Some(result) => result,
-                    None => send.cancel().map_err(|_| self.late()),
+                    None => send.abandon().map_err(|_| self.late()),
                 });
             results.collect()
         });
         for (to, result) in receivers.into_iter().zip(results) {
             self.sent(to, result);
-        }
-    }
-
-    /// Returns a copy of a message for a member.
-    fn copy(&self, to: usize, bytes: &[u8]) -> Result<MessageBuffer, Error> {
-        let (node, members) = (self.rank.node(), self.rank.members());
-        let pool = node.pool_for(in_node(self.rank, to));
-        let pool = pool.map_err(|error| members.error(error))?;
-        let empty = pool.take(bytes.len()).map_err(|source| Error::NoBuffer {
-            length: bytes.len() as u64,
-            source,
-        })?;
-        match empty.copy_from(bytes) {
-            Ok(filled) => Ok(filled),
-            Err(_) => unreachable!("the buffer has the requested capacity"),
         }
     }
 
@@ -242,8 +214,14 @@ impl<'r> ObjectExchange<'r> {
     #[cold]
     fn note(&mut self, error: Error) {
         let error = self.call.error(error);
+        self.has_failed = true;
         match error {
             Error::FailedAt { rank, .. } => self.failed = rank as usize,
+            Error::Collective { ref source, .. } => {
+                if let Error::PeerGone { rank, .. } = **source {
+                    self.failed = rank as usize;
+                }
+            }
             // The member may wait for a message that this rank does not send.
             Error::Disagreement { rank, .. } => {
                 let rank = rank as usize;
@@ -281,6 +259,7 @@ impl<'r> ObjectExchange<'r> {
 
 impl Drop for ObjectExchange<'_> {
     fn drop(&mut self) {
+        let has_failed = self.has_failed || !self.unserved.is_empty() || !self.receives.is_empty();
         self.send_failures();
         if !self.receives.is_empty() {
             drop(self.receive());
@@ -290,6 +269,9 @@ impl Drop for ObjectExchange<'_> {
         }
         // Members that disagree, and members whose message was not sent.
         self.send_failures();
+        if has_failed || self.has_failed {
+            self.call.bury(self.rank);
+        }
     }
 }
 

@@ -357,21 +357,26 @@ impl Rank {
         Call::new::<E>(self, collective, agreed)
     }
 
-    fn execute<E: Element>(&self, plan: Plan, input: &[E], output: &mut [E]) -> Result<(), Error> {
+    fn execute<E: Element>(
+        &self,
+        plan: Plan<'_>,
+        input: &[E],
+        output: &mut [E],
+    ) -> Result<(), Error> {
         let (call, schedule) = plan?;
-        Execution::new(self, call, &*schedule, input, output, combines_nothing).run()
+        Execution::new(self, call, &**schedule, input, output, combines_nothing).run()
     }
 
     fn combine<E: Element, O: Operation<E>>(
         &self,
-        plan: Plan,
+        plan: Plan<'_>,
         input: &[E],
         output: &mut [E],
         operation: &O,
     ) -> Result<(), Error> {
         let (call, schedule) = plan?;
         let combine = |first: &E, second: &E| operation.combine(first, second);
-        Execution::new(self, call, &*schedule, input, output, combine).run()
+        Execution::new(self, call, &**schedule, input, output, combine).run()
     }
 
     /// Converts the error of arguments for which there is no schedule.

@@ -1,51 +1,42 @@
 //! Plans of collective operations: what a rank has to know to take part, apart from its memory.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use jstream_collective::{Algorithm, Blocks, Collective, Schedule, ScheduleError};
 
 use super::call::{Call, NO_ROOT, UNEQUAL};
-use super::kept::ScheduleKey;
-use crate::element::Element;
+use super::kept::{KeptPlan, PlanKey};
+use crate::element::{Element, descriptor};
 use crate::error::Error;
 use crate::member::Rank;
 use crate::operation::Operation;
 
 /// A numbered operation and the steps of this rank, or the error of the arguments, of which the
 /// other ranks have been told.
-pub(super) type Plan = Result<(Call, Arc<Schedule>), Error>;
+pub(super) type Plan<'c> = Result<(Call, Cow<'c, Arc<Schedule>>), Error>;
 
 impl Rank {
-    pub(super) fn barrier_plan(&self) -> Plan {
-        let collective = Collective::Barrier;
-        let algorithm = self.algorithm_of(collective, 0, true)?;
-        let key = self.key(collective, algorithm, NO_ROOT, 0);
-        let schedule = self.kept(key, || Ok(Schedule::barrier(self.position())))?;
-        Ok((self.call::<u8>(collective, algorithm, NO_ROOT, 0), schedule))
+    pub(super) fn barrier_plan(&self) -> Plan<'_> {
+        let key = self.key::<u8>(Collective::Barrier, NO_ROOT, 0);
+        self.plan::<u8>(key, 0, |_| Ok(Schedule::barrier(self.position())))
     }
 
-    pub(super) fn broadcast_plan<E: Element>(&self, root: u32, count: usize) -> Plan {
-        let collective = Collective::Broadcast;
-        let algorithm = self.algorithm_of(collective, bytes_of::<E>(count), true)?;
-        let key = self.key(collective, algorithm, root, count);
-        let schedule = self.kept(key, || {
+    pub(super) fn broadcast_plan<E: Element>(&self, root: u32, count: usize) -> Plan<'_> {
+        let key = self.key::<E>(Collective::Broadcast, root, count);
+        self.plan::<E>(key, count, |algorithm| {
             Schedule::broadcast(self.position(), root as usize, count, algorithm)
-        })?;
-        Ok((self.call::<E>(collective, algorithm, root, count), schedule))
+        })
     }
 
-    pub(super) fn scatter_plan<E: Element>(&self, root: u32, received: usize) -> Plan {
+    pub(super) fn scatter_plan<E: Element>(&self, root: u32, received: usize) -> Plan<'_> {
         let collective = Collective::Scatter;
         let at = self.position();
         let blocks = self.arguments(collective, Blocks::equal(at.size, received))?;
-        let bytes = bytes_of::<E>(blocks.total());
-        let algorithm = self.algorithm_of(collective, bytes, true)?;
-        let key = self.key(collective, algorithm, root, received);
-        let schedule = self.kept(key, || {
+        let key = self.key::<E>(collective, root, received);
+        self.plan::<E>(key, blocks.total(), |algorithm| {
             Schedule::scatter(at, root as usize, &blocks, algorithm)
-        })?;
-        let call = self.call::<E>(collective, algorithm, root, received);
-        Ok((call, schedule))
+        })
     }
 
     pub(super) fn scatter_v_plan<E: Element>(
@@ -53,29 +44,25 @@ impl Rank {
         root: u32,
         counts: &[usize],
         received: usize,
-    ) -> Plan {
+    ) -> Plan<'_> {
         let collective = Collective::Scatter;
         let blocks = self.blocks_of_root(root, counts, received);
         let blocks = self.arguments(collective, blocks)?;
         let algorithm = Algorithm::Direct;
         let schedule = Schedule::scatter(self.position(), root as usize, &blocks, algorithm);
-        let schedule = Arc::new(self.arguments(collective, schedule)?);
+        let schedule = self.arguments(collective, schedule)?;
         let call = self.call::<E>(collective, algorithm, root, UNEQUAL);
-        Ok((call, schedule))
+        Ok((call, owned(schedule)))
     }
 
-    pub(super) fn gather_plan<E: Element>(&self, root: u32, sent: usize) -> Plan {
+    pub(super) fn gather_plan<E: Element>(&self, root: u32, sent: usize) -> Plan<'_> {
         let collective = Collective::Gather;
         let at = self.position();
         let blocks = self.arguments(collective, Blocks::equal(at.size, sent))?;
-        let bytes = bytes_of::<E>(blocks.total());
-        let algorithm = self.algorithm_of(collective, bytes, true)?;
-        let key = self.key(collective, algorithm, root, sent);
-        let schedule = self.kept(key, || {
+        let key = self.key::<E>(collective, root, sent);
+        self.plan::<E>(key, blocks.total(), |algorithm| {
             Schedule::gather(at, root as usize, &blocks, algorithm)
-        })?;
-        let call = self.call::<E>(collective, algorithm, root, sent);
-        Ok((call, schedule))
+        })
     }
 
     pub(super) fn gather_v_plan<E: Element>(
@@ -83,84 +70,75 @@ impl Rank {
         root: u32,
         counts: &[usize],
         sent: usize,
-    ) -> Plan {
+    ) -> Plan<'_> {
         let collective = Collective::Gather;
         let blocks = self.blocks_of_root(root, counts, sent);
         let blocks = self.arguments(collective, blocks)?;
         let algorithm = Algorithm::Direct;
         let schedule = Schedule::gather(self.position(), root as usize, &blocks, algorithm);
-        let schedule = Arc::new(self.arguments(collective, schedule)?);
+        let schedule = self.arguments(collective, schedule)?;
         let call = self.call::<E>(collective, algorithm, root, UNEQUAL);
-        Ok((call, schedule))
+        Ok((call, owned(schedule)))
     }
 
-    pub(super) fn all_gather_plan<E: Element>(&self, sent: usize) -> Plan {
-        self.all_gather_of::<E>(Blocks::equal(self.position().size, sent), true)
-    }
-
-    pub(super) fn all_gather_v_plan<E: Element>(&self, counts: &[usize]) -> Plan {
-        self.all_gather_of::<E>(Blocks::of(counts.iter().copied()), false)
-    }
-
-    fn all_gather_of<E: Element>(
-        &self,
-        blocks: Result<Blocks, ScheduleError>,
-        is_equal: bool,
-    ) -> Plan {
+    pub(super) fn all_gather_plan<E: Element>(&self, sent: usize) -> Plan<'_> {
         let collective = Collective::AllGather;
-        let blocks = self.arguments(collective, blocks)?;
+        let at = self.position();
+        let blocks = self.arguments(collective, Blocks::equal(at.size, sent))?;
+        let total = blocks.total();
+        let key = self.key::<E>(collective, NO_ROOT, total);
+        self.plan::<E>(key, total, |algorithm| {
+            Schedule::all_gather(at, &blocks, algorithm)
+        })
+    }
+
+    pub(super) fn all_gather_v_plan<E: Element>(&self, counts: &[usize]) -> Plan<'_> {
+        let collective = Collective::AllGather;
+        let blocks = self.arguments(collective, Blocks::of(counts.iter().copied()))?;
         let bytes = bytes_of::<E>(blocks.total());
         let algorithm = self.algorithm_of(collective, bytes, true)?;
-        let make = || Schedule::all_gather(self.position(), &blocks, algorithm);
-        let schedule = if is_equal {
-            self.kept(
-                self.key(collective, algorithm, NO_ROOT, blocks.total()),
-                make,
-            )?
-        } else {
-            Arc::new(self.arguments(collective, make())?)
-        };
+        let schedule = Schedule::all_gather(self.position(), &blocks, algorithm);
+        let schedule = self.arguments(collective, schedule)?;
         let call = self.call::<E>(collective, algorithm, NO_ROOT, blocks.total());
-        Ok((call, schedule))
+        Ok((call, owned(schedule)))
     }
 
-    pub(super) fn reduce_plan<E: Element, O: Operation<E>>(&self, root: u32, count: usize) -> Plan {
-        let collective = Collective::Reduce;
+    pub(super) fn reduce_plan<E: Element, O: Operation<E>>(
+        &self,
+        root: u32,
+        count: usize,
+    ) -> Plan<'_> {
         let is_commutative = O::IS_COMMUTATIVE;
-        let algorithm = self.algorithm_of(collective, bytes_of::<E>(count), is_commutative)?;
-        let at = self.position();
-        let key = ScheduleKey {
+        let key = PlanKey {
             is_commutative,
-            ..self.key(collective, algorithm, root, count)
+            ..self.key::<E>(Collective::Reduce, root, count)
         };
-        let schedule = self.kept(key, || {
+        self.plan::<E>(key, count, |algorithm| {
+            let at = self.position();
             Schedule::reduce(at, root as usize, count, is_commutative, algorithm)
-        })?;
-        let call = self.call::<E>(collective, algorithm, root, count);
-        Ok((ordered::<E, O>(call), schedule))
+        })
     }
 
-    pub(super) fn all_reduce_plan<E: Element, O: Operation<E>>(&self, count: usize) -> Plan {
-        let collective = Collective::AllReduce;
+    pub(super) fn all_reduce_plan<E: Element, O: Operation<E>>(&self, count: usize) -> Plan<'_> {
         let is_commutative = O::IS_COMMUTATIVE;
-        let algorithm = self.algorithm_of(collective, bytes_of::<E>(count), is_commutative)?;
-        let key = ScheduleKey {
+        let key = PlanKey {
             is_commutative,
-            ..self.key(collective, algorithm, NO_ROOT, count)
+            ..self.key::<E>(Collective::AllReduce, NO_ROOT, count)
         };
-        let schedule = self.kept(key, || {
+        self.plan::<E>(key, count, |algorithm| {
             Schedule::all_reduce(self.position(), count, is_commutative, algorithm)
-        })?;
-        let call = self.call::<E>(collective, algorithm, NO_ROOT, count);
-        Ok((ordered::<E, O>(call), schedule))
+        })
     }
 
-    pub(super) fn scan_plan<E: Element, O: Operation<E>>(&self, count: usize) -> Plan {
+    pub(super) fn scan_plan<E: Element, O: Operation<E>>(&self, count: usize) -> Plan<'_> {
         let schedule = Schedule::scan(self.position(), count);
         self.scan_of::<E, O>(Collective::Scan, schedule, count)
     }
 
-    pub(super) fn exclusive_scan_plan<E: Element, O: Operation<E>>(&self, count: usize) -> Plan {
+    pub(super) fn exclusive_scan_plan<E: Element, O: Operation<E>>(
+        &self,
+        count: usize,
+    ) -> Plan<'_> {
         let schedule = Schedule::exclusive_scan(self.position(), count);
         self.scan_of::<E, O>(Collective::ExclusiveScan, schedule, count)
     }
@@ -170,15 +148,18 @@ impl Rank {
         collective: Collective,
         schedule: Result<Schedule, ScheduleError>,
         count: usize,
-    ) -> Plan {
+    ) -> Plan<'_> {
         let bytes = bytes_of::<E>(count);
         let algorithm = self.algorithm_of(collective, bytes, O::IS_COMMUTATIVE)?;
-        let schedule = Arc::new(self.arguments(collective, schedule)?);
+        let schedule = self.arguments(collective, schedule)?;
         let call = self.call::<E>(collective, algorithm, NO_ROOT, count);
-        Ok((ordered::<E, O>(call), schedule))
+        Ok((ordered::<E, O>(call), owned(schedule)))
     }
 
-    pub(super) fn reduce_scatter_plan<E: Element, O: Operation<E>>(&self, received: usize) -> Plan {
+    pub(super) fn reduce_scatter_plan<E: Element, O: Operation<E>>(
+        &self,
+        received: usize,
+    ) -> Plan<'_> {
         let blocks = Blocks::equal(self.position().size, received);
         self.reduce_scatter_of::<E, O>(blocks)
     }
@@ -186,14 +167,14 @@ impl Rank {
     pub(super) fn reduce_scatter_v_plan<E: Element, O: Operation<E>>(
         &self,
         counts: &[usize],
-    ) -> Plan {
+    ) -> Plan<'_> {
         self.reduce_scatter_of::<E, O>(Blocks::of(counts.iter().copied()))
     }
 
     fn reduce_scatter_of<E: Element, O: Operation<E>>(
         &self,
         blocks: Result<Blocks, ScheduleError>,
-    ) -> Plan {
+    ) -> Plan<'_> {
         let collective = Collective::ReduceScatter;
         let blocks = self.arguments(collective, blocks)?;
         let is_commutative = O::IS_COMMUTATIVE;
@@ -201,30 +182,27 @@ impl Rank {
         let algorithm = self.algorithm_of(collective, bytes, is_commutative)?;
         let at = self.position();
         let schedule = Schedule::reduce_scatter(at, &blocks, is_commutative, algorithm);
-        let schedule = Arc::new(self.arguments(collective, schedule)?);
+        let schedule = self.arguments(collective, schedule)?;
         let call = self.call::<E>(collective, algorithm, NO_ROOT, blocks.total());
-        Ok((ordered::<E, O>(call), schedule))
+        Ok((ordered::<E, O>(call), owned(schedule)))
     }
 
-    pub(super) fn all_to_all_plan<E: Element>(&self, sent: usize) -> Plan {
+    pub(super) fn all_to_all_plan<E: Element>(&self, sent: usize) -> Plan<'_> {
         let collective = Collective::AllToAll;
         let size = self.position().size;
         let count = sent.checked_div(size).unwrap_or(0);
         let blocks = self.arguments(collective, Blocks::equal(size, count))?;
-        let algorithm = self.algorithm_of(collective, bytes_of::<E>(sent), true)?;
-        let key = self.key(collective, algorithm, NO_ROOT, count);
-        let schedule = self.kept(key, || {
+        let key = self.key::<E>(collective, NO_ROOT, count);
+        self.plan::<E>(key, blocks.total(), |algorithm| {
             Schedule::all_to_all(self.position(), &blocks, &blocks, algorithm)
-        })?;
-        let call = self.call::<E>(collective, algorithm, NO_ROOT, count);
-        Ok((call, schedule))
+        })
     }
 
     pub(super) fn all_to_all_v_plan<E: Element>(
         &self,
         sent_counts: &[usize],
         received_counts: &[usize],
-    ) -> Plan {
+    ) -> Plan<'_> {
         let collective = Collective::AllToAll;
         let sent = self.arguments(collective, Blocks::of(sent_counts.iter().copied()))?;
         let received = self.arguments(collective, Blocks::of(received_counts.iter().copied()))?;
@@ -235,35 +213,67 @@ impl Rank {
             Algorithm::Pairwise
         };
         let schedule = Schedule::all_to_all(self.position(), &sent, &received, algorithm);
-        let schedule = Arc::new(self.arguments(collective, schedule)?);
+        let schedule = self.arguments(collective, schedule)?;
         let call = self.call::<E>(collective, algorithm, NO_ROOT, UNEQUAL);
-        Ok((call, schedule))
+        Ok((call, owned(schedule)))
     }
 
-    fn key(
-        &self,
-        collective: Collective,
-        algorithm: Algorithm,
-        root: u32,
-        count: usize,
-    ) -> ScheduleKey {
-        ScheduleKey {
+    fn key<E: Element>(&self, collective: Collective, root: u32, count: usize) -> PlanKey {
+        PlanKey {
             collective,
-            algorithm,
+            algorithm: self.algorithm(),
             root,
             count,
+            element: descriptor::<E>(),
             is_commutative: true,
         }
     }
 
-    /// Returns the schedule for these arguments, which the communicator may have kept.
-    fn kept(
+    /// Returns the plan for these arguments, which the communicator may have kept. The choice of
+    /// the algorithm goes by the `total` number of elements.
+    #[inline]
+    fn plan<E: Element>(
         &self,
-        key: ScheduleKey,
-        make: impl FnOnce() -> Result<Schedule, ScheduleError>,
-    ) -> Result<Arc<Schedule>, Error> {
-        let schedule = self.communicator().schedules.get(key, make);
-        self.arguments(key.collective, schedule)
+        key: PlanKey,
+        total: usize,
+        make: impl FnOnce(Algorithm) -> Result<Schedule, ScheduleError>,
+    ) -> Plan<'_> {
+        if let Some(plan) = self.communicator().plans.find(&key) {
+            let call = Call::described::<E>(self, key.collective, plan.descriptor);
+            return Ok((call, Cow::Borrowed(&plan.schedule)));
+        }
+        self.make_plan::<E>(key, total, make)
+    }
+
+    #[cold]
+    fn make_plan<E: Element>(
+        &self,
+        key: PlanKey,
+        total: usize,
+        make: impl FnOnce(Algorithm) -> Result<Schedule, ScheduleError>,
+    ) -> Plan<'_> {
+        let PlanKey {
+            collective,
+            root,
+            count,
+            is_commutative,
+            ..
+        } = key;
+        let algorithm = self.algorithm_of(collective, bytes_of::<E>(total), is_commutative)?;
+        let schedule = Arc::new(self.arguments(collective, make(algorithm))?);
+        let call = self.call::<E>(collective, algorithm, root, count);
+        let call = if is_commutative {
+            call
+        } else {
+            call.in_order()
+        };
+        let descriptor = call.descriptor();
+        let plan = KeptPlan {
+            descriptor,
+            schedule,
+        };
+        self.communicator().plans.keep(key, &plan);
+        Ok((call, Cow::Owned(plan.schedule)))
     }
 
     /// Returns the blocks of a scatter or gather with counts, which only the root knows.
@@ -279,6 +289,11 @@ impl Rank {
         }
         Blocks::of((0..self.size()).map(|rank| if rank == own_rank { own } else { 0 }))
     }
+}
+
+/// Returns a schedule that is not kept.
+fn owned(schedule: Schedule) -> Cow<'static, Arc<Schedule>> {
+    Cow::Owned(Arc::new(schedule))
 }
 
 /// Returns the call of an operation whose operands may have to keep their order.

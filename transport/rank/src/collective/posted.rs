@@ -149,8 +149,7 @@ impl<'scope, E: Element, C: Fn(&E, &E) -> E> Stepper<'scope, E, C> {
         if self.has_ended {
             return;
         }
-        let (rank, call) = (self.execution.rank, self.execution.call);
-        let unsent = self.round.give_up(rank, &call);
+        let unsent = self.round.give_up();
         self.end_round();
         if self.failure.is_none() {
             self.failure = Some(Ok(Err(self.execution.note(error))));

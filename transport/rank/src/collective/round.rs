@@ -30,7 +30,6 @@ pub(super) struct Round<'scope> {
 
 struct PostedReceive<'scope> {
     request: ScopedRecv<'scope>,
-    from: usize,
     /// Length in bytes of the expected message.
     length: usize,
 }
@@ -55,7 +54,6 @@ impl<'scope> Round<'scope> {
                 let length = memory.len();
                 round.receives.push(PostedReceive {
                     request: scope.receive_bytes(Some(pattern), expected, memory),
-                    from,
                     length,
                 });
             }
@@ -85,11 +83,7 @@ impl<'scope> Round<'scope> {
                     let pattern = Some(call.pattern(rank, from));
                     // A message that does not fit is dropped.
                     let request = scope.receive_bytes(pattern, ElementName::BYTES, &mut []);
-                    round.receives.push(PostedReceive {
-                        request,
-                        from,
-                        length: 0,
-                    });
+                    round.receives.push(PostedReceive { request, length: 0 });
                 }
                 _ => {}
             }
@@ -180,7 +174,7 @@ impl<'scope> Round<'scope> {
         for mut receive in self.receives.drain(..) {
             let result = match receive.request.wait_timeout(left()) {
                 Some(result) => result,
-                None => receive.request.cancel().map_err(|_| late()),
+                None => receive.request.give_up().map_err(|_| late()),
             };
             let checked = result.and_then(|status| check_length(status, receive.length));
             self.unreceived.extend(checked.err());
@@ -188,7 +182,7 @@ impl<'scope> Round<'scope> {
         for (mut send, _) in self.sends.drain(..) {
             let result = match send.wait_timeout(left()) {
                 Some(result) => result,
-                None => send.cancel().map_err(|_| late()),
+                None => send.abandon().map_err(|_| late()),
             };
             self.unsent.extend(result.err());
         }
@@ -196,19 +190,12 @@ impl<'scope> Round<'scope> {
     }
 
     /// Ends all messages that have not ended. Returns the members to which nothing was sent.
-    pub(super) fn give_up(&mut self, rank: &Rank, call: &Call) -> Vec<usize> {
+    pub(super) fn give_up(&mut self) -> Vec<usize> {
         for receive in self.receives.drain(..) {
-            if receive.request.give_up().is_err() {
-                // The message may be announced. It is dropped, so that it takes no room.
-                let pattern = call.pattern(rank, receive.from);
-                let now = Some(Duration::ZERO);
-                let _ = rank
-                    .node()
-                    .receive_bytes(pattern, ElementName::BYTES, &mut [], now);
-            }
+            let _ = receive.request.give_up();
         }
         let sends = self.sends.drain(..);
-        let unsent = sends.filter_map(|(send, to)| send.cancel().is_err().then_some(to));
+        let unsent = sends.filter_map(|(send, to)| send.abandon().is_err().then_some(to));
         unsent.collect()
     }
 }

@@ -432,7 +432,7 @@ impl<'scope> Scope<'scope, '_> {
 
     fn post_collective<E: Element, C: Fn(&E, &E) -> E + 'scope>(
         &'scope self,
-        plan: Plan,
+        plan: Plan<'_>,
         input: &'scope [E],
         output: &'scope mut [E],
         combine: C,
@@ -440,6 +440,7 @@ impl<'scope> Scope<'scope, '_> {
         let rank = self.rank();
         let state = match plan {
             Ok((call, schedule)) => {
+                let schedule = schedule.into_owned();
                 let execution = Execution::new(rank, call, schedule, input, output, combine);
                 let operation: Rc<dyn PostedOperation + 'scope> =
                     Rc::new(PostedExecution::new(self, execution));

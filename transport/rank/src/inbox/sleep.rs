@@ -81,7 +81,8 @@ mod tests {
     #[test]
     fn who_finds_no_room_when_about_to_sleep_looks_again_soon() {
         let inbox = Inbox::new(0, 2, &Options::default());
-        inbox.add_line(1).unwrap();
+        inbox.open_bell().unwrap();
+        inbox.add_line(1);
         let (done, woken) = mpsc::channel();
         std::thread::spawn(move || {
             let arm = |_: &Bell| inbox.set_starved();

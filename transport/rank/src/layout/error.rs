@@ -42,4 +42,17 @@ pub enum LayoutError {
     /// The function that should select a field returned a reference to other memory.
     #[error("the function that selects a field does not return a part of its argument")]
     NoField,
+    /// A field ends behind the end of its struct.
+    #[error(
+        "a field of {length} bytes at offset {offset} ends behind the struct of {size} bytes; take \
+         the offset from `offset_of!`, or select the field with `Field::of`"
+    )]
+    OutsideStruct {
+        /// The offset of the field in bytes.
+        offset: usize,
+        /// The size of the field in bytes.
+        length: usize,
+        /// The size of the struct in bytes.
+        size: usize,
+    },
 }

@@ -26,6 +26,32 @@ pub(crate) struct Part {
     pub(super) len: usize,
 }
 
+impl Part {
+    /// All bytes of an element.
+    pub(super) const fn whole<E>() -> Self {
+        Self {
+            offset: 0,
+            len: size_of::<E>(),
+        }
+    }
+
+    /// Joins each part to the one before, if it begins where that one ends. Empty parts are left
+    /// out.
+    pub(super) fn merged(parts: impl Iterator<Item = Self>) -> Vec<Self> {
+        let mut merged: Vec<Self> = Vec::new();
+        for part in parts.filter(|part| part.len > 0) {
+            match merged.last_mut() {
+                // No sum overflows, because both parts are within an element.
+                Some(last) if last.offset.wrapping_add(last.len) == part.offset => {
+                    last.len = last.len.wrapping_add(part.len);
+                }
+                _ => merged.push(part),
+            }
+        }
+        merged
+    }
+}
+
 /// The runs of consecutive bytes that a layout selects from a slice of elements, in the order in
 /// which they are packed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,6 +144,8 @@ impl Runs {
                     block.len.wrapping_mul(element),
                 )
             }),
+            // Not even the elements are counted, of which there may be `usize::MAX` without a size.
+            Some([]) => {}
             Some([part]) => self.shape.each(|block| {
                 let start = block.start.wrapping_mul(element).wrapping_add(part.offset);
                 (0..block.len).try_for_each(|index| {
@@ -202,8 +230,6 @@ impl Runs {
             let end = start.wrapping_add(source.len());
             match to.get_mut(start..end) {
                 Some(room) if !source.is_empty() => copy(room, source),
-                // Zero-sized fields may precede others.
-                Some(_) if len == 0 => {}
                 _ => return ControlFlow::Break(()),
             }
             ControlFlow::Continue(())

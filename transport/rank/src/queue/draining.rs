@@ -77,6 +77,12 @@ impl Inbox {
         content: Content<'_>,
         deferred: &mut DeferredWork,
     ) {
+        if state.is_unwanted(&heading.envelope) {
+            if let Content::Jbuf(filled) = content {
+                deferred.drop_later(Payload::Bytes(filled));
+            }
+            return;
+        }
         match state.matcher.arrive_beyond(heading, Letter::Lost) {
             Ok(Arrival::Matched(Matched { receive, .. })) => match content {
                 Content::Bytes(bytes) => self.bring(state, receive, &heading, bytes, deferred),
@@ -126,8 +132,8 @@ impl Inbox {
         let messages = messages.saturating_add(2 * SLOTS);
         let bytes = bytes.saturating_add((2 * SLOTS * SHORT) as u64);
         let is_open = backlog.is_empty() && messages <= bounds.messages && bytes <= bounds.bytes;
-        if exit.is_open.load(Ordering::Relaxed) != is_open {
-            exit.is_open.store(is_open, Ordering::Relaxed);
+        if exit.is_open.0.load(Ordering::Relaxed) != is_open {
+            exit.is_open.0.store(is_open, Ordering::Relaxed);
         }
     }
 

@@ -16,8 +16,7 @@ use jstream_device::poll::sleep_on_any;
 /// Polling interval on systems without process file descriptors.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// The child processes, which are all ranks except 0. On drop, those that are still running are
-/// killed.
+/// Child processes that were started together. On drop, those that are still running are killed.
 pub(super) struct Children {
     kept: Arc<Kept>,
     keeper: Option<JoinHandle<()>>,
@@ -30,7 +29,8 @@ struct Kept {
 }
 
 struct Started {
-    rank: u32,
+    /// The rank, unless the world goes on without it.
+    rank: Option<u32>,
     child: Child,
     status: Option<ExitStatus>,
 }
@@ -67,7 +67,7 @@ impl Children {
     pub(super) fn check(&self) -> Result<(), WorldError> {
         let started = self.kept.lock();
         let ends = started.iter().filter(|child| child.status.is_some());
-        let ends: Vec<_> = ends.map(|child| (child.rank, child.status)).collect();
+        let ends: Vec<_> = ends.filter_map(Started::end).collect();
         if ends.is_empty() {
             return Ok(());
         }
@@ -78,7 +78,8 @@ impl Children {
     /// still running at the deadline are killed on drop.
     pub(super) fn finish(self, until: Deadline) -> Vec<(u32, Option<ExitStatus>)> {
         let mut started = self.kept.lock();
-        while !until.has_passed() && started.iter().any(|child| child.status.is_none()) {
+        let runs = |child: &Started| child.rank.is_some() && child.status.is_none();
+        while !until.has_passed() && started.iter().any(runs) {
             let left = until.left().unwrap_or(Duration::MAX);
             let waited = self.kept.ended.wait_timeout(started, left);
             started = jstream_sync::unpoisoned(waited).0;
@@ -86,7 +87,21 @@ impl Children {
         let failed = started
             .iter()
             .filter(|child| !child.status.is_some_and(|status| status.success()));
-        failed.map(|child| (child.rank, child.status)).collect()
+        failed.filter_map(Started::end).collect()
+    }
+
+    /// Changes the ranks. How a process ends whose new rank is `None` is not reported.
+    pub(super) fn renumber(&self, number: impl Fn(u32) -> Option<u32>) {
+        for started in self.kept.lock().iter_mut() {
+            started.rank = started.rank.and_then(&number);
+        }
+    }
+}
+
+impl Started {
+    /// Returns the rank and how it ended, if the world cares.
+    fn end(&self) -> Option<(u32, Option<ExitStatus>)> {
+        Some((self.rank?, self.status))
     }
 }
 
@@ -109,7 +124,7 @@ impl Kept {
         for (rank, mut command) in commands {
             let child = command.spawn().map_err(|error| (rank, error))?;
             self.lock().push(Started {
-                rank,
+                rank: Some(rank),
                 child,
                 status: None,
             });

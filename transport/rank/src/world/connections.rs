@@ -6,11 +6,11 @@ use std::sync::Arc;
 use super::acceptor::{self, MemberAcceptor};
 use super::error::{Refusal, WorldError};
 use super::handle::World;
-use super::places::{Whereabouts, host_of};
+use super::places::Whereabouts;
 use super::reach::Reach;
 use super::roster::check_ask;
 use super::site::Site;
-use super::words::{Ask, VERSION, Word, addresses_of, line_of};
+use super::words::{Ask, Purpose, VERSION, Word, addresses_of, line_of};
 use crate::Rank;
 use jstream_base::Address;
 use jstream_device::deadline::Deadline;
@@ -60,13 +60,10 @@ impl World {
             let nonsense = |reason| WorldError::Nonsense { rank, reason };
             let found = addresses_of(line).map_err(nonsense)?;
             // Rank 0 may listen at all interfaces without knowing under which name it is reached.
-            let reached = self
-                .endpoint(rank)
-                .map(|found| found.info().address.clone());
             let there = Whereabouts {
                 rank,
                 session: self.site.session,
-                seen: reached.as_ref().map_or("", host_of),
+                seen: self.site.host_of(rank),
             };
             let found = found.iter().map(|address| there.public(address));
             Ok(found.collect::<Result<Vec<_>, _>>()?)
@@ -165,25 +162,16 @@ impl Connections {
         };
         let endpoint = to_member.reach(&mut || Ok(()))?;
         let ask = Ask {
+            purpose: Purpose::Join,
             version: VERSION,
             rank: u64::from(self.rank),
             size: u64::from(size),
             session: self.site.session,
         };
-        let said = Word::Ask(ask).say(&endpoint);
-        match Word::hear(&endpoint, self.site.transport.handshake_timeout) {
-            Ok(Word::Welcome(..)) => Ok(endpoint),
-            Ok(Word::Refused(refusal)) => Err(WorldError::Refused {
-                address: endpoint.info().address.clone(),
-                rank: self.rank,
-                refusal,
-            }),
-            Ok(_) => Err(WorldError::lost(rank, "it sent an unexpected message")),
-            Err(unheard) => Err(match said {
-                Ok(()) => WorldError::lost(rank, unheard),
-                Err(error) => WorldError::lost(rank, error),
-            }),
-        }
+        let wait = self.site.transport.handshake_timeout;
+        let lost = |unheard| WorldError::lost(rank, unheard);
+        ask.be_welcomed((rank, &endpoint), wait, lost)?;
+        Ok(endpoint)
     }
 
     /// Returns the addresses at which a member listens for these connections. `None` if there is no

@@ -1,31 +1,27 @@
 //! Environment variables by which a launcher tells a process its rank and world.
 
 use std::env::{self, VarError};
+use std::fs;
+use std::num::NonZero;
 use std::str::FromStr;
+use std::thread::available_parallelism;
 
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
 use super::World;
 use super::error::WorldError;
+use super::launcher::{
+    Announcement, Exchange, Job, Published, Surroundings, addresses, host_address, host_name,
+};
 use super::limits::check_size;
+use super::meeting::Meeting;
 use super::options::WorldOptions;
+use super::places::Whereabouts;
+use super::seat::Seat;
 use super::session::Session;
+use super::variables::{PARENT, RANK, SESSION, SHARERS, SIZE, THREADS, WORLD};
 use jstream_base::Address;
-
-/// Name of the variable with the rank of a process.
-pub const RANK: &str = "JSTREAM_RANK";
-/// Name of the variable with the number of ranks.
-pub const SIZE: &str = "JSTREAM_SIZE";
-/// Name of the variable with the addresses of rank 0, separated by white space.
-pub const WORLD: &str = "JSTREAM_WORLD";
-/// Name of the optional variable with the [`Session`].
-pub const SESSION: &str = "JSTREAM_SESSION";
-/// Name of the optional variable with the number of ranks of the process, which are threads of it
-/// (default 1); see [`World::run_from_env`].
-pub const THREADS: &str = "JSTREAM_THREADS";
-/// Name of the optional variable with the id of the parent process. The process is killed when its
-/// parent ends.
-pub const PARENT: &str = "JSTREAM_PARENT";
+use jstream_device::deadline::Deadline;
 
 /// The ranks and world of this process.
 pub(super) struct ProcessRole {
@@ -34,8 +30,42 @@ pub(super) struct ProcessRole {
     pub(super) size: u32,
     /// Number of ranks of the process.
     pub(super) threads: u32,
-    pub(super) addresses: Vec<Address>,
+    /// Number of ranks that share the cores of this process, if it is known.
+    sharers: Option<u32>,
+    origin: Origin,
     session: Option<Session>,
+}
+
+/// The source of the addresses of rank 0.
+enum Origin {
+    Addresses(Vec<Address>),
+    Job(Job),
+}
+
+/// The way of the ranks of a process into their world.
+pub(super) struct Assembly {
+    /// The addresses of rank 0.
+    pub(super) addresses: Vec<Address>,
+    /// The options, with the session of the world.
+    pub(super) options: WorldOptions,
+    /// The meeting, if rank 0 is in this process and already listens.
+    pub(super) meeting: Option<AnnouncedMeeting>,
+}
+
+/// A meeting whose addresses the other processes have been told.
+pub(super) struct AnnouncedMeeting {
+    meeting: Meeting,
+    published: Published,
+}
+
+impl AnnouncedMeeting {
+    /// Joins as rank 0.
+    pub(super) fn join(self, seat: Seat) -> Result<World, WorldError> {
+        let world = self.meeting.join_unless(seat, &mut || Ok(()));
+        // All members have read the announcement.
+        drop(self.published);
+        world
+    }
 }
 
 impl ProcessRole {
@@ -49,27 +79,44 @@ impl ProcessRole {
             variable,
             problem: "is not set".to_owned(),
         };
-        let addresses = env::var(WORLD).map_err(|_| missing(WORLD))?;
-        let addresses = addresses.split_whitespace().map(str::parse);
-        let addresses: Result<Vec<Address>, _> = addresses.collect();
+        let given = env::var(WORLD).map_err(|_| missing(WORLD))?;
         Ok(Some(Self {
             rank: variable(RANK)?.ok_or_else(|| missing(RANK))?,
             size: variable(SIZE)?.ok_or_else(|| missing(SIZE))?,
             threads: variable(THREADS)?.unwrap_or(1),
-            addresses: addresses.map_err(|error| WorldError::Environment {
-                variable: WORLD,
-                problem: format!("has an invalid address: {error}"),
-            })?,
+            sharers: variable(SHARERS)?,
+            origin: Origin::Addresses(addresses(&given)?),
             session: variable(SESSION)?,
+        }))
+    }
+
+    /// Returns the role that another launcher has given to this process.
+    fn of_launcher() -> Result<Option<Self>, WorldError> {
+        let Some(job) = Job::of(&Environment)? else {
+            return Ok(None);
+        };
+        let threads = variable(THREADS)?.unwrap_or(1);
+        let processes_here = job.processes_here;
+        Ok(Some(Self {
+            rank: job.process.saturating_mul(threads),
+            size: job.processes.saturating_mul(threads),
+            threads,
+            sharers: variable(SHARERS)?.or_else(|| sharers(threads, processes_here)),
+            session: variable(SESSION)?,
+            origin: Origin::Job(job),
         }))
     }
 
     /// Like [`of_this_process`](Self::of_this_process), but it is an error if no launcher has set
     /// the variables, or if they describe ranks that the world does not have.
     pub(super) fn require() -> Result<Self, WorldError> {
-        let role = Self::of_this_process()?.ok_or_else(|| WorldError::Environment {
+        let role = match Self::of_this_process()? {
+            None => Self::of_launcher()?,
+            role => role,
+        };
+        let role = role.ok_or_else(|| WorldError::Environment {
             variable: RANK,
-            problem: "is not set".to_owned(),
+            problem: "is not set, nor are those of another launcher".to_owned(),
         })?;
         check_size(role.size)?;
         let left = role.size.saturating_sub(role.rank);
@@ -101,24 +148,147 @@ impl ProcessRole {
     }
 
     /// Returns the options with the session of the environment.
-    pub(super) fn options(&self, options: &WorldOptions) -> WorldOptions {
+    fn options(&self, options: &WorldOptions) -> WorldOptions {
         let mut options = options.clone();
         options.session = self.session.or(options.session);
+        let cores = available_parallelism().map_or(1, NonZero::get);
+        let sharers = self.sharers.unwrap_or(self.threads);
+        if usize::try_from(sharers).unwrap_or(usize::MAX) > cores {
+            options.sleep_at_once();
+        }
         options
+    }
+
+    /// Learns the addresses of rank 0. In its process, listens at them.
+    pub(super) fn assemble(self, options: &WorldOptions) -> Result<Assembly, WorldError> {
+        let mut options = self.options(options);
+        let job = match self.origin {
+            Origin::Addresses(addresses) if addresses.is_empty() => {
+                return Err(WorldError::NoAddress);
+            }
+            Origin::Addresses(addresses) => {
+                return Ok(Assembly {
+                    addresses,
+                    options,
+                    meeting: None,
+                });
+            }
+            Origin::Job(job) => job,
+        };
+        let until = Deadline::after(options.timeout);
+        let exchange = Exchange::of(&job, options.session, until)?;
+        if self.rank > 0 {
+            let Announcement(announced) = exchange.obtain(&job, until)?;
+            let (session, addresses) =
+                announced.map_err(|reason| WorldError::Failed { rank: 0, reason })?;
+            options.session = Some(session);
+            return Ok(Assembly {
+                addresses,
+                options,
+                meeting: None,
+            });
+        }
+        let session = options.session.map_or_else(Session::new, Ok)?;
+        options.session = Some(session);
+        let opened = exchange.listen(&job);
+        let opened = opened.and_then(|places| Meeting::open(&places, self.size, &options));
+        let announced = opened.and_then(|meeting| {
+            let here = Whereabouts {
+                rank: 0,
+                session,
+                seen: &host_address(),
+            };
+            let public = meeting.addresses().iter().map(|place| here.public(place));
+            let public: Vec<_> = public.collect::<Result<_, _>>()?;
+            Ok((meeting, public))
+        });
+        let announcement = match &announced {
+            Ok((_, public)) => Ok((session, public.clone())),
+            Err(error) => Err(error.to_string()),
+        };
+        // The others learn of a failure, too.
+        let published = exchange.publish(&job, &Announcement(announcement), until);
+        let (meeting, _) = announced?;
+        Ok(Assembly {
+            addresses: meeting.addresses().to_vec(),
+            options,
+            meeting: Some(AnnouncedMeeting {
+                meeting,
+                published: published?,
+            }),
+        })
     }
 
     /// Joins as the only rank of this process.
     pub(super) fn join(self, options: &WorldOptions) -> Result<World, WorldError> {
         Self::check(THREADS, self.threads, 1)?;
-        let options = self.options(options);
-        World::join_cheapest(&self.addresses, self.rank, self.size, &options)
+        let (rank, size) = (self.rank, self.size);
+        check_size(size)?;
+        let assembly = self.assemble(options)?;
+        let seat = Seat::alone(rank, size, &assembly.options.rank);
+        match assembly.meeting {
+            Some(meeting) => meeting.join(seat),
+            None => seat.join(&assembly.addresses, &assembly.options),
+        }
+    }
+}
+
+/// Returns the number of ranks that share the cores of this process, if a launcher may have bound
+/// it to some of the cores of its host: its own ranks, or all ranks of the host if they do not fit
+/// on all cores.
+fn sharers(threads: u32, processes_here: Option<u32>) -> Option<u32> {
+    let ranks = processes_here?.saturating_mul(threads);
+    let online = fs::read_to_string("/sys/devices/system/cpu/online").ok()?;
+    let fits = ranks <= count_of(online.trim())?;
+    Some(if fits { threads } else { ranks })
+}
+
+/// Counts the members of a list as Linux writes it: `0-3,7`.
+fn count_of(list: &str) -> Option<u32> {
+    let mut count = 0u32;
+    for range in list.split(',') {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
+        count = count.checked_add(last.checked_sub(first)?.checked_add(1)?)?;
+    }
+    Some(count)
+}
+
+/// The environment of this process.
+struct Environment;
+
+impl Surroundings for Environment {
+    fn variable(&self, name: &str) -> Option<String> {
+        let value = env::var_os(name)?;
+        Some(value.to_string_lossy().into_owned())
+    }
+
+    fn host(&self) -> String {
+        host_name()
     }
 }
 
 impl World {
-    /// Joins the world that the environment describes by [`RANK`], [`SIZE`], [`WORLD`], and
-    /// optionally [`SESSION`] and [`PARENT`]. A launcher sets these variables for each process, on
-    /// one host or on several.
+    /// Joins the world that the environment describes. A launcher sets the variables for each
+    /// process, on one host or on several. The first row that applies counts:
+    ///
+    /// | launcher | place of a process | agreement on the address of rank 0 and the session |
+    /// |---|---|---|
+    /// | `jrun`, [`World::spawn`] | [`RANK`], [`SIZE`], [`WORLD`], optionally [`SESSION`], [`PARENT`], [`SHARERS`] | the variables |
+    /// | `mpirun` of OpenMPI 4 and 5 | `OMPI_COMM_WORLD_RANK`, `_SIZE`, `_LOCAL_SIZE` | PMIx if `PMIX_NAMESPACE` and `PMIX_RANK` are set, and the library `libpmix.so.2` is found in `PMIX_PREFIX` or the system; otherwise, on one host, a file |
+    /// | `mpiexec` of MPICH (Hydra), `srun --mpi=pmi2` | `PMI_RANK`, `PMI_SIZE`, `MPI_LOCALNRANKS` | PMI-1 over the descriptor `PMI_FD` |
+    /// | `srun` of Slurm | `SLURM_PROCID`, `SLURM_STEP_NUM_TASKS`, `SLURM_STEP_NUM_NODES` | PMIx with `--mpi=pmix`; otherwise, on one host, a file, and on several a port of the first of `SLURM_STEP_NODELIST`, with [`SESSION`] |
+    /// | Kubernetes indexed job | `JOB_COMPLETION_INDEX`, [`SIZE`] | port 7117 of the pod with index 0 in the headless service [`SERVICE`](super::SERVICE), with [`SESSION`] |
+    ///
+    /// With the other launchers, [`WORLD`] sets the addresses at which rank 0 listens (default: on
+    /// one host shared memory and a Unix socket, otherwise shared memory and a TCP port), and
+    /// [`THREADS`] the number of ranks in each process. A session in [`SESSION`] is used instead of
+    /// a random one. Without a store of the launcher, a world on several hosts needs it, so that
+    /// strangers on the network can't join. The file is in `jstream-UID` of the folder for
+    /// temporary files. Only the same user can read it, and it is removed when all have joined.
+    ///
+    /// If more ranks run on the cores of this process than there are cores, and the time to spin is
+    /// the default, waiting ranks sleep at once.
     ///
     /// # Errors
     ///
@@ -158,4 +328,25 @@ fn end_with_parent() -> Result<(), WorldError> {
         variable: PARENT,
         problem: format!("is {parent}, but that process did not start this process, or has ended"),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_processors_are_counted() {
+        assert_eq!(count_of("0"), Some(1));
+        assert_eq!(count_of("0-3,7,9-10"), Some(7));
+        for wrong in ["", "3-1", "a", "0-4294967295"] {
+            assert_eq!(count_of(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn ranks_that_fit_do_not_share() {
+        assert_eq!(sharers(2, None), None);
+        assert_eq!(sharers(1, Some(1)), Some(1));
+        assert_eq!(sharers(2, Some(1 << 20)), Some(2 << 20));
+    }
 }

@@ -129,6 +129,14 @@ pub enum WorldError {
         /// The problem.
         problem: String,
     },
+    /// The processes of a launcher's job could not agree on the address of rank 0.
+    #[error("the processes of {launcher} can't agree on the address of rank 0: {reason}")]
+    Launcher {
+        /// The launcher.
+        launcher: &'static str,
+        /// The cause.
+        reason: String,
+    },
     /// A process could not be started.
     #[error("the process of rank {rank} can't be started: {source}")]
     Spawn {
@@ -168,6 +176,12 @@ pub enum WorldError {
 }
 
 impl WorldError {
+    /// Returns the error for a member that sends another message than the protocol allows now.
+    pub(super) fn out_of_turn(rank: u32) -> Self {
+        let reason = "it sent an unexpected message".to_owned();
+        Self::Nonsense { rank, reason }
+    }
+
     /// Returns the error for a member whose connection fails.
     pub(super) fn lost(rank: u32, reason: impl ToString) -> Self {
         let reason = reason.to_string();

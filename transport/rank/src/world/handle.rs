@@ -8,13 +8,25 @@ use super::children::Children;
 use super::ending::goodbye;
 use super::error::WorldError;
 use super::options::WorldOptions;
-use super::seat::Seat;
 use super::site::Site;
 use crate::Rank;
+use crate::node::Link;
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::Endpoint;
 
-/// A rank that is connected to all other ranks of its world.
+/// A rank that reaches all other ranks of its world.
+///
+/// Two ranks are connected when they first need each other: when one of them sends to the other, or
+/// has waited for a message of it for 10 ms. A receive or probe from any source connects to all
+/// members of its communicator, so that it ends when all of them are gone; so does
+/// [`revoke`](Rank::revoke). A task connects as soon as it is polled. The call that needs the
+/// connection blocks until it exists, or until [`WorldOptions::timeout`] has passed: a rank that
+/// can't be connected to is [gone](crate::Error::PeerGone).
+///
+/// Two ranks without a connection share no memory, descriptors or threads. A rank has connections
+/// to at most five others from the start, its neighbours in the tree over which the world is
+/// joined. It listens in a thread of its own, which refuses everybody but members, and each member
+/// a second connection.
 ///
 /// Dropping it ends the rank. Call [`finish`](Self::finish) instead if messages may still be in
 /// transit.
@@ -22,64 +34,34 @@ pub struct World {
     rank: Rank,
     /// Handle of this rank in a separate context, for goodbye messages.
     ending: Rank,
-    /// Endpoints by rank. `None` for this rank, and for threads that are reached directly.
-    endpoints: Vec<Option<Endpoint>>,
     pub(super) site: Site,
     finish_timeout: Duration,
     /// Dropped last, so that messages that the processes still send are received before they are
     /// killed.
-    pub(super) children: Option<Children>,
+    pub(super) children: Vec<Children>,
 }
 
 impl World {
-    pub(super) fn new(
-        seat: Seat,
-        others: impl IntoIterator<Item = (u32, Endpoint)>,
-        site: Site,
-        options: &WorldOptions,
-    ) -> Result<Self, WorldError> {
-        let mut endpoints: Vec<_> = (0..seat.size).map(|_| None).collect();
-        let (near, mut mesh) = seat.into_parts();
-        for (rank, endpoint) in others {
-            if near.contains(&rank) {
-                // The connection served for joining only.
-                if let Err(error) = endpoint.finish() {
-                    tracing::debug!(rank, %error, "can't shut down the connection");
-                }
-                continue;
-            }
-            let place = usize::try_from(rank).ok();
-            if let Some(place) = place.and_then(|place| endpoints.get_mut(place)) {
-                *place = Some(endpoint.clone());
-                mesh = mesh.endpoint(rank, endpoint)?;
-            }
-        }
-        Ok(Self::of(mesh.build(), endpoints, site, options))
-    }
-
-    pub(super) fn of(
-        rank: Rank,
-        endpoints: Vec<Option<Endpoint>>,
-        site: Site,
-        options: &WorldOptions,
-    ) -> Self {
+    pub(super) fn of(rank: Rank, site: Site, options: &WorldOptions) -> Self {
         Self {
             ending: rank.in_ending_context(),
             rank,
-            endpoints,
             site,
             finish_timeout: options.finish_timeout,
-            children: None,
+            children: Vec::new(),
         }
     }
 
     /// Returns the connection to another rank, for access to its counters, its limits and its
-    /// exposed memory. Messages over it are reserved for the ranks. `None` for this rank, and for
-    /// threads that are reached directly.
+    /// exposed memory. If there is none yet, this opens it. Messages over it are reserved for the
+    /// ranks. `None` for this rank, for threads that are reached directly, and for a rank that
+    /// can't be connected to because it is gone.
     #[must_use]
     pub fn endpoint(&self, rank: u32) -> Option<&Endpoint> {
-        let place = usize::try_from(rank).ok()?;
-        self.endpoints.get(place)?.as_ref()
+        match self.rank.node().link(rank) {
+            Ok(Link::Line(line)) => Some(&line.endpoint),
+            _ => None,
+        }
     }
 
     /// Ends the world after everything that was sent has been delivered: announces to all members
@@ -105,17 +87,15 @@ impl World {
         let until = Deadline::after(timeout);
         let lost = goodbye(&self.ending, until);
         // The clean shutdown tells connected peers that this rank was not lost.
-        for (rank, endpoint) in (0u32..).zip(&self.endpoints) {
-            let said = endpoint.as_ref().map(Endpoint::finish);
-            if let Some(Err(error)) = said.filter(|_| !lost.contains_key(&rank)) {
-                tracing::debug!(rank, %error, "can't shut down the connection");
-            }
+        if let Err(error) = self.rank.node().finish_lines() {
+            tracing::debug!(%error, "can't shut down a connection");
         }
-        if let Some(children) = self.children.take() {
-            let ends = children.finish(until);
-            if !ends.is_empty() {
-                return Err(WorldError::Children { ends });
-            }
+        let children = std::mem::take(&mut self.children).into_iter();
+        let ends: Vec<_> = children
+            .flat_map(|children| children.finish(until))
+            .collect();
+        if !ends.is_empty() {
+            return Err(WorldError::Children { ends });
         }
         let Some(reason) = lost.values().next().cloned() else {
             return Ok(());

@@ -12,8 +12,8 @@ use jstream_device::deadline::Deadline;
 
 impl World {
     /// Joins the world whose rank 0 listens at `address`, as `rank` of `size`. Rank 0 itself
-    /// listens there; the others wait for it. Returns when all members have joined and are
-    /// connected.
+    /// listens there; the others wait for it. Returns when all members have joined and know each
+    /// other's addresses. Two members are connected when they first need each other.
     ///
     /// # Errors
     ///
@@ -30,7 +30,7 @@ impl World {
     /// Like [`join`](Self::join), where rank 0 listens on all of `addresses`. The members listen on
     /// the same devices, and each pair is connected by the cheapest one that works: for example,
     /// ranks on one host by shared memory, and others by TCP. All members must be given the same
-    /// addresses.
+    /// addresses. The member that opens a connection chooses the device.
     ///
     /// # Errors
     ///
@@ -66,13 +66,25 @@ impl Seat {
             let meeting = Meeting::open(addresses, self.size, options)?;
             return meeting.join_unless(self, &mut || Ok(()));
         }
+        self.join_first(addresses, options, false)
+    }
+
+    /// Joins the world whose rank 0 listens at one of `addresses`. If `is_there`, it is an error if
+    /// rank 0 does not listen yet.
+    pub(super) fn join_first(
+        self,
+        addresses: &[Address],
+        options: &WorldOptions,
+        is_there: bool,
+    ) -> Result<World, WorldError> {
         let joining = Joining {
             addresses,
-            seat: &self,
+            is_there,
+            rank: self.rank,
+            size: self.size,
             options,
             until: Deadline::after(options.timeout),
         };
-        let (others, site) = joining.connect_all()?;
-        World::new(self, others, site, options)
+        joining.join(self)
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::error::{Refusal, WorldError};
 use super::roster::Roster;
 use super::words::Ask;
-use jstream_base::RecvError;
+use jstream_base::{Address, RecvError};
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::Endpoint;
 
@@ -18,39 +18,42 @@ pub(super) const LOOK: Duration = Duration::from_millis(20);
 pub(super) type Check<'c> = &'c mut dyn FnMut() -> Result<(), WorldError>;
 
 /// A member that has joined.
-pub(super) trait Member {
-    fn endpoint(&self) -> &Endpoint;
-
-    /// Returns true if the member is still connected. Members send nothing before the world is
-    /// complete.
-    fn lives(&self) -> bool {
-        matches!(
-            self.endpoint().recv_message_within(Duration::ZERO),
-            Err(RecvError::Empty | RecvError::NoBuffer { .. })
-        )
-    }
+pub(super) struct Guest {
+    /// The connection over which the member joined, if it is a child of this rank in the tree.
+    /// Other members wait for a connection of their parent, so their number is not limited by the
+    /// number of descriptors.
+    pub(super) endpoint: Option<Endpoint>,
+    /// The listening addresses of the member.
+    pub(super) addresses: Vec<Address>,
 }
 
-impl Member for Endpoint {
-    fn endpoint(&self) -> &Endpoint {
-        self
+impl Guest {
+    /// Returns false if the connection of the member has ended. Members send nothing before the
+    /// world is complete.
+    fn lives(&self) -> bool {
+        self.endpoint.as_ref().is_none_or(|endpoint| {
+            matches!(
+                endpoint.recv_message_within(Duration::ZERO),
+                Err(RecvError::Empty | RecvError::NoBuffer { .. })
+            )
+        })
     }
 }
 
 /// The roster of members, shared by threads.
-pub(super) struct Lobby<M> {
-    state: Mutex<LobbyState<M>>,
+pub(super) struct Lobby {
+    state: Mutex<LobbyState>,
     changed: Condvar,
 }
 
-struct LobbyState<M> {
-    roll: Roster<M>,
+struct LobbyState {
+    roll: Roster<Guest>,
     /// The last refused or lost member, for error messages.
     note: Option<String>,
 }
 
-impl<M: Member> Lobby<M> {
-    pub(super) fn new(roll: Roster<M>) -> Self {
+impl Lobby {
+    pub(super) fn new(roll: Roster<Guest>) -> Self {
         Self {
             state: Mutex::new(LobbyState { roll, note: None }),
             changed: Condvar::new(),
@@ -58,9 +61,9 @@ impl<M: Member> Lobby<M> {
     }
 
     /// Reserves the place that a member asks for.
-    pub(super) fn reserve(&self, ask: &Ask) -> Result<ReservedPlace<'_, M>, Refusal> {
+    pub(super) fn reserve(&self, ask: &Ask) -> Result<ReservedPlace<'_>, Refusal> {
         let mut state = self.lock();
-        match state.roll.reserve(ask, M::lives) {
+        match state.roll.reserve(ask, Guest::lives) {
             Ok(rank) => Ok(ReservedPlace { hall: self, rank }),
             Err(refusal) => {
                 state.note = Some(format!(
@@ -81,12 +84,12 @@ impl<M: Member> Lobby<M> {
         self.lock().note.clone()
     }
 
-    /// Waits until all members have joined and are connected. Returns false if the deadline passes.
+    /// Waits until all members have joined. Returns false if the deadline passes.
     pub(super) fn wait(&self, until: Deadline, check: Check<'_>) -> Result<bool, WorldError> {
         let mut state = self.lock();
         loop {
             if state.roll.is_complete() {
-                match state.roll.sweep(M::lives) {
+                match state.roll.sweep(Guest::lives) {
                     None => return Ok(true),
                     Some(gone) => state.note = Some(format!("rank {gone} joined and was lost")),
                 }
@@ -108,29 +111,29 @@ impl<M: Member> Lobby<M> {
     }
 
     /// Closes the roster and returns the members that have joined.
-    pub(super) fn close(&self) -> Vec<(u32, M)> {
+    pub(super) fn close(&self) -> Vec<(u32, Guest)> {
         self.lock().roll.close()
     }
 
     /// Locks the state. The state is valid between statements, so a poisoned lock is usable.
-    fn lock(&self) -> MutexGuard<'_, LobbyState<M>> {
+    fn lock(&self) -> MutexGuard<'_, LobbyState> {
         jstream_sync::lock(&self.state)
     }
 }
 
 /// A reserved place. If this is dropped before the member has joined, the place is free again.
-pub(super) struct ReservedPlace<'h, M: Member> {
-    hall: &'h Lobby<M>,
+pub(super) struct ReservedPlace<'h> {
+    hall: &'h Lobby,
     rank: u32,
 }
 
-impl<M: Member> ReservedPlace<'_, M> {
+impl ReservedPlace<'_> {
     pub(super) fn rank(&self) -> u32 {
         self.rank
     }
 
     /// Records that the member has joined.
-    pub(super) fn take(self, member: M) {
+    pub(super) fn take(self, member: Guest) {
         // The destructor must not run: it would release the place, which may be reserved for
         // another member by then.
         let place = ManuallyDrop::new(self);
@@ -139,7 +142,7 @@ impl<M: Member> ReservedPlace<'_, M> {
     }
 }
 
-impl<M: Member> Drop for ReservedPlace<'_, M> {
+impl Drop for ReservedPlace<'_> {
     fn drop(&mut self) {
         self.hall.lock().roll.release(self.rank);
     }

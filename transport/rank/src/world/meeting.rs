@@ -1,25 +1,27 @@
-//! Rank 0 of a world: accepts the other members and sends them the table of addresses.
+//! Rank 0 of a world: accepts the other members, and sends the table of addresses down the tree.
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::acceptor::{self, MemberAcceptor};
-use super::ending::farewell;
+use super::branch::{Branch, failure};
+use super::dialer::{Admission, Dialer, ListeningDialer};
 use super::error::WorldError;
 use super::handle::World;
 use super::limits::{GOODBYE, check_size};
-use super::lobby::{Check, LOOK, Lobby, Member};
+use super::lobby::{Check, Guest, Lobby, ReservedPlace};
 use super::options::WorldOptions;
 use super::places::host_of;
 use super::roster::Roster;
 use super::seat::Seat;
 use super::session::Session;
 use super::site::Site;
-use super::words::Word;
+use super::tree::children;
+use super::words::{Purpose, Word};
 use jstream_base::Address;
 use jstream_device::deadline::Deadline;
-use jstream_endpoint::Unreceived;
-use jstream_endpoint::{Completion, CompletionQueue, Endpoint, Incoming, Outcome, listen_all};
+use jstream_endpoint::{Endpoint, Incoming, listen_all};
 
 /// Rank 0 of a world that is being created, which listens for the other members.
 ///
@@ -49,20 +51,15 @@ pub struct Meeting {
     size: u32,
     session: Session,
     options: WorldOptions,
-    hall: Arc<Lobby<Guest>>,
+    hall: Arc<Lobby>,
+    dialer: Arc<Dialer>,
     door: MemberAcceptor,
 }
 
-/// A member that has joined, and its listening addresses.
-struct Guest {
-    endpoint: Endpoint,
-    addresses: Vec<Address>,
-}
-
-impl Member for Guest {
-    fn endpoint(&self) -> &Endpoint {
-        &self.endpoint
-    }
+/// A connection at rank 0 that is accepted.
+enum Admitted<'h> {
+    Member(ReservedPlace<'h>),
+    Attached(Admission),
 }
 
 impl Meeting {
@@ -83,32 +80,25 @@ impl Meeting {
         let addresses = listener.local_addresses().to_vec();
         let roll = Roster::new(session, options.session.is_some(), 1..size, size);
         let hall = Arc::new(Lobby::new(roll));
-        let (entered, options) = (hall.clone(), options.clone());
+        let timing = (&options.transport, options.timeout);
+        let dialer = Dialer::new(0, size, session, timing);
+        let (entered, dialing, options) = (hall.clone(), dialer.clone(), options.clone());
         let wait = options.transport.handshake_timeout;
         let admit = move |incoming: Incoming| {
             let host = host_of(incoming.peer()).to_owned();
             let endpoint = incoming.establish().map_err(|error| error.to_string())?;
-            let place = acceptor::ask(&endpoint, wait, |ask| entered.reserve(ask))?;
-            let said = Word::Welcome(session, host).say(&endpoint);
-            let heard = match said {
-                Ok(()) => Word::hear(&endpoint, wait).map_err(|unheard| unheard.to_string()),
-                Err(error) => Err(error.to_string()),
-            };
-            match heard {
-                Ok(Word::Here(addresses)) => {
-                    place.take(Guest {
-                        endpoint,
-                        addresses,
-                    });
-                    Ok(())
-                }
-                other => {
-                    let reason = other
-                        .err()
-                        .unwrap_or_else(|| "it sent an unexpected message".to_owned());
+            let entry = acceptor::ask(&endpoint, wait, |ask| match ask.purpose {
+                Purpose::Join => entered.reserve(ask).map(Admitted::Member),
+                Purpose::Attach => dialing.check(ask).map(Admitted::Attached),
+            })?;
+            match entry {
+                Admitted::Attached(admission) => dialing.welcome(admission, endpoint),
+                Admitted::Member(place) => {
                     let rank = place.rank();
-                    entered.note(format!("rank {rank} failed to join: {reason}"));
-                    Err(reason)
+                    let joined = seat_member(place, endpoint, session, (host, size, wait));
+                    joined.inspect_err(|reason| {
+                        entered.note(format!("rank {rank} failed to join: {reason}"));
+                    })
                 }
             }
         };
@@ -117,6 +107,7 @@ impl Meeting {
             size,
             session,
             hall,
+            dialer,
             door: MemberAcceptor::open(listener, admit)?,
             options,
         })
@@ -134,7 +125,7 @@ impl Meeting {
         self.session
     }
 
-    /// Waits until all other members have joined and are connected to each other.
+    /// Waits until all other members have joined and know each other's addresses.
     ///
     /// # Errors
     ///
@@ -159,29 +150,105 @@ impl Meeting {
             if all { Ok(()) } else { Err(missing()) }
         });
         let guests = self.hall.close();
-        drop(self.door);
-        let crowd = Crowd {
-            guests,
+        let table: Vec<_> = guests
+            .iter()
+            .map(|(_, guest)| guest.addresses.clone())
+            .collect();
+        let near = seat.near();
+        let dialer = ListeningDialer {
+            dialer: self.dialer.clone(),
+            _acceptor: self.door,
+        };
+        let rank = seat.build(dialer)?;
+        let mut branch = Branch {
+            children: Vec::new(),
             options: &self.options,
             until,
         };
-        match all_came.and_then(|()| crowd.connect(check)) {
-            Ok(()) => {
-                let others = crowd.guests.into_iter();
-                let others = others.map(|(rank, guest)| (rank, guest.endpoint));
-                let site = Site {
-                    session: self.session,
-                    seen: String::new(),
-                    given: self.addresses,
-                    transport: self.options.transport.clone(),
-                    timeout: self.options.timeout,
-                };
-                World::new(seat, others, site, &self.options)
+        let mut noted = Vec::new();
+        for (
+            member,
+            Guest {
+                endpoint,
+                addresses,
+            },
+        ) in guests
+        {
+            match endpoint {
+                Some(endpoint) => branch.children.push((member, endpoint)),
+                None => noted.push((member, addresses)),
             }
-            Err(error) => {
-                crowd.tell(&error);
-                Err(error)
-            }
+        }
+        if let Err(error) = all_came.and_then(|()| branch.spread(&table, check)) {
+            branch.tell(0, &error);
+            tell_noted(&self.dialer, &noted, &error);
+            return Err(error);
+        }
+        let members = std::iter::once(self.addresses.clone()).chain(table);
+        let members: Arc<[Vec<Address>]> = members.collect();
+        self.dialer.learn(members.clone());
+        branch.release();
+        let node = rank.node();
+        for (child, endpoint) in branch.children {
+            self.dialer.keep(node, &near, child, endpoint);
+        }
+        let site = Site {
+            session: self.session,
+            seen: String::new(),
+            given: self.addresses,
+            members,
+            transport: self.options.transport.clone(),
+            timeout: self.options.timeout,
+        };
+        Ok(World::of(rank, site, &self.options))
+    }
+}
+
+/// Seats a member that may join. Returns the reason if it fails to.
+fn seat_member(
+    place: ReservedPlace<'_>,
+    endpoint: Endpoint,
+    session: Session,
+    (host, size, wait): (String, u32, Duration),
+) -> Result<(), String> {
+    let said = Word::Welcome(session, host).say(&endpoint);
+    said.map_err(|error| error.to_string())?;
+    let addresses = match Word::hear(&endpoint, wait) {
+        Ok(Word::Here(addresses)) => addresses,
+        Ok(_) => return Err("it sent an unexpected message".to_owned()),
+        Err(unheard) => return Err(unheard.to_string()),
+    };
+    if children(0, size).contains(&place.rank()) {
+        let endpoint = Some(endpoint);
+        place.take(Guest {
+            endpoint,
+            addresses,
+        });
+        return Ok(());
+    }
+    let said = Word::Noted.say(&endpoint).and_then(|()| endpoint.finish());
+    said.map_err(|error| error.to_string())?;
+    place.take(Guest {
+        endpoint: None,
+        addresses,
+    });
+    // The member closes the connection, too.
+    let _ = Word::hear(&endpoint, wait);
+    Ok(())
+}
+
+/// Notifies members that wait for a connection of their parent that the world can't be created.
+fn tell_noted(dialer: &Dialer, noted: &[(u32, Vec<Address>)], error: &WorldError) {
+    let until = Deadline::after(GOODBYE);
+    let failed = failure(0, error);
+    for (rank, addresses) in noted {
+        if until.has_passed() {
+            return;
+        }
+        let opened = dialer.open((*rank, addresses), Purpose::Join, until, &mut || Ok(()));
+        let told = opened.map(|endpoint| failed.say(&endpoint).and_then(|()| endpoint.finish()));
+        if !matches!(told, Ok(Ok(()))) {
+            tracing::debug!(rank, "can't notify a member that the world failed");
         }
     }
 }
@@ -192,102 +259,5 @@ impl fmt::Debug for Meeting {
             .field("addresses", &self.addresses)
             .field("size", &self.size)
             .finish_non_exhaustive()
-    }
-}
-
-/// All other members, while they connect to each other.
-struct Crowd<'c> {
-    guests: Vec<(u32, Guest)>,
-    options: &'c WorldOptions,
-    until: Deadline,
-}
-
-impl Crowd<'_> {
-    /// Sends the table of addresses to all members, and waits until each has connected to the
-    /// others. A slow member does not delay the others.
-    fn connect(&self, check: Check<'_>) -> Result<(), WorldError> {
-        let queue = CompletionQueue::new()?;
-        let places = self.guests.iter().map(|(_, guest)| guest.addresses.clone());
-        let (header, table) = Word::Table(places.collect()).to_message();
-        let pool = &self.options.transport.pool;
-        for (rank, guest) in &self.guests {
-            let lost = |reason| WorldError::Lost {
-                rank: *rank,
-                reason,
-            };
-            let empty = pool.take(table.len());
-            let empty = empty.map_err(|error| lost(error.to_string()))?;
-            let filled = empty.copy_from(&table);
-            let filled =
-                filled.map_err(|_| lost("the pool has no room for its table".to_owned()))?;
-            queue.post_send(&guest.endpoint, u64::from(*rank), header, filled);
-            queue.post_recv(&guest.endpoint, u64::from(*rank), None);
-        }
-        let mut waiting = self.guests.len();
-        while waiting > 0 {
-            let left = self.until.left().map_or(LOOK, |left| left.min(LOOK));
-            match queue.wait(left) {
-                Some(completion) => {
-                    if is_ready(completion)? {
-                        waiting = waiting.saturating_sub(1);
-                    }
-                }
-                None if self.until.has_passed() => {
-                    return Err(WorldError::TimedOut {
-                        after: self.options.timeout,
-                        what: format!("{waiting} ranks did not connect to all others"),
-                    });
-                }
-                None => check()?,
-            }
-        }
-        for (rank, guest) in &self.guests {
-            Word::Go
-                .say(&guest.endpoint)
-                .map_err(|error| WorldError::Lost {
-                    rank: *rank,
-                    reason: error.to_string(),
-                })?;
-        }
-        Ok(())
-    }
-
-    /// Notifies the members that the world can't be created.
-    fn tell(&self, error: &WorldError) {
-        let (about, reason) = match error {
-            WorldError::Failed { rank, reason } => (*rank, reason.clone()),
-            error => (0, error.to_string()),
-        };
-        let failed = Word::Failed(about, reason);
-        for (rank, guest) in &self.guests {
-            if let Err(error) = failed.try_say(&guest.endpoint) {
-                tracing::debug!(rank, %error, "can't notify a member that the world failed");
-            }
-        }
-        let endpoints = self.guests.iter();
-        let endpoints = endpoints.map(|(rank, guest)| (*rank, guest.endpoint.clone()));
-        let _ = farewell(endpoints.collect(), Deadline::after(GOODBYE));
-    }
-}
-
-/// Returns true if the completion is the notice of a member that it is connected to all others.
-fn is_ready(completion: Completion) -> Result<bool, WorldError> {
-    let rank = u32::try_from(completion.user).unwrap_or(u32::MAX);
-    let lost = |reason: String| WorldError::Lost { rank, reason };
-    match completion.outcome {
-        Outcome::Sent(Err(unsent)) => Err(lost(unsent.to_string())),
-        Outcome::Received(Err(Unreceived { error, .. })) => Err(lost(error.to_string())),
-        Outcome::Received(Ok(message)) => {
-            match Word::from_message(&message.header, message.payload.as_bytes()) {
-                Ok(Word::Ready) => Ok(true),
-                Ok(Word::Failed(_, reason)) => Err(WorldError::Failed { rank, reason }),
-                Ok(_) => Err(WorldError::Nonsense {
-                    rank,
-                    reason: "it sent an unexpected message".to_owned(),
-                }),
-                Err(reason) => Err(WorldError::Nonsense { rank, reason }),
-            }
-        }
-        _ => Ok(false),
     }
 }

@@ -1,23 +1,25 @@
-//! Members other than rank 0: they join rank 0, and connect to each other.
+//! Members other than rank 0: they report to rank 0, and pass the table of addresses down the tree.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::acceptor::{self, MemberAcceptor};
+use super::acceptor::MemberAcceptor;
+use super::branch::{Branch, failure};
+use super::dialer::{Dialer, ListeningDialer};
 use super::ending::farewell;
 use super::error::WorldError;
+use super::handle::World;
 use super::limits::GOODBYE;
-use super::lobby::Lobby;
 use super::options::WorldOptions;
 use super::places::Whereabouts;
 use super::reach::Reach;
-use super::roster::Roster;
 use super::seat::Seat;
 use super::session::Session;
 use super::site::Site;
-use super::words::{Ask, Unheard, VERSION, Word};
-use jstream_base::Address;
-use jstream_base::RecvError;
+use super::tree::{children, parent};
+use super::words::{Ask, Purpose, Unheard, VERSION, Word};
+use crate::Rank;
+use jstream_base::{Address, RecvError};
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::{Endpoint, Incoming, listen_all};
 
@@ -25,171 +27,228 @@ use jstream_endpoint::{Endpoint, Incoming, listen_all};
 pub(super) struct Joining<'j> {
     /// The addresses of rank 0.
     pub(super) addresses: &'j [Address],
-    pub(super) seat: &'j Seat,
+    /// True if rank 0 listens, or has given up.
+    pub(super) is_there: bool,
+    pub(super) rank: u32,
+    pub(super) size: u32,
     pub(super) options: &'j WorldOptions,
     pub(super) until: Deadline,
 }
 
+/// A member that listens for the others.
+struct ListeningMember {
+    rank: Rank,
+    dialer: Arc<Dialer>,
+    /// The addresses of the member, as the others know them.
+    places: Vec<Address>,
+}
+
+/// The connections of a member to its neighbours in the tree, and the table.
+struct JoinedTree {
+    above: (u32, Endpoint),
+    below: Vec<(u32, Endpoint)>,
+    table: Vec<Vec<Address>>,
+}
+
 impl Joining<'_> {
-    /// Returns the connections to all others that are not reached directly, and to rank 0.
-    pub(super) fn connect_all(&self) -> Result<(Vec<(u32, Endpoint)>, Site), WorldError> {
+    /// Joins the world with the rank of `seat`.
+    pub(super) fn join(&self, seat: Seat) -> Result<World, WorldError> {
         let to_first = Reach {
             rank: 0,
             addresses: self.addresses,
             options: &self.options.transport,
             until: self.until,
-            is_there: false,
+            is_there: self.is_there,
         };
         let first = to_first.reach(&mut || Ok(()))?;
         let unknown = self.options.session.unwrap_or(Session::UNKNOWN);
-        let (session, seen) = self.be_welcomed(0, &first, unknown)?;
-        let known = self.connect(&first, session, &seen);
-        let mut others = known.inspect_err(|error| self.give_up(&first, error))?;
-        others.push((0, first));
+        let (session, seen) = self.be_welcomed(&first, unknown)?;
+        let near = seat.near();
+        let here = Whereabouts {
+            rank: self.rank,
+            session,
+            seen: &seen,
+        };
+        let member = self.listen(seat, &here);
+        let member = member.inspect_err(|error| self.give_up(&first, error))?;
+        let tree = self.join_tree(first, &member)?;
+        member.dialer.end_joining();
+        let given = self.addresses.to_vec();
+        let members = std::iter::once(given.clone()).chain(tree.table);
+        let members: Arc<[Vec<Address>]> = members.collect();
+        member.dialer.learn(members.clone());
+        let node = member.rank.node();
+        for (rank, endpoint) in tree.below.into_iter().chain([tree.above]) {
+            member.dialer.keep(node, &near, rank, endpoint);
+        }
         let site = Site {
             session,
             seen,
-            given: self.addresses.to_vec(),
+            given,
+            members,
             transport: self.options.transport.clone(),
             timeout: self.options.timeout,
         };
-        Ok((others, site))
+        Ok(World::of(member.rank, site, self.options))
     }
 
-    /// Asks another member to accept this one. Returns the session, and the host under which the
-    /// other member sees this one.
+    /// Asks rank 0 to accept this member. Returns the session, and the host under which rank 0 sees
+    /// this member.
     fn be_welcomed(
-        &self,
-        rank: u32,
-        endpoint: &Endpoint,
-        session: Session,
-    ) -> Result<(Session, String), WorldError> {
-        let ask = Ask {
-            version: VERSION,
-            rank: u64::from(self.seat.rank),
-            size: u64::from(self.seat.size),
-            session,
-        };
-        // The connection is read even if sending has failed: a message that the peer sent before it
-        // closed explains more.
-        let said = Word::Ask(ask).say(endpoint);
-        match Word::hear(endpoint, self.left()) {
-            Ok(Word::Welcome(session, seen)) => Ok((session, seen)),
-            Ok(Word::Refused(refusal)) => Err(WorldError::Refused {
-                address: endpoint.info().address.clone(),
-                rank: self.seat.rank,
-                refusal,
-            }),
-            Ok(_) => Err(out_of_turn(rank)),
-            Err(unheard) => Err(match said {
-                Ok(()) => self.unheard(rank, unheard),
-                Err(error) => WorldError::lost(rank, error),
-            }),
-        }
-    }
-
-    /// Listens, sends the listening addresses to rank 0, receives those of the others, and connects
-    /// to them.
-    fn connect(
         &self,
         first: &Endpoint,
         session: Session,
-        seen: &str,
-    ) -> Result<Vec<(u32, Endpoint)>, WorldError> {
-        let rank = self.seat.rank;
-        let here = Whereabouts {
-            rank,
+    ) -> Result<(Session, String), WorldError> {
+        let ask = Ask {
+            purpose: Purpose::Join,
+            version: VERSION,
+            rank: u64::from(self.rank),
+            size: u64::from(self.size),
             session,
-            seen,
         };
+        ask.be_welcomed((0, first), self.left(), |unheard| self.unheard(0, unheard))
+    }
+
+    /// Listens for the others, and builds the rank.
+    fn listen(&self, seat: Seat, here: &Whereabouts<'_>) -> Result<ListeningMember, WorldError> {
         let places = match &*self.options.listen {
             [] => here.beside(self.addresses, "")?,
             places => places.to_vec(),
         };
-        let listener = listen_all(&places, &self.options.transport)
-            .map_err(|source| WorldError::Listen { rank, source })?;
+        let listener =
+            listen_all(&places, &self.options.transport).map_err(|source| WorldError::Listen {
+                rank: self.rank,
+                source,
+            })?;
         let places = listener.local_addresses().iter();
         let places: Result<Vec<_>, _> = places.map(|place| here.public(place)).collect();
-        let roll = Roster::new(session, true, self.seat.above(), self.seat.size);
-        let hall = Arc::new(Lobby::new(roll));
-        let entered = hall.clone();
-        let wait = self.options.transport.handshake_timeout;
-        let admit = move |incoming| let_in(&entered, incoming, session, wait);
-        let door = MemberAcceptor::open(listener, admit)?;
-
-        let said = Word::Here(places?).say(first);
-        said.map_err(|error| WorldError::lost(0, error))?;
-        let table = self.table(first)?;
-        let mut others = self.meet_those_below(&table, first, session)?;
-        if !hall.wait(self.until, &mut || still(first))? {
-            return Err(WorldError::Missing {
-                ranks: hall.missing(),
-                size: self.seat.size,
-                after: self.options.timeout,
-                also: hall.noted(),
-            });
+        let timing = (&self.options.transport, self.options.timeout);
+        let dialer = Dialer::new(self.rank, self.size, here.session, timing);
+        if parent(self.rank) != Some(0) {
+            dialer.expect_uplinks();
         }
-        others.extend(hall.close());
-        drop(door);
+        let admitting = dialer.clone();
+        let admit = move |incoming: Incoming| admitting.admit(incoming);
+        let listening = ListeningDialer {
+            _acceptor: MemberAcceptor::open(listener, admit)?,
+            dialer: dialer.clone(),
+        };
+        Ok(ListeningMember {
+            rank: seat.build(listening)?,
+            dialer,
+            places: places?,
+        })
+    }
 
-        let said = Word::Ready.say(first);
-        said.map_err(|error| WorldError::lost(0, error))?;
-        match Word::hear(first, self.left()) {
-            Ok(Word::Go) => Ok(others),
-            Ok(Word::Failed(rank, reason)) => Err(WorldError::Failed { rank, reason }),
-            Ok(_) => Err(out_of_turn(0)),
-            Err(unheard) => Err(self.unheard(0, unheard)),
+    /// Reports to rank 0, receives the table from the parent, passes it on to the children, and
+    /// waits until the world is complete.
+    fn join_tree(
+        &self,
+        first: Endpoint,
+        member: &ListeningMember,
+    ) -> Result<JoinedTree, WorldError> {
+        let said = Word::Here(member.places.clone()).say(&first);
+        let said = said.map_err(|error| WorldError::lost(0, error));
+        let above = said.and_then(|()| self.uplink(first.clone(), &member.dialer));
+        let above = above.inspect_err(|error| self.give_up(&first, error))?;
+        drop(first);
+        let mut branch = Branch {
+            children: Vec::new(),
+            options: self.options,
+            until: self.until,
+        };
+        let joined = self.pass_table(&above, &mut branch, &member.dialer);
+        match joined {
+            Ok(table) => {
+                branch.release();
+                Ok(JoinedTree {
+                    above,
+                    below: branch.children,
+                    table,
+                })
+            }
+            Err(error) => {
+                branch.tell(self.rank, &error);
+                self.give_up(&above.1, &error);
+                Err(error)
+            }
         }
     }
 
-    /// Waits for the table of addresses from rank 0.
-    fn table(&self, first: &Endpoint) -> Result<Vec<Vec<Address>>, WorldError> {
-        let message = first
+    /// Returns the connection to the parent: that to rank 0, or one that the parent opens.
+    fn uplink(&self, first: Endpoint, dialer: &Dialer) -> Result<(u32, Endpoint), WorldError> {
+        if parent(self.rank) == Some(0) {
+            return Ok((0, first));
+        }
+        match Word::hear(&first, self.left()) {
+            Ok(Word::Noted) => {}
+            Ok(Word::Failed(rank, reason)) => return Err(WorldError::Failed { rank, reason }),
+            Ok(_) => return Err(WorldError::out_of_turn(0)),
+            Err(unheard) => return Err(self.unheard(0, unheard)),
+        }
+        if let Err(error) = first.finish() {
+            tracing::debug!(%error, "can't shut down the connection to rank 0");
+        }
+        drop(first);
+        dialer
+            .uplink(self.until)
+            .ok_or_else(|| WorldError::TimedOut {
+                after: self.options.timeout,
+                what: "not all members have joined, or rank 0 is gone".to_owned(),
+            })
+    }
+
+    /// Passes the table on. Returns it when all members have it.
+    fn pass_table(
+        &self,
+        (above, endpoint): &(u32, Endpoint),
+        branch: &mut Branch<'_>,
+        dialer: &Dialer,
+    ) -> Result<Vec<Vec<Address>>, WorldError> {
+        let table = self.table(*above, endpoint)?;
+        for child in children(self.rank, self.size) {
+            let place = child
+                .checked_sub(1)
+                .and_then(|place| usize::try_from(place).ok());
+            let addresses = place.and_then(|place| table.get(place));
+            let addresses = addresses.map_or(&[][..], Vec::as_slice);
+            let mut check = || still(*above, endpoint);
+            let opened = dialer.open((child, addresses), Purpose::Join, self.until, &mut check)?;
+            branch.children.push((child, opened));
+        }
+        branch.spread(&table, &mut || still(*above, endpoint))?;
+        let said = Word::Ready.say(endpoint);
+        said.map_err(|error| WorldError::lost(*above, error))?;
+        match Word::hear(endpoint, self.left()) {
+            Ok(Word::Go) => Ok(table),
+            Ok(Word::Failed(rank, reason)) => Err(WorldError::Failed { rank, reason }),
+            Ok(_) => Err(WorldError::out_of_turn(*above)),
+            Err(unheard) => Err(self.unheard(*above, unheard)),
+        }
+    }
+
+    /// Waits for the table of addresses.
+    fn table(&self, above: u32, endpoint: &Endpoint) -> Result<Vec<Vec<Address>>, WorldError> {
+        let message = endpoint
             .recv_message_within(self.left())
-            .map_err(|error| self.unheard(0, Unheard::Nothing(error)))?;
-        let others = self.seat.size.saturating_sub(1);
+            .map_err(|error| self.unheard(above, Unheard::Nothing(error)))?;
+        let others = self.size.saturating_sub(1);
         match Word::from_message(&message.header, message.payload.as_bytes()) {
             Ok(Word::Table(table)) if u32::try_from(table.len()) == Ok(others) => Ok(table),
             Ok(Word::Failed(rank, reason)) => Err(WorldError::Failed { rank, reason }),
-            Ok(_) => Err(out_of_turn(0)),
-            Err(reason) => Err(WorldError::Nonsense { rank: 0, reason }),
+            Ok(_) => Err(WorldError::out_of_turn(above)),
+            Err(reason) => Err(WorldError::Nonsense {
+                rank: above,
+                reason,
+            }),
         }
     }
 
-    /// Connects to each rank between 0 and this one that is not reached directly. Members of higher
-    /// rank connect to this one.
-    fn meet_those_below(
-        &self,
-        table: &[Vec<Address>],
-        first: &Endpoint,
-        session: Session,
-    ) -> Result<Vec<(u32, Endpoint)>, WorldError> {
-        let mut others = Vec::new();
-        let below = (1..self.seat.rank).zip(table);
-        for (rank, addresses) in below.filter(|(rank, _)| !self.seat.is_near(*rank)) {
-            let to_member = Reach {
-                rank,
-                addresses,
-                options: &self.options.transport,
-                until: self.until,
-                is_there: true,
-            };
-            let endpoint = to_member.reach(&mut || still(first))?;
-            self.be_welcomed(rank, &endpoint, session)?;
-            others.push((rank, endpoint));
+    /// Notifies the parent that the world can't be created, in case it does not know.
+    fn give_up(&self, above: &Endpoint, error: &WorldError) {
+        if failure(self.rank, error).try_say(above).is_ok() {
+            let _ = farewell(vec![(0, above.clone())], Deadline::after(GOODBYE));
         }
-        Ok(others)
-    }
-
-    /// Notifies rank 0 that the world can't be created, unless rank 0 has said so itself.
-    fn give_up(&self, first: &Endpoint, error: &WorldError) {
-        if !matches!(error, WorldError::Failed { .. }) {
-            let failed = Word::Failed(self.seat.rank, error.to_string());
-            if failed.try_say(first).is_err() {
-                return;
-            }
-        }
-        let _ = farewell(vec![(0, first.clone())], Deadline::after(GOODBYE));
     }
 
     fn left(&self) -> Duration {
@@ -210,35 +269,16 @@ impl Joining<'_> {
     }
 }
 
-/// Accepts a member that connects to this one.
-fn let_in(
-    hall: &Lobby<Endpoint>,
-    incoming: Incoming,
-    session: Session,
-    wait: Duration,
-) -> Result<(), String> {
-    let endpoint = incoming.establish().map_err(|error| error.to_string())?;
-    let place = acceptor::ask(&endpoint, wait, |ask| hall.reserve(ask))?;
-    let said = Word::Welcome(session, String::new()).say(&endpoint);
-    said.map_err(|error| error.to_string())?;
-    place.take(endpoint);
-    Ok(())
-}
-
-/// Returns an error if rank 0 is gone, or reports that the world can't be created.
-fn still(first: &Endpoint) -> Result<(), WorldError> {
-    match Word::try_hear(first) {
+/// Returns an error if the parent is gone, or reports that the world can't be created.
+fn still(above: u32, endpoint: &Endpoint) -> Result<(), WorldError> {
+    match Word::try_hear(endpoint) {
         Ok(None) => Ok(()),
         Ok(Some(Word::Failed(rank, reason))) => Err(WorldError::Failed { rank, reason }),
-        Ok(Some(_)) => Err(out_of_turn(0)),
-        Err(Unheard::Nothing(error)) => Err(WorldError::lost(0, error)),
-        Err(Unheard::Nonsense(reason)) => Err(WorldError::Nonsense { rank: 0, reason }),
-    }
-}
-
-fn out_of_turn(rank: u32) -> WorldError {
-    WorldError::Nonsense {
-        rank,
-        reason: "it sent an unexpected message".to_owned(),
+        Ok(Some(_)) => Err(WorldError::out_of_turn(above)),
+        Err(Unheard::Nothing(error)) => Err(WorldError::lost(above, error)),
+        Err(Unheard::Nonsense(reason)) => Err(WorldError::Nonsense {
+            rank: above,
+            reason,
+        }),
     }
 }

@@ -1,17 +1,17 @@
 //! Worlds of processes that have several ranks each.
 
-use std::env;
 use std::ops::Range;
 use std::process::Command;
 
 use super::World;
-use super::environment::{ProcessRole, SIZE, THREADS};
+use super::environment::{Assembly, ProcessRole};
 use super::error::WorldError;
 use super::limits::check_size;
 use super::options::WorldOptions;
 use super::processes::{self, StartedWorld};
 use super::seat::Seat;
 use super::threads::run;
+use super::variables::{SIZE, THREADS};
 use jstream_base::Address;
 
 /// Creates the world of one rank.
@@ -56,12 +56,7 @@ impl World {
         options: &WorldOptions,
         work: impl Fn(&Self) -> R + Sync,
     ) -> Result<Vec<R>, WorldError> {
-        let program = env::current_exe()?;
-        let command = |_| {
-            let mut command = Command::new(&program);
-            command.args(env::args_os().skip(1));
-            command
-        };
+        let command = processes::this_program()?;
         Self::run_commands(addresses, (processes, threads), options, command, work)
     }
 
@@ -88,7 +83,7 @@ impl World {
         if let Some(role) = ProcessRole::of_this_process()? {
             ProcessRole::check(SIZE, role.size, size)?;
             ProcessRole::check(THREADS, role.threads, threads)?;
-            return run(joining(role, options).collect(), &work);
+            return run(joining(role, options)?, &work);
         }
         if processes == 1 {
             return Self::threads(threads, options, work);
@@ -97,7 +92,7 @@ impl World {
             meeting,
             children,
             options,
-        } = processes::start(addresses, size, threads, options, command)?;
+        } = processes::start(addresses, threads..size, threads, options, command)?;
         let addresses = meeting.addresses().to_vec();
         let mut first = Some((meeting, children));
         let seats = Seat::of_threads(&(0..threads), size, &options.rank);
@@ -106,7 +101,7 @@ impl World {
             match first.take() {
                 Some((meeting, children)) => Box::new(move || {
                     let mut world = meeting.join_unless(seat, &mut || children.check())?;
-                    world.children = Some(children);
+                    world.children.push(children);
                     Ok(world)
                 }),
                 None => Box::new(move || seat.join(addresses, options)),
@@ -132,20 +127,27 @@ impl World {
         work: impl Fn(&Self) -> R + Sync,
     ) -> Result<Vec<R>, WorldError> {
         let role = ProcessRole::require()?;
-        run(joining(role, options).collect(), &work)
+        run(joining(role, options)?, &work)
     }
 }
 
 /// Returns what creates the worlds of the ranks of this process.
-fn joining(role: ProcessRole, options: &WorldOptions) -> impl Iterator<Item = Make<'static>> {
-    let options = role.options(options);
-    let near = role.ranks();
-    let seats = Seat::of_threads(&near, role.size, &options.rank);
-    let addresses = role.addresses;
-    seats.into_iter().map(move |seat| -> Make<'static> {
+fn joining(role: ProcessRole, options: &WorldOptions) -> Result<Vec<Make<'static>>, WorldError> {
+    let (near, size) = (role.ranks(), role.size);
+    let Assembly {
+        addresses,
+        options,
+        mut meeting,
+    } = role.assemble(options)?;
+    let seats = Seat::of_threads(&near, size, &options.rank);
+    let makes = seats.into_iter().map(|seat| -> Make<'static> {
+        if let Some(meeting) = meeting.take() {
+            return Box::new(move || meeting.join(seat));
+        }
         let (addresses, options) = (addresses.clone(), options.clone());
         Box::new(move || seat.join(&addresses, &options))
-    })
+    });
+    Ok(makes.collect())
 }
 
 impl ProcessRole {

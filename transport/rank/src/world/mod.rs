@@ -1,9 +1,16 @@
 //! Worlds: ranks that find each other within one process, across processes, or across hosts.
 //!
 //! Rank 0 listens at an address that all members know. The others connect to it in any order, even
-//! before it listens. Each of them tells rank 0 its own listening addresses, receives a table with
-//! the addresses of all, and connects to the members of lower rank. So each pair shares one
-//! endpoint, over the cheapest device that works for both.
+//! before it listens, and tell it their own listening addresses. Then rank 0 sends a table with the
+//! addresses of all down a tree, in which each rank has at most four children. When all ranks have
+//! the table, which they report up the tree, the word that the world is complete goes down. So
+//! either all ranks begin, or none. Joining takes rank 0 a short connection for each member, of
+//! which it holds at most 64 at a time, and as many steps as the tree has levels.
+//!
+//! Two ranks are connected when they first need each other (see [`World`]), over the cheapest
+//! device on which one reaches the other. Joining leaves the connections of the tree, at most five
+//! for each rank. Pairs without a connection use no mappings, descriptors or threads, only some
+//! hundred bytes in the tables of each rank.
 //!
 //! ```
 //! use jstream_transport::rank::world::{World, WorldOptions};
@@ -30,42 +37,55 @@
 //! | several programs, or a person | [`World::join`], or [`World::join_cheapest`] with an address for each device |
 //! | a launcher | [`World::from_env`], or [`World::run_from_env`] for several ranks in each process |
 //! | the program itself | [`World::run`], [`World::processes`], [`World::threads_over`] |
+//! | ranks that already work | [`World::grow`]; the new processes call [`World::from_env`] |
 //!
-//! Joining is not authenticated. Rank 0 generates a [`Session`], a random number that the members
-//! show to each other. It rejects members that connect to a wrong address by accident. If untrusted
-//! peers can reach the addresses, let the launcher tell the members the session
-//! ([`WorldOptions::session`]), as [`World::processes`] does.
+//! Rank 0 generates a [`Session`], a random number that the members show to each other. It rejects
+//! members that connect to a wrong address by accident. If untrusted peers can reach the addresses,
+//! let the launcher tell the members the session ([`WorldOptions::session`]), as
+//! [`World::processes`] and the launchers of [`World::from_env`] do: rank 0 then refuses peers that
+//! do not know it.
 
 mod acceptor;
+mod branch;
+mod census;
 mod children;
 mod connections;
+mod dialer;
 mod ending;
 mod environment;
 mod error;
+mod growth;
 mod handle;
 mod join;
+mod launcher;
 mod limits;
 mod lobby;
 mod meeting;
 mod member;
 mod mixed;
 mod options;
+mod pairs;
 mod places;
 mod processes;
 mod reach;
+mod request;
 mod roster;
 mod seat;
 mod session;
 mod site;
 mod threads;
+mod tree;
+mod variables;
 mod words;
 
 pub use self::connections::Connections;
-pub use self::environment::{PARENT, RANK, SESSION, SIZE, THREADS, WORLD};
 pub use self::error::{Refusal, WorldError};
 pub use self::handle::World;
 pub use self::meeting::Meeting;
 pub use self::options::WorldOptions;
 pub use self::session::Session;
+pub use self::variables::{
+    NEWCOMER, PARENT, RANK, SERVICE, SESSION, SHARERS, SIZE, THREADS, WORLD,
+};
 
 use self::limits::MAX_SIZE;

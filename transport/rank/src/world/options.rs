@@ -14,7 +14,7 @@ pub struct WorldOptions {
     pub transport: Options,
     /// Options of the ranks.
     pub rank: crate::Options,
-    /// Maximum time to join, until all members are connected (default 30 s). It covers members that
+    /// Maximum time to join, until all members have joined (default 30 s). It covers members that
     /// never start, and strangers that occupy a place.
     pub timeout: Duration,
     /// Maximum time of [`World::finish`](super::World::finish) (default 30 s). It covers members
@@ -40,6 +40,16 @@ impl WorldOptions {
             finish_timeout: Duration::from_secs(30),
             listen: Vec::new(),
             session: None,
+        }
+    }
+
+    /// Lets waiting threads sleep at once, unless the program has set the time to spin.
+    pub(super) fn sleep_at_once(&mut self) {
+        let default = Options::new(self.transport.pool.clone()).spin;
+        for spin in [&mut self.transport.spin, &mut self.rank.spin] {
+            if *spin == default {
+                *spin = Duration::ZERO;
+            }
         }
     }
 }

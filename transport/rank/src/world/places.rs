@@ -81,9 +81,13 @@ impl Whereabouts<'_> {
     }
 
     fn replaces(&self, host: &str) -> bool {
-        let is_any = host.parse().is_ok_and(|ip: IpAddr| ip.is_unspecified());
-        is_any && !self.seen.is_empty()
+        is_unspecified(host) && !self.seen.is_empty()
     }
+}
+
+/// Returns true if a host stands for all interfaces.
+pub(super) fn is_unspecified(host: &str) -> bool {
+    host.parse().is_ok_and(|ip: IpAddr| ip.is_unspecified())
 }
 
 /// Returns the host of a network address, or an empty string.

@@ -2,16 +2,19 @@
 
 use std::env;
 use std::ffi::OsStr;
+use std::io;
+use std::ops::Range;
 use std::process::{self, Command};
 
 use super::World;
 use super::children::Children;
-use super::environment::{PARENT, ProcessRole, RANK, SESSION, SIZE, THREADS, WORLD};
+use super::environment::ProcessRole;
 use super::error::WorldError;
 use super::meeting::Meeting;
 use super::options::WorldOptions;
 use super::seat::Seat;
 use super::session::Session;
+use super::variables::{PARENT, RANK, SESSION, SIZE, THREADS, WORLD};
 use jstream_base::Address;
 
 impl World {
@@ -42,12 +45,7 @@ impl World {
         size: u32,
         options: &WorldOptions,
     ) -> Result<Self, WorldError> {
-        let program = env::current_exe()?;
-        Self::spawn(addresses, size, options, |_| {
-            let mut command = Command::new(&program);
-            command.args(env::args_os().skip(1));
-            command
-        })
+        Self::spawn(addresses, size, options, this_program()?)
     }
 
     /// Like [`processes`](Self::processes), with a command for each rank from 1: another program,
@@ -75,12 +73,22 @@ impl World {
             meeting,
             children,
             options,
-        } = start(addresses, size, 1, options, command)?;
+        } = start(addresses, 1..size, 1, options, command)?;
         let seat = Seat::alone(0, size, &options.rank);
         let mut world = meeting.join_unless(seat, &mut || children.check())?;
-        world.children = Some(children);
+        world.children.push(children);
         Ok(world)
     }
+}
+
+/// Returns a function that returns the command by which this process was started.
+pub(super) fn this_program() -> io::Result<impl FnMut(u32) -> Command> {
+    let program = env::current_exe()?;
+    Ok(move |_| {
+        let mut command = Command::new(&program);
+        command.args(env::args_os().skip(1));
+        command
+    })
 }
 
 /// A world whose processes have been started.
@@ -91,10 +99,11 @@ pub(super) struct StartedWorld {
     pub(super) options: WorldOptions,
 }
 
-/// Opens the meeting of a world, and starts its processes but the first with `threads` ranks each.
+/// Opens the meeting of a world, and starts processes with `threads` ranks each for `ranks`, the
+/// last ranks of the world.
 pub(super) fn start(
     addresses: &[Address],
-    size: u32,
+    ranks: Range<u32>,
     threads: u32,
     options: &WorldOptions,
     mut command: impl FnMut(u32) -> Command,
@@ -103,11 +112,12 @@ pub(super) fn start(
     // The session keeps out all other processes.
     let session = options.session.map_or_else(Session::new, Ok)?;
     options.session = Some(session);
+    let size = ranks.end;
     let meeting = Meeting::open(addresses, size, &options)?;
     let addresses = meeting.addresses().iter().map(Address::to_string);
     let addresses = addresses.collect::<Vec<_>>().join(" ");
-    let ranks = (threads..size).step_by(threads.max(1) as usize);
-    let commands = ranks.map(|rank| {
+    let firsts = ranks.step_by(threads.max(1) as usize);
+    let commands = firsts.map(|rank| {
         let mut command = command(rank);
         let is_told = |(name, _): (&OsStr, _)| name == PARENT;
         if !command.get_envs().any(is_told) {

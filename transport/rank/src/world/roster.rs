@@ -129,7 +129,7 @@ pub(super) fn check_ask(
             ours: ask.version,
         });
     }
-    let is_known = ask.session == session;
+    let is_known = ask.session.matches(&session);
     if !is_known && (is_strict || ask.session != Session::UNKNOWN) {
         return Err(Refusal::Session);
     }
@@ -144,11 +144,13 @@ pub(super) fn check_ask(
 
 #[cfg(test)]
 mod tests {
+    use super::super::words::Purpose;
     use super::*;
 
     /// Returns a request for a rank in a world of four.
     fn ask(session: Session, rank: u64) -> Ask {
         Ask {
+            purpose: Purpose::Join,
             version: VERSION,
             rank,
             size: 4,

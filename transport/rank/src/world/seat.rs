@@ -1,8 +1,10 @@
 //! Places of a world that ranks of this process are about to take.
 
+use std::io;
 use std::ops::Range;
 
-use crate::{Mesh, Options};
+use super::dialer::ListeningDialer;
+use crate::{Mesh, Options, Rank};
 
 /// A rank that is about to join a world, and the ranks of the same process, which it reaches
 /// directly.
@@ -47,18 +49,17 @@ impl Seat {
         seats.collect()
     }
 
-    /// Returns the ranks of this process, and the builder of this one.
-    pub(super) fn into_parts(self) -> (Range<u32>, Mesh) {
-        (self.near, self.mesh)
+    /// Returns the ranks of this process, with this one.
+    pub(super) fn near(&self) -> Range<u32> {
+        self.near.clone()
     }
 
-    /// Returns true if a rank is reached directly.
-    pub(super) fn is_near(&self, rank: u32) -> bool {
-        self.near.contains(&rank)
-    }
-
-    /// Returns the ranks above this one that connect to it. Ranks in between are near.
-    pub(super) fn above(&self) -> Range<u32> {
-        self.near.end..self.size
+    /// Builds the rank. Ranks of other processes are connected when they are needed. If the world
+    /// can't be created, dropping the rank tells the ranks of this process that it is gone.
+    pub(super) fn build(self, dialer: ListeningDialer) -> io::Result<Rank> {
+        let listens = dialer.dialer.clone();
+        let rank = self.mesh.build_dialed(Box::new(dialer))?;
+        listens.serve(rank.node());
+        Ok(rank)
     }
 }

@@ -50,11 +50,12 @@ impl World {
             session: Session::new()?,
             seen: String::new(),
             given: vec![Address::inproc("threads")?],
+            members: [].into(),
             transport: options.transport.clone(),
             timeout: options.timeout,
         };
         let worlds = worlds.map(|rank| {
-            let world = Self::of(rank, Vec::new(), site.clone(), options);
+            let world = Self::of(rank, site.clone(), options);
             move || Ok(world)
         });
         run(worlds.collect(), &work)

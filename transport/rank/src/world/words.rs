@@ -31,6 +31,8 @@ frames! {
             theirs: u64 = Second,
             ours: u64 = Third,
         },
+        NOTED = 0x6a73_7709 => Noted,
+        ATTACH = 0x6a73_770a => Attach { version: u64 = First, rank: u64 = Second, size: u64 = Third },
     }
 }
 
@@ -44,9 +46,19 @@ pub(super) const LONGEST: usize = MAX_ADDRESSES * 513;
 /// Maximum length in bytes of the reason in a message.
 const REASON: usize = 512;
 
-/// Request of a member to join, sent to rank 0 or to another member.
+/// The purpose of a connection that a member opens to another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// The world is being created: a member joins at rank 0, or a parent passes the table on.
+    Join,
+    /// The world is complete, and the pair has no connection yet.
+    Attach,
+}
+
+/// Request of a member for a connection to another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ask {
+    pub(super) purpose: Purpose,
     pub(super) version: u64,
     pub(super) rank: u64,
     pub(super) size: u64,
@@ -64,9 +76,11 @@ pub(super) enum Word {
     Here(Vec<Address>),
     /// The listening addresses of all members except rank 0, in the order of their ranks.
     Table(Vec<Vec<Address>>),
-    /// Notice that a member is connected to all others.
+    /// Notice of rank 0 that it knows the member, which waits for a connection of its parent.
+    Noted,
+    /// Notice that a member and all members below it in the tree have the table.
     Ready,
-    /// Notice that all members are connected.
+    /// Notice that all members have the table.
     Go,
     /// Notice that the member of this rank has given up, with the reason.
     Failed(u32, String),
@@ -79,15 +93,23 @@ impl Word {
         let says = |header: WordHeader, payload: Vec<u8>| (header.header(), payload);
         match self {
             &Self::Ask(Ask {
+                purpose,
                 version,
                 rank,
                 size,
                 session,
             }) => {
-                let header = WordHeader::Ask {
-                    version,
-                    rank,
-                    size,
+                let header = match purpose {
+                    Purpose::Join => WordHeader::Ask {
+                        version,
+                        rank,
+                        size,
+                    },
+                    Purpose::Attach => WordHeader::Attach {
+                        version,
+                        rank,
+                        size,
+                    },
                 };
                 says(header, session.bytes().to_vec())
             }
@@ -101,6 +123,7 @@ impl Word {
                 let members = places.len() as u64;
                 says(WordHeader::Table { members }, lines.join("\n").into_bytes())
             }
+            Self::Noted => says(WordHeader::Noted, Vec::new()),
             Self::Ready => says(WordHeader::Ready, Vec::new()),
             Self::Go => says(WordHeader::Go, Vec::new()),
             Self::Failed(rank, reason) => {
@@ -125,17 +148,27 @@ impl Word {
     /// Decodes a message of a peer, which may contain anything.
     pub(super) fn from_message(header: &Header, payload: &[u8]) -> Result<Self, String> {
         let unknown = || format!("a message of kind {:#x}", header.kind);
+        let ask = |purpose, version, rank, size| {
+            let session = session(payload)?;
+            Ok::<_, String>(Self::Ask(Ask {
+                purpose,
+                version,
+                rank,
+                size,
+                session,
+            }))
+        };
         Ok(match WordHeader::decode(header).ok_or_else(unknown)? {
             WordHeader::Ask {
                 version,
                 rank,
                 size,
-            } => Self::Ask(Ask {
+            } => ask(Purpose::Join, version, rank, size)?,
+            WordHeader::Attach {
                 version,
                 rank,
                 size,
-                session: session(payload)?,
-            }),
+            } => ask(Purpose::Attach, version, rank, size)?,
             WordHeader::Welcome { .. } => {
                 let (bytes, host) = payload
                     .split_at_checked(Session::LENGTH)
@@ -158,6 +191,7 @@ impl Word {
                 }
                 Self::Table(places)
             }
+            WordHeader::Noted => Self::Noted,
             WordHeader::Ready => Self::Ready,
             WordHeader::Go => Self::Go,
             WordHeader::Failed { rank } => {
@@ -271,9 +305,17 @@ mod tests {
         let session = Session::new().unwrap();
         for word in [
             Word::Ask(Ask {
+                purpose: Purpose::Join,
                 version: 1,
                 rank: 3,
                 size: 4,
+                session,
+            }),
+            Word::Ask(Ask {
+                purpose: Purpose::Attach,
+                version: 1,
+                rank: 4,
+                size: 3,
                 session,
             }),
             Word::Welcome(session, "192.0.2.1".to_owned()),
@@ -281,6 +323,7 @@ mod tests {
             Word::Here(places(&["shm://a", "tcp://[::1]:7"])),
             Word::Table(Vec::new()),
             Word::Table(vec![places(&["shm://a", "uds://@b"]), places(&["shm://c"])]),
+            Word::Noted,
             Word::Ready,
             Word::Go,
             Word::Failed(7, "no more".to_owned()),
@@ -320,7 +363,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_message_is_a_word_or_an_error(
-            kind in prop_oneof![0x6a73_7700u32..0x6a73_770a, any::<u32>()],
+            kind in prop_oneof![0x6a73_7700u32..0x6a73_770c, any::<u32>()],
             words in any::<[u64; 3]>(),
             payload in prop::collection::vec(any::<u8>(), 0..200),
         ) {

@@ -87,6 +87,7 @@ enum Step {
     Withdraw(usize),
     Probe(Pattern),
     Receive(Pattern),
+    Remove(Pattern),
     Claim(Pattern),
     Take(usize),
     Restore(usize),
@@ -132,6 +133,18 @@ impl Both {
             Step::Cancel(i) => self.cancel(i),
             Step::Withdraw(i) => self.withdraw(i),
             Step::Probe(pattern) => self.probe(&pattern),
+            Step::Remove(pattern) => {
+                let Model {
+                    messages, claimed, ..
+                } = &mut self.model;
+                let (removed, left): (Vec<_>, _) = messages.drain(..).partition(|found| {
+                    pattern.matches(&found.1.envelope) && !claimed.contains(&found.0)
+                });
+                *messages = left;
+                let is_meant = |envelope: &Envelope| pattern.matches(envelope);
+                let found = self.matcher.remove_messages(is_meant).into_iter();
+                assert!(found.map(|(heading, label)| (label, heading)).eq(removed));
+            }
             Step::Receive(pattern) => {
                 let found = self
                     .model
@@ -400,6 +413,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => any.prop_map(Step::Withdraw),
         2 => pattern().prop_map(Step::Probe),
         2 => pattern().prop_map(Step::Receive),
+        1 => pattern().prop_map(Step::Remove),
         4 => pattern().prop_map(Step::Claim),
         2 => any.prop_map(Step::Take),
         2 => any.prop_map(Step::Restore),

@@ -12,6 +12,7 @@ use jstream_transport::rank::operation::{Commutative, Max, Operation, Ordered, S
 use jstream_transport::rank::{
     self, Algorithm, Collective, Error, Options, Rank, ScopedCollective,
 };
+use testing::LONG;
 use testing::tasks::{Task, block_on, poll_once};
 use testing::transport::ranks::{each, group, ways};
 
@@ -735,4 +736,26 @@ fn a_rank_that_never_comes_is_a_timeout() {
             }
         }
     }
+}
+
+#[test]
+fn a_receive_that_spins_without_limit_advances_posted_operations() {
+    let mut options = brief();
+    options.spin = Duration::MAX;
+    let ranks = group("threads", 4, &options);
+    each(&ranks, |rank| {
+        let mut sum = [0];
+        rank.scope(|scope| {
+            let total = scope.iall_reduce(&[1], &mut sum, &Sum);
+            // Rank 2 gets its sum in the second round, which rank 0 has to begin.
+            if rank.rank() == 0 {
+                rank.recv_timeout(2, 7, &mut [0u8], LONG).unwrap();
+            }
+            total.wait().unwrap();
+            if rank.rank() == 2 {
+                rank.send(0, 7, &[0u8]).unwrap();
+            }
+        });
+        assert_eq!(sum, [4]);
+    });
 }

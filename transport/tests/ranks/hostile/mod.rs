@@ -3,11 +3,13 @@
 mod late;
 
 use std::io::IoSlice;
+use std::thread;
 
-use jstream_transport::rank::{Error, Mesh, Options, Rank};
+use jstream_transport::rank::{Error, Field, Layout, Mesh, Options, Rank};
 use jstream_transport::{Endpoint, Header, listen};
-use testing::LONG;
+use testing::transport::ranks::each;
 use testing::transport::{SCHEMES, filled, fresh, join, patient};
+use testing::{LONG, SHORT};
 
 const EAGER: u32 = 0x6a73_7201;
 const EAGER_CONFIRMED: u32 = 0x6a73_7202;
@@ -19,6 +21,8 @@ const WITHDRAW: u32 = 0x6a73_7207;
 const WITHDRAWN: u32 = 0x6a73_7208;
 const HELLO: u32 = 0x6a73_7209;
 const CREDIT: u32 = 0x6a73_720a;
+const ABSENT: u32 = 0x6a73_720b;
+const REVOKED: u32 = 0x6a73_720c;
 
 /// Returns rank 0, rank 2, which is a thread, and the bare endpoint of rank 1, which has announced
 /// its window.
@@ -68,9 +72,9 @@ fn refused(rank: &Rank, other: &Rank, bare: &Endpoint, case: &str) {
 #[test]
 fn invented_numbers_kinds_and_lengths_end_the_connection() {
     type Case = (&'static str, u32, [u64; 3], &'static [u8]);
-    let cases: [Case; 18] = [
+    let cases: [Case; 22] = [
         ("no kind", 0, [0; 3], b""),
-        ("a kind that is none", CREDIT + 1, [0; 3], b""),
+        ("a kind that is none", REVOKED + 1, [0; 3], b""),
         ("a second hello", HELLO, [1, 100, 1 << 20], b""),
         ("a hello of another version", HELLO, [2, 100, 1 << 20], b""),
         ("nothing to give back", CREDIT, [1, 0, 0], b""),
@@ -97,6 +101,10 @@ fn invented_numbers_kinds_and_lengths_end_the_connection() {
         ("an announcement too long", ANNOUNCED, [0; 3], b"123456789"),
         ("a length beyond the limit", ANNOUNCED, [0; 3], &[0xff; 8]),
         ("an answer with a payload", MATCHED, [0; 3], b"x"),
+        ("nothing was wanted that is absent", ABSENT, [0; 3], b""),
+        ("revoked by no rank", REVOKED, [0, 3, 0], b""),
+        ("a revocation of worlds' ends", REVOKED, [1, 1, 0], b""),
+        ("a revocation of collectives", REVOKED, [1 << 31, 1, 0], b""),
     ];
     for scheme in SCHEMES {
         for (case, kind, words, payload) in cases {
@@ -104,6 +112,98 @@ fn invented_numbers_kinds_and_lengths_end_the_connection() {
             say(&bare, kind, words, payload);
             refused(&rank, &other, &bare, &format!("{scheme}, {case}"));
         }
+    }
+}
+
+/// The tag of an agreement that shrinks the first communicator.
+fn shrinking(count: u64) -> u64 {
+    1 << 63 | count
+}
+
+const AGREEMENT: u64 = 0x8000_0001;
+
+#[test]
+fn nonsense_in_an_agreement_is_a_failure_of_its_sender() {
+    for scheme in SCHEMES {
+        for payload in [&b"nonsense"[..], &[], &[0; 8], &[0xff; 40], &[3; 1000]] {
+            let (rank, other, bare) = against(scheme, &Options::default());
+            for count in 0..2 {
+                say(&bare, EAGER, [shrinking(count), 0, AGREEMENT], payload);
+            }
+            let survivors = each(&[rank, other], |rank| {
+                let survivors = rank.shrink().unwrap();
+                survivors.barrier().unwrap();
+                assert_eq!(rank.revoked_by(), None);
+                survivors.size()
+            });
+            assert_eq!(survivors, [2, 2], "{scheme}");
+        }
+    }
+}
+
+#[test]
+fn revocations_of_strangers_are_ignored() {
+    for scheme in SCHEMES {
+        let (rank, other, bare) = against(scheme, &Options::default());
+        for count in 0..2 {
+            say(&bare, EAGER, [shrinking(count), 0, AGREEMENT], b"nonsense");
+        }
+        let ranks = [rank, other];
+        let survivors = thread::scope(|scope| {
+            // Communicators that do not exist, and the one that the other two make.
+            let flood = scope.spawn(|| {
+                for context in 2..3000 {
+                    say(&bare, REVOKED, [context, 1, 0], b"");
+                    say(&bare, REVOKED, [context, 2, 0], b"");
+                }
+            });
+            each(&ranks, |rank| {
+                let survivors = rank.shrink().unwrap();
+                loop {
+                    survivors.barrier().unwrap();
+                    // The connection is read although rank 2 is a thread.
+                    assert!(rank.iprobe(1, 7).is_ok() || rank.rank() == 2);
+                    let mut is_over = [u8::from(flood.is_finished())];
+                    survivors.broadcast(0, &mut is_over).unwrap();
+                    if is_over == [1] {
+                        return survivors;
+                    }
+                }
+            })
+        });
+        let [rank, other] = ranks;
+        assert_eq!(rank.revoked_by(), None);
+        // A member may revoke a communicator.
+        say(&bare, REVOKED, [0, 1, 0], b"");
+        let error = rank.recv(2, 7, &mut [0u8]).unwrap_err();
+        assert!(matches!(
+            error,
+            Error::Revoked {
+                context: 0,
+                rank: 1
+            }
+        ));
+        // Its messages are dropped, and answered.
+        say(&bare, EAGER, [7, 0, 0], b"late");
+        say(&bare, EAGER_CONFIRMED, [7, 0, 5 << 32], b"late");
+        say(&bare, ANNOUNCED, [7, 0, 6 << 32], &8u64.to_le_bytes());
+        let error = other.recv(0, 7, &mut [0u8]).unwrap_err();
+        assert!(
+            matches!(error, Error::Revoked { context: 0, .. }),
+            "{error}"
+        );
+        let revoked = rank.irecv(1, 7).wait().unwrap_err().error;
+        assert!(matches!(revoked, Error::Revoked { .. }), "{revoked}");
+        let mut answers = Vec::new();
+        while answers.len() < 2 {
+            // Reads the connection.
+            assert!(survivors[0].iprobe(1, 7).unwrap().is_none());
+            if let Ok(message) = bare.recv_message_within(SHORT) {
+                let header = message.header;
+                answers.extend((header.kind == MATCHED).then_some(header.words[0]));
+            }
+        }
+        assert_eq!(answers, [5, 6], "{scheme}");
     }
 }
 
@@ -132,6 +232,58 @@ fn a_payload_is_what_was_announced_and_comes_once() {
                 }
                 Err(error) => assert!(!is_right, "{error}"),
             }
+            refused(&rank, &other, &bare, scheme);
+        }
+    }
+}
+
+#[test]
+fn lies_about_records_change_nothing_but_their_fields() {
+    // The last byte of a value and its middle are not received into.
+    let first = Field::<[u8; 8], u32>::at(0).unwrap();
+    let second = Field::<[u8; 8], u16>::at(5).unwrap();
+    let record = first.and(second);
+    for scheme in SCHEMES {
+        for count in [1usize, 200, 10_000] {
+            let (rank, other, bare) = against(scheme, &Options::default());
+            let layout = Layout::contiguous(count).unwrap().record(&record);
+            let length = 6 * count;
+            let mut values = vec![[0u8; 8]; count];
+            let receive = |values: &mut [[u8; 8]]| rank.recv_layout(1, 3, values, &layout);
+            // Elements of a type that nobody has named.
+            say(&bare, EAGER, [3, 4711, 0], &[1; 6]);
+            let error = receive(&mut values).unwrap_err();
+            assert!(matches!(error, Error::WrongElements { .. }), "{error}");
+            // Untyped bytes, too many of them and too few.
+            say(&bare, EAGER, [3, 0, 0], &vec![1; length + 1]);
+            let error = receive(&mut values).unwrap_err();
+            assert!(matches!(error, Error::Truncated { .. }), "{error}");
+            let longer = (length as u64 + 1).to_le_bytes();
+            say(&bare, ANNOUNCED, [3, 0, 6 << 32], &longer);
+            let error = receive(&mut values).unwrap_err();
+            assert!(matches!(error, Error::Truncated { .. }), "{error}");
+            assert!(values.iter().all(|value| *value == [0; 8]), "{scheme}");
+            say(&bare, EAGER, [3, 0, 0], &[2; 5]);
+            assert_eq!(receive(&mut values).unwrap().bytes, 5);
+            assert_eq!(values[0], [2, 2, 2, 2, 0, 2, 0, 0]);
+            // An announced message whose payload is longer than announced.
+            let announced = (length as u64 - 1).to_le_bytes();
+            say(&bare, ANNOUNCED, [3, 0, 7 << 32], &announced);
+            let error = thread::scope(|scope| {
+                let receiving = scope.spawn(|| receive(&mut values).unwrap_err());
+                loop {
+                    let (header, _) = hear(&bare);
+                    if (header.kind, header.words[0]) == (WANTED, 7) {
+                        say(&bare, DATA, [header.words[1], 0, 0], &vec![3; length]);
+                        return receiving.join().unwrap();
+                    }
+                }
+            });
+            assert!(matches!(error, Error::PeerGone { rank: 1, .. }), "{error}");
+            assert!(
+                values.iter().all(|value| (value[4], value[7]) == (0, 0)),
+                "{scheme}"
+            );
             refused(&rank, &other, &bare, scheme);
         }
     }

@@ -187,7 +187,8 @@ fn each_pair_takes_the_cheapest_device() {
         let joining = [0, 1, 2, 3].map(|rank| scope.spawn(move || join(rank)));
         joining.map(|world| world.join().unwrap())
     });
-    for world in worlds {
+    // The member of the higher rank opens the connection of a pair.
+    for world in worlds.into_iter().rev() {
         let rank = world.rank();
         for peer in (0..4).filter(|peer| *peer != rank) {
             let expected = match (rank.min(peer), rank.max(peer)) {

@@ -183,18 +183,39 @@ fn a_first_rank_that_makes_no_sense_is_an_error() {
             3,
         ));
     }
-    // No member listens at the address of rank 1 in this table.
+}
+
+#[test]
+fn a_member_that_nobody_finds_is_gone() {
+    let listener = listen(&fresh("shm"), &testing::transport::patient()).unwrap();
+    let address = listener.local_address().clone();
+    thread::scope(|scope| {
+        let joining = scope.spawn(|| World::join(&address, 2, 3, &patient()).unwrap());
+        let first = listener.accept().unwrap().establish().unwrap();
+        first.recv_message_within(LONG).unwrap();
+        say(&first, WELCOME, [1, 0, 0], &[5; 16]);
+        assert_eq!(first.recv_message_within(LONG).unwrap().header.kind, HERE);
+        // No member listens at the address of rank 1 in this table.
+        say(&first, TABLE, [2, 0, 0], b"shm://nobody-is-here\nshm://b");
+        assert_eq!(first.recv_message_within(LONG).unwrap().header.kind, READY);
+        say(&first, GO, [0; 3], &[]);
+        let world = joining.join().unwrap();
+        let gone = world.send(1, 1, &[0u8]).unwrap_err();
+        assert!(matches!(gone, Error::PeerGone { rank: 1, .. }), "{gone}");
+    });
+    // A rank can't join without its children.
     let error = by_hand(
         |first| {
-            say(first, WELCOME, [1, 0, 0], &[1; 16]);
+            say(first, WELCOME, [1, 0, 0], &[6; 16]);
             assert_eq!(first.recv_message_within(LONG).unwrap().header.kind, HERE);
-            say(first, TABLE, [2, 0, 0], b"shm://nobody-is-here\nshm://b");
+            let table = ["shm://nobody-is-here"; 5].join("\n");
+            say(first, TABLE, [5, 0, 0], table.as_bytes());
         },
-        2,
-        3,
+        1,
+        6,
     );
     assert!(
-        matches!(error, WorldError::Unreachable { rank: 1, .. }),
+        matches!(error, WorldError::Unreachable { rank: 5, .. }),
         "{error}"
     );
 }

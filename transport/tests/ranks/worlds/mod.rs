@@ -2,4 +2,5 @@
 
 mod basic;
 mod hostile;
+mod pairs;
 mod services;

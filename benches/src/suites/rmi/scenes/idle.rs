@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::{Scene, is_quick};
 use crate::Failure;
-use crate::measure::since;
+use crate::measure::{Times, since};
 use crate::suites::Bench;
 use crate::suites::rmi::resident::resident;
 use crate::suites::transport::Cores;
@@ -32,12 +32,11 @@ pub(super) fn run(bench: &mut Bench<'_>, name: &str, cores: Cores) -> Result<(),
         }
         Ok(())
     })?;
-    times.sort_unstable_by(f64::total_cmp);
-    let median = times.get(times.len() / 2).copied().unwrap_or(f64::NAN);
+    let times = Times::of(times, 1);
     bench.row(name, "jstream", "connections", count as f64, "count");
     bench.row(name, "jstream", "bytes", server, "B");
     bench.row(name, "jstream", "bytes_client", client, "B");
-    bench.row(name, "jstream", "rtt_p50", median, "ns");
+    bench.timed(name, "jstream", "rtt_p50", times.median, "ns", &times);
     if is_quick(bench) {
         bench.note(
             name,

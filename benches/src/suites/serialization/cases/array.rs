@@ -21,7 +21,9 @@ pub(super) fn case(size: usize) -> Result<Case, Failure> {
             .collect(),
     });
     let about = format!("an array of {} x f64", number(size as f64));
-    let case = Case::new(about, value)?.and_memcpy(&value.values);
+    let case = Case::new(about, value)?
+        .and_memcpy(&value.values)
+        .and_postcard(value)?;
     #[cfg(feature = "peers")]
     let case = case.and_packing(value)?;
     Ok(case)

@@ -11,6 +11,7 @@
 mod array;
 mod collections;
 mod draw;
+mod linked_arrays;
 mod list;
 pub(in crate::suites) mod log;
 mod mesh;
@@ -18,6 +19,7 @@ mod minecraft;
 mod mk48;
 mod rc;
 mod records;
+mod small;
 pub(super) mod table;
 mod tree;
 
@@ -26,9 +28,11 @@ use rkyv::ser::sharing::{Share, Unshare};
 #[cfg(feature = "peers")]
 use super::subjects::{
     Abomonation, Bitcode, BitcodeBorrow, Capnp, Copying, Epserde, Flat, Flatbuffers, Lend,
-    Postcard, Segmented, SerdeJson,
+    Segmented, SerdeJson,
 };
-use super::subjects::{Archivable, Codec, Jstream, Memcpy, Peer, Rkyv, Sendable, Subject};
+use super::subjects::{
+    Archivable, Codec, Jstream, Memcpy, Peer, Postcard, Rkyv, Sendable, Subject,
+};
 use super::walk::Walk;
 use crate::Failure;
 
@@ -36,7 +40,10 @@ use crate::Failure;
 pub(super) type Make = fn(usize) -> Result<Case, Failure>;
 
 /// All cases in the order in which they are run: name, measured size, constructor.
-pub(super) const ALL: [(&str, usize, Make); 20] = [
+pub(super) const ALL: [(&str, usize, Make); 29] = [
+    ("small/number", 1, small::single),
+    ("small/text", 12, small::text),
+    ("small/list", 4, small::list),
     ("records", 1_000, records::ascii),
     ("records-unicode", 1_000, records::unicode),
     ("list", 10_000, list::case),
@@ -53,6 +60,12 @@ pub(super) const ALL: [(&str, usize, Make); 20] = [
     ("mesh", 125_000, mesh::case),
     ("minecraft_savedata", 500, minecraft::case),
     ("mk48", 1_000, mk48::case),
+    ("linked-arrays/64", 8, linked_arrays::case),
+    ("linked-arrays/512", 64, linked_arrays::case),
+    ("linked-arrays/4096", 512, linked_arrays::case),
+    ("linked-arrays/32768", 4_096, linked_arrays::case),
+    ("array/64", 8, array::case),
+    ("array/512", 64, array::case),
     ("array/1KiB", 1 << 7, array::case),
     ("array/32KiB", 1 << 12, array::case),
     ("array/1MiB", 1 << 17, array::case),
@@ -111,6 +124,20 @@ impl Case {
         self.subjects.push(Box::new(Memcpy::new(array)));
         self
     }
+
+    /// Adds a serializer that copies the value out of its message.
+    fn and_postcard<T>(self, value: &'static T) -> Result<Self, Failure>
+    where
+        T: serde::Serialize + serde::de::DeserializeOwned + Walk,
+    {
+        let postcard = Postcard::new(value)?;
+        self.and(value, postcard)
+    }
+
+    fn and<T>(mut self, value: &'static T, codec: impl Codec<T>) -> Result<Self, Failure> {
+        self.subjects.push(Box::new(Peer::new(value, codec)?));
+        Ok(self)
+    }
 }
 
 #[cfg(feature = "peers")]
@@ -142,8 +169,7 @@ impl Case {
     where
         T: serde::Serialize + serde::de::DeserializeOwned + Walk,
     {
-        let postcard = Postcard::new(value)?;
-        self.and(value, postcard)?.and(value, SerdeJson::default())
+        self.and_postcard(value)?.and(value, SerdeJson::default())
     }
 
     fn and_borrow<T: Lend>(self, value: &'static T) -> Result<Self, Failure> {
@@ -171,11 +197,6 @@ impl Case {
         let twin: U = bitcode::decode(&bitcode::encode(value))?;
         self.and(forever(twin), Epserde::default())
     }
-
-    fn and<T>(mut self, value: &'static T, codec: impl Codec<T>) -> Result<Self, Failure> {
-        self.subjects.push(Box::new(Peer::new(value, codec)?));
-        Ok(self)
-    }
 }
 
 /// Leaks the value: the benchmark program is short-lived, and dropping a deep value needs a deep
@@ -187,16 +208,16 @@ fn forever<T>(value: T) -> &'static T {
 /// Defines types that all subjects can send.
 macro_rules! values {
     ($($value:item)*) => {$(
-        #[derive(jstream::Transportable, rkyv::Archive, rkyv::Serialize)]
+        #[derive(
+            jstream::Transportable,
+            rkyv::Archive,
+            rkyv::Serialize,
+            serde::Serialize,
+            serde::Deserialize,
+        )]
         #[cfg_attr(
             feature = "peers",
-            derive(
-                bitcode::Encode,
-                bitcode::Decode,
-                serde::Serialize,
-                serde::Deserialize,
-                abomonation_derive::Abomonation,
-            )
+            derive(bitcode::Encode, bitcode::Decode, abomonation_derive::Abomonation)
         )]
         $value
     )*};

@@ -12,7 +12,6 @@ mod with_epserde;
 mod with_flatbuffers;
 mod with_jstream;
 mod with_memcpy;
-#[cfg(feature = "peers")]
 mod with_postcard;
 mod with_rkyv;
 #[cfg(feature = "peers")]
@@ -35,7 +34,6 @@ pub(super) use self::with_epserde::{Copying, Epserde};
 pub(super) use self::with_flatbuffers::{Flat, Flatbuffers, walk_accessors};
 pub(super) use self::with_jstream::{Jstream, Sendable};
 pub(super) use self::with_memcpy::Memcpy;
-#[cfg(feature = "peers")]
 pub(super) use self::with_postcard::Postcard;
 pub(in crate::suites) use self::with_rkyv::{Archivable, Rkyv};
 #[cfg(feature = "peers")]

@@ -10,6 +10,7 @@ mod peer;
 mod raw;
 mod target;
 
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
@@ -24,7 +25,7 @@ use super::super::pair::Serving;
 use super::super::resident::resident;
 use super::{Scene, is_quick};
 use crate::Failure;
-use crate::measure::since;
+use crate::measure::{Times, since};
 use crate::suites::Bench;
 use crate::suites::transport::Cores;
 
@@ -180,12 +181,13 @@ pub(super) fn run(bench: &mut Bench<'_>, name: &str, cores: Cores) -> Result<(),
     }
     let times = attackers.times();
     facts.ends.store(true, Ordering::Relaxed);
-    let medians = [attacked.median(), quiet.median()];
+    let (with, without) = (attacked.times(), quiet.times());
     drop((attacked, scene));
     attackers.join()?;
     bench.row(name, "jstream", "attacks", times as f64, "count");
-    bench.row(name, "jstream", "rtt_p50", medians[0], "ns");
-    bench.row(name, "not-attacked", "rtt_p50", medians[1], "ns");
+    for (subject, times) in [("jstream", with), ("not-attacked", without)] {
+        bench.timed(name, subject, "rtt_p50", times.median, "ns", &times);
+    }
     bench.row(name, "jstream", "bytes", most as f64, "B");
     bench.row(name, "received", "bytes", allowed as f64, "B");
     Ok(())
@@ -235,9 +237,7 @@ impl Bystander {
         Ok(())
     }
 
-    fn median(&mut self) -> f64 {
-        self.times.sort_unstable_by(f64::total_cmp);
-        let middle = self.times.get(self.times.len() / 2);
-        middle.copied().unwrap_or(f64::NAN)
+    fn times(&mut self) -> Times {
+        Times::of(mem::take(&mut self.times), 1)
     }
 }

@@ -1,0 +1,18 @@
+# Stage of .ci/run, which sources this file.
+
+# Compares the instruction counts of the hot paths with benches/benches/counts/limits.json.
+# `cargo bench -p jstream-benches --bench counts -- --update` sets the limits, and prints the change.
+stage_counts() {
+    apt_install valgrind valgrind
+    # The benchmark and the program that runs it have the same version.
+    local version
+    version=$(sed -n '/^name = "gungraun-runner"$/{n;s/^version = "\(.*\)"$/\1/p}' Cargo.lock)
+    if [[ $(gungraun-runner --version) != "gungraun-runner $version" ]]; then
+        CARGO_TARGET_DIR=$target/ci/tools run cargo install gungraun-runner --version "$version" \
+            --locked --debug --force
+    fi
+    run cargo bench -p jstream-benches --bench counts
+    # The paths ran, but another compiler makes other counts.
+    grep -qF "\"$(rustc --version)\"" benches/benches/counts/limits.json ||
+        skip "the limits of the instruction counts are not of $(rustc --version)"
+}

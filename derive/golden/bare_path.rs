@@ -1,0 +1,5 @@
+#[derive(Transportable)]
+struct Files {
+    root: Box<Path>,
+    names: Vec<String>,
+}

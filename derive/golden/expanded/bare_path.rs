@@ -1,0 +1,457 @@
+#[allow(unused_imports, reason = "the program may have a type of that name")]
+use ::jstream::__private::bare_path::*;
+#[allow(
+    dead_code,
+    non_camel_case_types,
+    reason = "created by reading; the program may use only a part"
+)]
+///The in-place form of [`Files`], as it is in a receive buffer.
+#[repr(C)]
+struct FilesRef<'b> {
+    root: &'b PathRef<'b>,
+    names: &'b [&'b ::core::primitive::str],
+}
+#[allow(
+    clippy::all,
+    clippy::pedantic,
+    clippy::restriction,
+    missing_docs,
+    non_camel_case_types,
+    single_use_lifetimes,
+    unreachable_pub,
+    unused_lifetimes,
+    unused_qualifications,
+    reason = "generated code"
+)]
+const _: () = {
+    #[allow(unused_imports, reason = "hides constants of these names")]
+    use ::jstream::__private::{
+        shield as __both, shield as __draft, shield as __form, shield as __formatter,
+        shield as __long, shield as __of, shield as __part_0, shield as __part_0_form,
+        shield as __part_1, shield as __part_1_form, shield as __pass, shield as __place,
+        shield as __restoring, shield as __schema, shield as __slot, shield as __trace,
+    };
+    const _: () = {
+        #[allow(unused_variables, reason = "only their presence matters")]
+        fn all_fields<'b>(__of @ _: &FilesRef<'b>) {
+            let FilesRef { root: __part_0 @ _, names: __part_1 @ _ } = __of;
+        }
+    };
+    #[automatically_derived]
+    unsafe impl<'b> ::jstream::__private::Transportable for FilesRef<'b> {
+        type InPlace<'__b> = FilesRef<'__b> where Self: '__b;
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+            let _ = |__both @ _: (&Files, &FilesRef<'_>)| match __both {
+                (
+                    Files { root: __part_0 @ _, names: __part_1 @ _ },
+                    FilesRef { root: __part_0_form @ _, names: __part_1_form @ _ },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            true
+                && ::jstream::__private::MemoryLayout::NOTHING
+                    .and(
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).root
+                        }),
+                    )
+                    .and(
+                        ::jstream::__private::memory_of(|__of: *const Self| unsafe {
+                            &raw const (*__of).names
+                        }),
+                    )
+                    .fills(::core::mem::size_of::<Self>())
+        };
+        #[inline(always)]
+        unsafe fn write<'__b>(
+            &'__b self,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
+        ) {
+            let _ = |__both @ _: (&Files, &FilesRef<'_>)| match __both {
+                (
+                    Files { root: __part_0 @ _, names: __part_1 @ _ },
+                    FilesRef { root: __part_0_form @ _, names: __part_1_form @ _ },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            let FilesRef { root: __part_0 @ _, names: __part_1 @ _ } = self;
+            unsafe {
+                ::jstream::__private::write_field(
+                    &raw mut (*__slot).root,
+                    __part_0,
+                    __draft,
+                );
+                ::jstream::__private::write_field(
+                    &raw mut (*__slot).names,
+                    __part_1,
+                    __draft,
+                );
+            }
+        }
+        #[inline]
+        unsafe fn write_back<'__b>(
+            __place: *mut Self,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
+        )
+        where
+            Self: '__b,
+        {
+            let _ = |__both @ _: (&Files, &FilesRef<'_>)| match __both {
+                (
+                    Files { root: __part_0 @ _, names: __part_1 @ _ },
+                    FilesRef { root: __part_0_form @ _, names: __part_1_form @ _ },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            unsafe {
+                ::jstream::__private::write_field_back(
+                    &raw mut (*__place).root,
+                    __draft,
+                );
+                ::jstream::__private::write_field_back(
+                    &raw mut (*__place).names,
+                    __draft,
+                );
+            }
+        }
+    }
+    #[automatically_derived]
+    unsafe impl<'b> ::jstream::__private::InPlace for FilesRef<'b> {
+        const SHAPE: ::jstream::__private::Shape = {
+            let _ = |__both @ _: (&Files, &FilesRef<'_>)| match __both {
+                (
+                    Files { root: __part_0 @ _, names: __part_1 @ _ },
+                    FilesRef { root: __part_0_form @ _, names: __part_1_form @ _ },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            ::jstream::__private::Shape::NOTHING
+                .and(
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).root
+                    }),
+                )
+                .and(
+                    ::jstream::__private::shape_of_own(|__of: *const Self| unsafe {
+                        &raw const (*__of).names
+                    }),
+                )
+                .within(::core::mem::size_of::<Self>())
+        };
+        #[inline(always)]
+        unsafe fn read(
+            __slot: *mut Self,
+            __pass: &mut ::jstream::__private::Pass<'_>,
+        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+            let _ = |__both @ _: (&Files, &FilesRef<'_>)| match __both {
+                (
+                    Files { root: __part_0 @ _, names: __part_1 @ _ },
+                    FilesRef { root: __part_0_form @ _, names: __part_1_form @ _ },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            unsafe {
+                ::jstream::__private::read_own(&raw mut (*__slot).root, __pass)?;
+                ::jstream::__private::read_own(&raw mut (*__slot).names, __pass)?;
+            }
+            ::core::result::Result::Ok(())
+        }
+        unsafe fn verify(
+            __slot: *const Self,
+        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+            let _ = |__both @ _: (&Files, &FilesRef<'_>)| match __both {
+                (
+                    Files { root: __part_0 @ _, names: __part_1 @ _ },
+                    FilesRef { root: __part_0_form @ _, names: __part_1_form @ _ },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
+                unsafe {
+                    ::jstream::__private::verify_own(&raw const (*__slot).root)?;
+                    ::jstream::__private::verify_own(&raw const (*__slot).names)?;
+                }
+                unsafe {}
+            }
+            ::core::result::Result::Ok(())
+        }
+        unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
+            let _ = |__both @ _: (&Files, &FilesRef<'_>)| match __both {
+                (
+                    Files { root: __part_0 @ _, names: __part_1 @ _ },
+                    FilesRef { root: __part_0_form @ _, names: __part_1_form @ _ },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            __trace.enter("root");
+            unsafe {
+                ::jstream::__private::trace_own(&raw const (*__slot).root, __trace);
+            }
+            if __trace.leave() {
+                return;
+            }
+            __trace.enter("names");
+            unsafe {
+                ::jstream::__private::trace_own(&raw const (*__slot).names, __trace);
+            }
+            if __trace.leave() {
+                return;
+            }
+        }
+        fn describe(
+            __schema: &mut ::jstream::__private::Schema,
+        ) -> ::jstream::__private::TypeIndex {
+            let _ = |__both @ _: (&Files, &FilesRef<'_>)| match __both {
+                (
+                    Files { root: __part_0 @ _, names: __part_1 @ _ },
+                    FilesRef { root: __part_0_form @ _, names: __part_1_form @ _ },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            __schema
+                .define::<
+                    Self,
+                >(
+                    "FilesRef",
+                    |__schema| ::jstream::__private::Kind::Struct(
+                        ::jstream::__private::list([
+                            ::jstream::__private::FieldInfo::new(
+                                "root",
+                                ::core::mem::offset_of!(Self, root),
+                                ::jstream::__private::describe_own(
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).root },
+                                ),
+                            ),
+                            ::jstream::__private::FieldInfo::new(
+                                "names",
+                                ::core::mem::offset_of!(Self, names),
+                                ::jstream::__private::describe_own(
+                                    __schema,
+                                    |__of: *const Self| unsafe { &raw const (*__of).names },
+                                ),
+                            ),
+                        ]),
+                    ),
+                )
+        }
+    }
+    #[automatically_derived]
+    unsafe impl<'b> ::jstream::__private::Covariant for FilesRef<'b> {}
+    const _: () = {
+        fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
+            __long @ _: ::core::marker::PhantomData<
+                FilesRef<'long_unless_the_type_says_invariant>,
+            >,
+        ) -> ::core::marker::PhantomData<FilesRef<'short>> {
+            __long
+        }
+    };
+    const _: () = ::jstream::__private::assert_form::<FilesRef<'static>>();
+    #[automatically_derived]
+    unsafe impl ::jstream::__private::Transportable for Files {
+        type InPlace<'__b> = FilesRef<'__b> where Self: '__b;
+        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+            let _ = |__both @ _: (&Files, &FilesRef<'_>)| match __both {
+                (
+                    Files { root: __part_0 @ _, names: __part_1 @ _ },
+                    FilesRef { root: __part_0_form @ _, names: __part_1_form @ _ },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            false
+        };
+        #[inline(always)]
+        unsafe fn write<'__b>(
+            &'__b self,
+            __slot: *mut Self::InPlace<'__b>,
+            __draft: &mut ::jstream::__private::Draft<'__b>,
+        ) {
+            let _ = |__both @ _: (&Files, &FilesRef<'_>)| match __both {
+                (
+                    Files { root: __part_0 @ _, names: __part_1 @ _ },
+                    FilesRef { root: __part_0_form @ _, names: __part_1_form @ _ },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            let Files { root: __part_0 @ _, names: __part_1 @ _ } = self;
+            unsafe {
+                ::jstream::__private::write_field(
+                    &raw mut (*__slot).root,
+                    __part_0,
+                    __draft,
+                );
+                ::jstream::__private::write_field(
+                    &raw mut (*__slot).names,
+                    __part_1,
+                    __draft,
+                );
+            }
+        }
+    }
+    #[automatically_derived]
+    unsafe impl ::jstream::__private::Covariant for Files {}
+    #[automatically_derived]
+    impl ::jstream::__private::Restore for Files {
+        #[inline]
+        fn restore<'__b>(
+            __form @ _: &FilesRef<'__b>,
+            __restoring: &mut ::jstream::__private::Restoring,
+        ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
+        where
+            Self: '__b,
+        {
+            let _ = |__both @ _: (&Files, &FilesRef<'_>)| match __both {
+                (
+                    Files { root: __part_0 @ _, names: __part_1 @ _ },
+                    FilesRef { root: __part_0_form @ _, names: __part_1_form @ _ },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            ::core::result::Result::Ok(
+                match __form {
+                    FilesRef { root: __part_0 @ _, names: __part_1 @ _ } => {
+                        Files {
+                            root: ::jstream::__private::restore_field(
+                                __part_0,
+                                __restoring,
+                            )?,
+                            names: ::jstream::__private::restore_field(
+                                __part_1,
+                                __restoring,
+                            )?,
+                        }
+                    }
+                },
+            )
+        }
+    }
+    impl<'__b> FilesRef<'__b> {
+        /// Returns the owned value of this form, made from copies of all parts.
+        ///
+        /// # Errors
+        ///
+        /// If the graph is deeper than 128 pointers, or an adapter refuses a part.
+        fn to_owned(
+            &self,
+        ) -> ::core::result::Result<Files, ::jstream::__private::RestoreError> {
+            ::jstream::__private::restore::<Files>(self)
+        }
+    }
+    #[automatically_derived]
+    impl<'__b> ::core::fmt::Debug for FilesRef<'__b>
+    where
+        &'__b Files: ::core::fmt::Debug,
+    {
+        fn fmt(
+            &self,
+            __formatter @ _: &mut ::core::fmt::Formatter<'_>,
+        ) -> ::core::fmt::Result {
+            #[allow(unused_imports, reason = "the fields decide which is used")]
+            use ::jstream::__private::{ShownByDebug as _, ShownByName as _};
+            match self {
+                FilesRef { root: __part_0 @ _, names: __part_1 @ _ } => {
+                    ::core::fmt::Formatter::debug_struct(__formatter, "FilesRef")
+                        .field(
+                            "root",
+                            (&::jstream::__private::Shown(__part_0)).shown_field(),
+                        )
+                        .field(
+                            "names",
+                            (&::jstream::__private::Shown(__part_1)).shown_field(),
+                        )
+                        .finish()
+                }
+            }
+        }
+    }
+};
