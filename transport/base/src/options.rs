@@ -52,8 +52,9 @@ pub struct Options {
     /// Idle time after which the system probes whether the peer's host is still there (tcp only,
     /// default 60 s). Protects against hosts that vanish without closing the connection.
     pub keepalive: Duration,
-    /// True if the receiver copies messages of several MiB directly from the sender's memory with
-    /// `process_vm_readv`, if the system permits it (shared memory only, default true). If false,
+    /// True if the receiver copies long messages directly from the sender's memory with
+    /// `process_vm_readv`, if the system permits it (shared memory only, default true): those of
+    /// 4 MiB or more, and of 32 KiB or more in an exchange between ranks. If false,
     /// this side does not read the peer's memory, and does not announce its own memory for such
     /// reads. Protects against a less privileged peer of the same user that makes this process read
     /// memory on its behalf. If the peer uses this library, false also keeps memory that is not

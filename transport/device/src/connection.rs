@@ -194,6 +194,10 @@ pub struct Outbound<'a> {
     pub header: Header,
     /// The payload.
     pub body: Body<'a>,
+    /// True if the peer sends a message of about the same length meanwhile, so that both sides are
+    /// busy copying. A device may then let the receiver copy the payload from this side's memory,
+    /// although that takes longer than if both sides copied one message together.
+    pub is_exchange: bool,
     /// Number of bytes that the device has accepted, initially 0. Written by the device.
     pub taken: u64,
 }
@@ -205,6 +209,7 @@ impl<'a> Outbound<'a> {
         Self {
             header: header.with_length(length).with_op(0),
             body,
+            is_exchange: false,
             taken: 0,
         }
     }

@@ -14,6 +14,7 @@ use std::sync::atomic::Ordering;
 
 use super::communicator::{AGREEMENT, COLLECTIVE, Members};
 use super::error::{ElementName, Error};
+use super::letter::SendMode;
 use super::member::Rank;
 use super::names::Destination;
 use super::request::ReceiveTarget;
@@ -183,7 +184,7 @@ impl Rank {
             while let Some((to, message)) = agreement.next_message() {
                 let filled = self.message_of(&words::encode(&message, self.size() as usize));
                 let to = Destination::Rank(u32::try_from(to).unwrap_or(u32::MAX));
-                sends.push(self.post_send(to, label, filled, false));
+                sends.push(self.post_send(to, label, filled, SendMode::Standard));
             }
             if let Some(decision) = agreement.decision() {
                 break decision.clone();

@@ -122,12 +122,32 @@ pub(super) struct Requester {
     pub(super) claim: Claim,
 }
 
+/// How a message is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SendMode {
+    /// The send ends when the bytes have been sent.
+    Standard,
+    /// The send ends when the message is matched.
+    Confirmed,
+    /// As `Standard`, for a message of a rank that receives another one of about the same length
+    /// meanwhile.
+    Exchange,
+}
+
+impl SendMode {
+    pub(super) fn is_confirmed(self) -> bool {
+        self == Self::Confirmed
+    }
+}
+
 /// A message that a peer has to answer.
 pub(super) struct Offer {
     pub(super) request: OpId,
     /// The body that is sent on request; `None` if it was sent eagerly.
     pub(super) body: Option<Body<'static>>,
     pub(super) length: u64,
+    /// True if the message is sent in [`SendMode::Exchange`].
+    pub(super) is_exchange: bool,
     /// The progress of a message that was sent eagerly.
     pub(super) half: Half,
 }

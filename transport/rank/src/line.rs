@@ -231,6 +231,7 @@ impl RankState {
             request: id,
             body: Some(std::mem::replace(&mut message.body, Body::Taken)),
             length: message.header.length,
+            is_exchange: message.is_exchange,
             half: Half::Neither,
         });
         sends.offer = Some(number);

@@ -13,6 +13,7 @@ use super::borrowed_send::Wanted;
 use super::communicator::{Communicator, Members};
 use super::element::{Element, descriptor, name_of};
 use super::error::{ElementName, Error, Unsent};
+use super::letter::SendMode;
 use super::local::PostOutcome;
 use super::names::{Destination, Source, Status, Tag, pattern};
 use super::node::{Link, Node};
@@ -172,7 +173,7 @@ impl Rank {
         tag: u64,
         elements: &[E],
     ) -> Result<(), Error> {
-        self.send_now(to.into(), tag, elements, false)
+        self.send_now(to.into(), tag, elements, SendMode::Standard)
     }
 
     /// Like [`send`](Self::send), but returns when a receive has the message, or is about to.
@@ -186,7 +187,7 @@ impl Rank {
         tag: u64,
         elements: &[E],
     ) -> Result<(), Error> {
-        self.send_now(to.into(), tag, elements, true)
+        self.send_now(to.into(), tag, elements, SendMode::Confirmed)
     }
 
     #[inline]
@@ -195,15 +196,15 @@ impl Rank {
         to: Destination,
         tag: u64,
         elements: &[E],
-        confirmed: bool,
+        mode: SendMode,
     ) -> Result<(), Error> {
         match to {
             Destination::Rank(to) => {
                 let label = self.label::<E>(tag);
                 let bytes = elements.as_bytes();
-                let sent =
-                    self.node
-                        .send_bytes(self.members().in_node(to), label, bytes, confirmed);
+                let sent = self
+                    .node
+                    .send_bytes(self.members().in_node(to), label, bytes, mode);
                 sent.map_err(|error| self.members().error(error))
             }
             Destination::Null => Ok(()),
@@ -424,7 +425,7 @@ impl Rank {
         tag: u64,
         filled: MessageBuffer,
     ) -> SendRequest {
-        self.post_send(to.into(), self.label::<u8>(tag), filled, false)
+        self.post_send(to.into(), self.label::<u8>(tag), filled, SendMode::Standard)
     }
 
     /// Like [`isend`](Self::isend), for elements whose type the receive has to name. The jbuf must
@@ -435,7 +436,7 @@ impl Rank {
         tag: u64,
         filled: MessageBuffer,
     ) -> SendRequest {
-        self.post_send(to.into(), self.label::<E>(tag), filled, false)
+        self.post_send(to.into(), self.label::<E>(tag), filled, SendMode::Standard)
     }
 
     /// Like [`isend`](Self::isend), but the request ends when a receive has the message.
@@ -445,7 +446,12 @@ impl Rank {
         tag: u64,
         filled: MessageBuffer,
     ) -> SendRequest {
-        self.post_send(to.into(), self.label::<u8>(tag), filled, true)
+        self.post_send(
+            to.into(),
+            self.label::<u8>(tag),
+            filled,
+            SendMode::Confirmed,
+        )
     }
 
     pub(super) fn post_send(
@@ -453,13 +459,13 @@ impl Rank {
         to: Destination,
         label: Label,
         filled: MessageBuffer,
-        confirmed: bool,
+        mode: SendMode,
     ) -> SendRequest {
         let posted = match to {
             Destination::Null => PostOutcome::Done,
             Destination::Rank(to) => {
                 let to = self.members().in_node(to);
-                self.node.post_buffer(to, label, filled, confirmed)
+                self.node.post_buffer(to, label, filled, mode)
             }
         };
         SendRequest::new(self.node.clone(), self.members().clone(), posted)

@@ -250,7 +250,8 @@ impl RankSink {
             offered
         };
         let body = offered.body.unwrap_or(Body::Taken);
-        let message = outbound(Frame::Data { want }, offered.length, body);
+        let mut message = outbound(Frame::Data { want }, offered.length, body);
+        message.is_exchange = offered.is_exchange;
         let notify = Notify::Sink(self.whole.clone(), offered.request.number());
         replies.alone |= !self.inbox.somebody_waits();
         replies.push(message, notify);

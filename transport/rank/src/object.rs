@@ -4,6 +4,7 @@ use jstream::buffer::{MessageBuffer, Pool};
 use jstream::{Erased, Received, Transportable};
 
 use super::error::{ElementName, Error};
+use super::letter::SendMode;
 use super::local::PostOutcome;
 use super::member::Rank;
 use super::names::{Destination, Source, Status, Tag};
@@ -71,7 +72,9 @@ impl Rank {
                 .pool_for(to)
                 .and_then(|pool| node.write_object(object, pool));
             match written {
-                Ok(filled) => node.post_buffer(to, self.label::<u8>(tag), filled, false),
+                Ok(filled) => {
+                    node.post_buffer(to, self.label::<u8>(tag), filled, SendMode::Standard)
+                }
                 Err(error) => PostOutcome::Refused(error, None),
             }
         };
@@ -177,11 +180,11 @@ impl Node {
                     Payload::Bytes(filled) => filled.len() as u64,
                 };
                 let heading = label.heading(self.inbox.rank, length);
-                Ok(self.post_to_thread(to, near, heading, object, false))
+                Ok(self.post_to_thread(to, near, heading, object, SendMode::Standard))
             }
             Link::Line(_) => {
                 let filled = self.bytes_of(object)?;
-                Ok(self.post_buffer(to, label, filled, false))
+                Ok(self.post_buffer(to, label, filled, SendMode::Standard))
             }
         }
     }

@@ -16,6 +16,7 @@ pub(super) fn outbound(frame: Frame, length: u64, body: Body<'static>) -> Outbou
     Outbound {
         header: frame.header().with_length(length),
         body,
+        is_exchange: false,
         taken: 0,
     }
 }

@@ -11,6 +11,7 @@ use jstream::buffer::MessageBuffer;
 
 use super::error::{ElementName, Error};
 use super::layout::runs::Runs;
+use super::letter::SendMode;
 use super::line::Line;
 use super::local::{Near, PostOutcome};
 use super::names::Status;
@@ -75,9 +76,9 @@ impl Node {
         let packed = self.pack(to, bytes, runs, length);
         match self.link(to)? {
             Link::Line(line) if !line.endpoint.shared().info().limits.moves => {
-                self.send_bytes(to, label, packed.as_bytes(), false)
+                self.send_bytes(to, label, packed.as_bytes(), SendMode::Standard)
             }
-            _ => match self.post_buffer(to, label, packed, false) {
+            _ => match self.post_buffer(to, label, packed, SendMode::Standard) {
                 PostOutcome::Done | PostOutcome::Gone(_) => Ok(()),
                 PostOutcome::Pending(id) => self.outcome(id).result.map(drop),
                 PostOutcome::Refused(error, _) => Err(error),
@@ -97,7 +98,7 @@ impl Node {
         let mut packed = [0u8; N];
         let packed = packed.get_mut(..length).unwrap_or_default();
         runs.pack(bytes, packed);
-        self.send_bytes(to, label, packed, false)
+        self.send_bytes(to, label, packed, SendMode::Standard)
     }
 
     /// Receives a message of at most `capacity` bytes, which `N` is enough for, on the stack, and

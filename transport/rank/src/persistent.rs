@@ -5,6 +5,7 @@ use std::fmt;
 use jstream::buffer::{EmptyBuffer, MessageBuffer};
 
 use super::error::{ElementName, Error};
+use super::letter::SendMode;
 use super::member::Rank;
 use super::names::{Destination, Source, Status, Tag};
 use super::request::{ReceiveTarget, RequestOutcome};
@@ -179,7 +180,9 @@ impl PersistentSend {
         let empty = empty.map_err(|source| Error::NoBuffer { length, source })?;
         match empty.copy_from(bytes) {
             Ok(copy) => {
-                let sent = self.rank.post_send(self.to, self.label, copy, false);
+                let sent = self
+                    .rank
+                    .post_send(self.to, self.label, copy, SendMode::Standard);
                 self.started = Some(sent);
             }
             Err(_) => unreachable!("the jbuf has the requested capacity"),

@@ -18,6 +18,7 @@ use super::borrowed_send::{AbortOnUnwind, body_of, jbuf_of, message_of, received
 use super::element::{Element, name_of};
 use super::error::{ElementName, Error};
 use super::layout::runs::Runs;
+use super::letter::SendMode;
 use super::local::PostOutcome;
 use super::member::Rank;
 use super::names::{Destination, Source, Status, Tag};
@@ -294,7 +295,7 @@ impl<'scope> Scope<'scope, '_> {
         tag: u64,
         elements: &'scope [E],
     ) -> ScopedSend<'scope> {
-        self.send(to.into(), tag, elements, false)
+        self.send(to.into(), tag, elements, SendMode::Standard)
     }
 
     /// Like [`isend`](Self::isend), but the request ends when a receive has the message.
@@ -304,7 +305,7 @@ impl<'scope> Scope<'scope, '_> {
         tag: u64,
         elements: &'scope [E],
     ) -> ScopedSend<'scope> {
-        self.send(to.into(), tag, elements, true)
+        self.send(to.into(), tag, elements, SendMode::Confirmed)
     }
 
     fn send<E: Element>(
@@ -312,13 +313,13 @@ impl<'scope> Scope<'scope, '_> {
         to: Destination,
         tag: u64,
         elements: &'scope [E],
-        confirmed: bool,
+        mode: SendMode,
     ) -> ScopedSend<'scope> {
         match to {
             Destination::Rank(to) => {
                 let to = self.rank.members().in_node(to);
                 let label = self.rank.label::<E>(tag);
-                self.send_bytes(to, label, elements.as_bytes(), confirmed)
+                self.send_bytes(to, label, elements.as_bytes(), mode)
             }
             Destination::Null => ScopedSend {
                 ticket: self.ended(Ok(Status::NULL)),
@@ -349,7 +350,7 @@ impl<'scope> Scope<'scope, '_> {
         to: u32,
         label: Label,
         bytes: &'scope [u8],
-        confirmed: bool,
+        mode: SendMode,
     ) -> ScopedSend<'scope> {
         let node = self.rank.node();
         // SAFETY: the bytes are borrowed for the scope, which ends after the request has.
@@ -360,7 +361,7 @@ impl<'scope> Scope<'scope, '_> {
         // SAFETY: the bytes are borrowed for the scope, which ends after the request has.
         let message = || unsafe { message_of(bytes) };
         self.send_posted(Some(segments), || {
-            node.post_lent(to, label, bytes, body, message, confirmed)
+            node.post_lent(to, label, bytes, body, message, mode)
         })
     }
 
@@ -399,12 +400,14 @@ impl<'scope> Scope<'scope, '_> {
                 // that has ended.
                 let body = unsafe { body_of(&segments) };
                 self.send_posted(Some(segments), || {
-                    node.post_to_line(to, line, label, body, length as u64, false)
+                    node.post_to_line(to, line, label, body, length as u64, SendMode::Standard)
                 })
             }
             RunTransfer::Packed => {
                 let packed = node.pack(to, bytes, runs, length);
-                self.send_posted(None, || node.post_buffer(to, label, packed, false))
+                self.send_posted(None, || {
+                    node.post_buffer(to, label, packed, SendMode::Standard)
+                })
             }
         }
     }

@@ -8,7 +8,7 @@ use jstream::buffer::MessageBuffer;
 use super::error::Error;
 use super::inbox::Inbox;
 use super::layout::runs::Runs;
-use super::letter::{Ack, Half, Letter, Offer, Sender};
+use super::letter::{Ack, Half, Letter, Offer, SendMode, Sender};
 use super::line::{Line, unsendable};
 use super::local::{Left, Near, PostOutcome};
 use super::node::{Link, Node};
@@ -38,13 +38,13 @@ impl Node {
         near: &Near,
         heading: Heading,
         mut payload: Payload,
-        confirmed: bool,
+        mode: SendMode,
     ) -> PostOutcome {
         let context = heading.envelope.context;
         if let Err(error) = self.check(context) {
             return PostOutcome::Refused(error, Some(payload));
         }
-        if !confirmed {
+        if !mode.is_confirmed() {
             payload = match near.try_bring(heading, payload) {
                 Ok(()) => return PostOutcome::Done,
                 Err((Some(error), payload)) => return PostOutcome::Refused(error, Some(payload)),
@@ -55,7 +55,7 @@ impl Node {
             Ok(request) => request,
             Err(error) => return PostOutcome::Refused(error, Some(payload)),
         };
-        let ack = if confirmed {
+        let ack = if mode.is_confirmed() {
             Ack::Thread(sender)
         } else {
             Ack::Admitted(sender)
@@ -109,20 +109,19 @@ impl Node {
         }
     }
 
-    /// Sends bytes and blocks until they have been sent, or, if `confirmed`, until the message is
-    /// matched.
+    /// Sends bytes and blocks until the send ends.
     #[inline]
     pub(super) fn send_bytes(
         &self,
         to: u32,
         label: Label,
         bytes: &[u8],
-        confirmed: bool,
+        mode: SendMode,
     ) -> Result<(), Error> {
         self.check(label.context)?;
         match self.link(to)? {
             Link::Line(line) if line.is_gone() => Err(self.lost(to)),
-            Link::Line(line) if !confirmed && bytes.len() as u64 <= line.eager => {
+            Link::Line(line) if !mode.is_confirmed() && bytes.len() as u64 <= line.eager => {
                 let header = Frame::Eager { label }.header();
                 let endpoint = &line.endpoint;
                 let patience = if !self.has_many_lines() {
@@ -130,7 +129,7 @@ impl Node {
                 } else if bytes.len() <= SMALL {
                     Patience::None
                 } else {
-                    return self.send_bytes_posted(to, line, label, bytes, false);
+                    return self.send_bytes_posted(to, line, label, bytes, SendMode::Standard);
                 };
                 let cost = Credit::of_message(bytes.len() as u64);
                 match endpoint.shared().send_segments(
@@ -141,23 +140,23 @@ impl Node {
                 ) {
                     Ok(()) => Ok(()),
                     Err(SendError::WouldBlock) => {
-                        self.send_bytes_posted(to, line, label, bytes, false)
+                        self.send_bytes_posted(to, line, label, bytes, SendMode::Standard)
                     }
                     Err(error) => Err(unsendable(to, error)),
                 }
             }
-            Link::Line(line) => self.send_bytes_posted(to, line, label, bytes, confirmed),
+            Link::Line(line) => self.send_bytes_posted(to, line, label, bytes, mode),
             Link::Thread(near) => {
                 let heading = label.heading(self.inbox.rank, bytes.len() as u64);
                 let is_long = bytes.len() as u64 > self.inbox.options.eager_between_threads();
-                if !confirmed && !is_long {
+                if !mode.is_confirmed() && !is_long {
                     match near.leave_copy(heading, bytes) {
                         Left::Done => return Ok(()),
                         Left::Refused(error) => return Err(error),
                         Left::NoRoom => {}
                     }
                 }
-                self.send_bytes_waiting(to, &near.inbox, heading, bytes, confirmed, is_long)
+                self.send_bytes_waiting(to, &near.inbox, heading, bytes, mode, is_long)
             }
         }
     }
@@ -181,7 +180,7 @@ impl Node {
         inbox: &Arc<Inbox>,
         heading: Heading,
         bytes: &[u8],
-        confirmed: bool,
+        mode: SendMode,
         is_long: bool,
     ) -> Result<(), Error> {
         let copy = if is_long {
@@ -193,7 +192,7 @@ impl Node {
         if let Some(copy) = copy {
             let context = heading.envelope.context;
             let (request, sender) = self.sender(context, to)?;
-            let ack = if confirmed {
+            let ack = if mode.is_confirmed() {
                 Ack::Thread(sender)
             } else {
                 Ack::Admitted(sender)
@@ -238,11 +237,11 @@ impl Node {
         line: &Line,
         label: Label,
         bytes: &[u8],
-        confirmed: bool,
+        mode: SendMode,
     ) -> Result<(), Error> {
         let length = bytes.len() as u64;
         self.send_lent(bytes, |body| {
-            match self.post_to_line(to, line, label, body, length, confirmed) {
+            match self.post_to_line(to, line, label, body, length, mode) {
                 PostOutcome::Pending(id) => Ok(Some(id)),
                 PostOutcome::Done | PostOutcome::Gone(_) => Ok(None),
                 PostOutcome::Refused(error, _) => Err(error),
@@ -260,6 +259,7 @@ impl Node {
         context: u32,
         body: Option<Body<'static>>,
         length: u64,
+        mode: SendMode,
     ) -> Result<(OpId, u32), (Error, Option<Body<'static>>)> {
         let max = line.endpoint.shared().info().limits.max_send;
         if length > max {
@@ -285,6 +285,7 @@ impl Node {
             request,
             body,
             length,
+            is_exchange: mode == SendMode::Exchange,
             half: Half::Neither,
         });
         if let Some(request) = requests.get_mut(request) {
@@ -302,7 +303,7 @@ impl Node {
         to: u32,
         label: Label,
         filled: MessageBuffer,
-        confirmed: bool,
+        mode: SendMode,
     ) -> PostOutcome {
         let length = filled.len() as u64;
         if let Err(error) = self.check(label.context) {
@@ -311,12 +312,12 @@ impl Node {
         match self.link(to) {
             Ok(Link::Thread(near)) => {
                 let heading = label.heading(self.inbox.rank, length);
-                self.post_to_thread(to, near, heading, Payload::Bytes(filled), confirmed)
+                self.post_to_thread(to, near, heading, Payload::Bytes(filled), mode)
             }
             Ok(Link::Line(line)) => {
                 let moves = line.endpoint.shared().info().limits.moves;
                 let is_short = filled.len() <= SMALL && length <= line.eager;
-                if is_short && !confirmed && !moves && !line.is_gone() {
+                if is_short && !mode.is_confirmed() && !moves && !line.is_gone() {
                     let header = Frame::Eager { label }.header();
                     let segments = [IoSlice::new(filled.as_bytes())];
                     let endpoint = &line.endpoint;
@@ -331,7 +332,7 @@ impl Node {
                         return PostOutcome::Gone(filled.into_empty());
                     }
                 }
-                self.post_to_line(to, line, label, Body::Owned(filled), length, confirmed)
+                self.post_to_line(to, line, label, Body::Owned(filled), length, mode)
             }
             Err(error) => PostOutcome::Refused(error, Some(Payload::Bytes(filled))),
         }
@@ -345,7 +346,7 @@ impl Node {
         bytes: &[u8],
         body: Body<'static>,
         message: impl FnOnce() -> MessageBuffer,
-        confirmed: bool,
+        mode: SendMode,
     ) -> PostOutcome {
         let length = bytes.len() as u64;
         if let Err(error) = self.check(label.context) {
@@ -354,7 +355,7 @@ impl Node {
         match self.link(to) {
             Ok(Link::Thread(near)) => {
                 let heading = label.heading(self.inbox.rank, length);
-                if !confirmed && length <= self.inbox.options.eager_between_threads() {
+                if !mode.is_confirmed() && length <= self.inbox.options.eager_between_threads() {
                     match near.leave_copy(heading, bytes) {
                         Left::Done => return PostOutcome::Done,
                         Left::Refused(error) => return PostOutcome::Refused(error, None),
@@ -366,7 +367,7 @@ impl Node {
                     Err(error) => PostOutcome::Refused(error, None),
                 }
             }
-            Ok(Link::Line(line)) => self.post_to_line(to, line, label, body, length, confirmed),
+            Ok(Link::Line(line)) => self.post_to_line(to, line, label, body, length, mode),
             Err(error) => PostOutcome::Refused(error, None),
         }
     }
@@ -378,7 +379,7 @@ impl Node {
         label: Label,
         body: Body<'static>,
         length: u64,
-        confirmed: bool,
+        mode: SendMode,
     ) -> PostOutcome {
         if line.is_gone() {
             return PostOutcome::Refused(self.lost(to), payload_of(body));
@@ -386,7 +387,7 @@ impl Node {
         let moves =
             line.endpoint.shared().info().limits.moves && !matches!(body, Body::Borrowed(_));
         let is_long = length > line.eager && !moves;
-        if confirmed || is_long {
+        if mode.is_confirmed() || is_long {
             let body = match body {
                 // The message may be confirmed before all of it was sent, so its bytes are copied.
                 Body::Borrowed(bytes) if !is_long => {
@@ -394,7 +395,7 @@ impl Node {
                 }
                 body => body,
             };
-            self.post_offered(to, line, label, body, length, is_long)
+            self.post_offered(to, line, label, body, length, (mode, is_long))
         } else {
             let inserted = self.inbox.lock().insert_send(label.context, to);
             let request = match inserted {
@@ -403,7 +404,8 @@ impl Node {
             };
             let frame = Frame::Eager { label };
             let shared = line.endpoint.shared();
-            let (message, refused) = shared.outbound(frame.header(), Some(length), body);
+            let (mut message, refused) = shared.outbound(frame.header(), Some(length), body);
+            message.is_exchange = mode == SendMode::Exchange;
             let notify = Notify::Sink(line.whole.clone(), request.number());
             shared.post_with_credit(message, refused, notify, Credit::of_message(length));
             self.end_if_revoked(request, label.context);
@@ -418,7 +420,7 @@ impl Node {
         label: Label,
         body: Body<'static>,
         length: u64,
-        is_long: bool,
+        (mode, is_long): (SendMode, bool),
     ) -> PostOutcome {
         let shared = line.endpoint.shared();
         let (offered, first) = if is_long {
@@ -426,7 +428,7 @@ impl Node {
         } else {
             (None, Some(body))
         };
-        let (request, offer) = match self.offer(to, line, label.context, offered, length) {
+        let (request, offer) = match self.offer(to, line, label.context, offered, length, mode) {
             Ok(offered) => offered,
             Err((error, offered)) => {
                 let body = offered.or(first);

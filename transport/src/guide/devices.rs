@@ -5,7 +5,7 @@
 //! | address | reaches | copies of a payload | use |
 //! |---|---|---|---|
 //! | `inproc://name` | threads of this process | one; none for a pool buffer or a received object | between threads |
-//! | `shm://name` | processes of this host and this user | two; one for 4 MiB or more, if the system permits reading the memory of the other process | between processes of one user |
+//! | `shm://name` | processes of this host and this user | two; one for 4 MiB or more, or 32 KiB in an exchange between ranks, if the system permits reading the memory of the other process | between processes of one user |
 //! | `uds:///path`, `uds://@name` | processes of this host | to the kernel and back | between different users, or if memory can't be shared |
 //! | `tcp://host:port` | other hosts | as for `uds` | in all other cases |
 //! | `uring://host:port` | the same peers as `tcp` | as for `tcp`, and one more for small payloads | if a measurement shows a benefit; never selected automatically |

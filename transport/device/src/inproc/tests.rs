@@ -39,6 +39,7 @@ fn push(to: &mut dyn Outgoing, bytes: &[u8]) -> Result<Push, Fault> {
     to.push(&mut Outbound {
         header: Header::new(1, [2, 3, 4]).with_length(bytes.len() as u64),
         body: Body::Borrowed(&segments),
+        is_exchange: false,
         taken: 0,
     })
 }
@@ -47,6 +48,7 @@ fn push_body(to: &mut dyn Outgoing, length: u64, body: Body<'_>) -> Result<Push,
     let mut message = Outbound {
         header: Header::default().with_length(length),
         body,
+        is_exchange: false,
         taken: 0,
     };
     let pushed = to.push(&mut message);

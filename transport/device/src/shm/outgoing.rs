@@ -26,6 +26,9 @@ use jstream_base::Header;
 /// concurrently, take less time than one copy that the kernel makes page by page. The sender of a
 /// longer message has to wait for the receiver in any case.
 pub(super) const REMOTE_FROM: usize = 2 * DATA;
+/// As [`REMOTE_FROM`], for an exchange. Both sides are busy then, so a message that is copied once
+/// by the kernel takes less time than one that is copied twice.
+pub(super) const EXCHANGE_FROM: usize = 32 << 10;
 /// Number of bytes that are published at a time. The peer copies one piece out while this side
 /// copies the next one in.
 const PIECE: usize = 8 << 10;
@@ -138,7 +141,11 @@ impl ShmOutgoing {
         if length <= INLINE {
             return self.inline(message, parts, length);
         }
-        if self.remote && length >= REMOTE_FROM {
+        let from = match message.is_exchange {
+            true => EXCHANGE_FROM,
+            false => REMOTE_FROM,
+        };
+        if self.remote && length >= from {
             let ranges = parts.iter().filter(|part| !part.is_empty()).count();
             if ranges <= MOST_RANGES && ranges.saturating_mul(LEAST_RANGE) <= length {
                 return self.ranges(message, parts, ranges);

@@ -300,6 +300,7 @@ unsafe impl<W: Wire> Outgoing for StreamOutgoing<W> {
             header,
             body,
             taken,
+            ..
         } = message;
         let sent = match body {
             Body::Owned(jbuf) if self.is_lent(jbuf, *taken) => self.send_lent(*header, body, taken),
@@ -351,6 +352,7 @@ unsafe impl<W: Wire> Outgoing for StreamOutgoing<W> {
         let mut rest = Outbound {
             header: Header::default(),
             body: Body::Taken,
+            is_exchange: false,
             taken: 0,
         };
         let length = self.gathered.len().saturating_sub(Header::WIRE_LENGTH);

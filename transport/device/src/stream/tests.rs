@@ -70,6 +70,7 @@ pub(crate) fn send(outgoing: &mut dyn Outgoing, kind: u32, body: Body<'_>) -> Re
     let mut message = Outbound {
         header: Header::new(kind, [1, 2, 3]).with_length(length as u64),
         body,
+        is_exchange: false,
         taken: 0,
     };
     while outgoing.push(&mut message)? != Push::Done {
@@ -276,6 +277,7 @@ fn the_end_comes_behind_what_a_slow_peer_has_not_read() {
             let mut message = Outbound {
                 header: Header::default().with_length(bytes.len() as u64),
                 body: Body::Borrowed(&segments),
+                is_exchange: false,
                 taken: 0,
             };
             match client.outgoing.push(&mut message).unwrap() {
@@ -452,6 +454,7 @@ fn an_abandoned_message_breaks_the_direction() {
     let mut message = Outbound {
         header: Header::default().with_length(bytes.len() as u64),
         body: Body::Borrowed(&segments),
+        is_exchange: false,
         taken: 0,
     };
     assert_eq!(connection.outgoing.push(&mut message).unwrap(), Push::Begun);

@@ -13,6 +13,9 @@ use jstream_base::Header;
 use jstream_base::{HeaderError, RecvError};
 use jstream_device::connection::{Fault, Payload, Whole};
 
+/// Minimum length in bytes of a message that is received after the replies to those before it.
+const LONG: u64 = 32 << 10;
+
 /// Outcome of one step of the receive loop.
 enum ReceiveStep {
     Done,
@@ -119,6 +122,10 @@ impl Receiving {
                 Choice::Refuse(error) => return self.refused(error),
             }
             self.begun = true;
+            if header.length >= LONG && !self.replies.is_empty() {
+                // The peer may wait for them while this side receives the payload.
+                self.reply();
+            }
         }
         let Some(half) = &mut self.half else {
             return ReceiveStep::Wait;

@@ -336,6 +336,7 @@ impl Shared {
         let mut message = Outbound {
             header: header.with_length(length),
             body: Body::Borrowed(&segments),
+            is_exchange: false,
             taken: 0,
         };
         let patience = Patience::For(self.info().send_timeout);

@@ -335,6 +335,7 @@ fn outbound(header: Header, payload: Option<MessageBuffer>) -> Outbound<'static>
     Outbound {
         header: header.with_length(length),
         body: payload.map_or(Body::Borrowed(&[]), Body::Owned),
+        is_exchange: false,
         taken: 0,
     }
 }

@@ -233,6 +233,7 @@ impl Shared {
         held.adopt(Outbound {
             header: message.header,
             body,
+            is_exchange: message.is_exchange,
             taken: message.taken,
         });
         self.settle(self.sending.leave(held));

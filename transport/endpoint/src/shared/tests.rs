@@ -38,6 +38,8 @@ struct Script {
     /// Kinds of the messages that were sent.
     sent: Vec<u32>,
     here: VecDeque<Header>,
+    /// For each payload that was received, the number of messages that had been sent before.
+    sent_before: Vec<usize>,
     /// Waker to be called when there is room.
     waker: Option<Waker>,
 }
@@ -105,7 +107,10 @@ impl Incoming for Scripted {
     }
 
     fn payload(&mut self, _: &mut Option<BufferWriter>) -> Result<Option<Payload>, Fault> {
-        self.script().here.pop_front();
+        let mut script = self.script();
+        script.here.pop_front();
+        let sent = script.sent.len();
+        script.sent_before.push(sent);
         Ok(Some(Payload::Bytes(MessageBuffer::nothing())))
     }
 
@@ -151,6 +156,7 @@ fn message(kind: u32) -> Outbound<'static> {
     Outbound {
         header: Header::new(kind, [0; 3]),
         body: Body::Borrowed(&[]),
+        is_exchange: false,
         taken: 0,
     }
 }
@@ -237,4 +243,23 @@ fn an_answer_goes_on_beside_who_sleeps_since_before() {
     device.until("nobody sends it", |script| {
         (script.sent == [7]).then_some(())
     });
+}
+
+#[test]
+fn answers_are_sent_before_a_long_message_is_received() {
+    let (endpoint, device) = scripted();
+    let shared = endpoint.shared();
+    assert!(shared.set_receive_sink(Arc::new(Answering)));
+    let kinds_and_lengths = [(1, 8), (2, 8), (3, 1 << 20)];
+    {
+        let mut script = device.script();
+        script.has_room = true;
+        let headers =
+            kinds_and_lengths.map(|(kind, length)| Header::new(kind, [0; 3]).with_length(length));
+        script.here.extend(headers);
+    }
+    shared.drive();
+    // The answer to the first message goes with that to the second one.
+    assert_eq!(device.script().sent_before, [0, 0, 2]);
+    assert_eq!(device.script().sent, [1, 2, 3]);
 }

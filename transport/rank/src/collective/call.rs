@@ -7,6 +7,7 @@ use jstream_matching::Pattern;
 use crate::communicator::COLLECTIVE;
 use crate::element::{Element, descriptor};
 use crate::error::{ElementName, Error};
+use crate::letter::SendMode;
 use crate::member::Rank;
 use crate::wire::Label;
 
@@ -129,7 +130,7 @@ impl Call {
         // If this fails, the other rank is gone.
         if rank.node().send_at_once(to, label, &[]).is_none() {
             rank.scope(|scope| {
-                let mut send = scope.send_bytes(to, label, &[], false);
+                let mut send = scope.send_bytes(to, label, &[], SendMode::Standard);
                 if send
                     .wait_timeout(deadline.left().unwrap_or_default())
                     .is_none()

@@ -14,6 +14,7 @@ use super::call::{Call, in_node};
 use super::round::{Round, check_length};
 use crate::element::Element;
 use crate::error::{ElementName, Error};
+use crate::letter::SendMode;
 use crate::member::Rank;
 use crate::scope::Scope;
 
@@ -275,7 +276,12 @@ where
         let length = memory.len();
         let (received, sent) = rank.scope(|scope| {
             let (node, label) = (rank.node(), call.label(rank));
-            let mut send = scope.send_bytes(in_node(rank, to), label, sent.as_bytes(), false);
+            let mut send = scope.send_bytes(
+                in_node(rank, to),
+                label,
+                sent.as_bytes(),
+                SendMode::Exchange,
+            );
             let received = node.receive_bytes(pattern, call.expected(), memory, Some(timeout));
             let sent = match send.wait_timeout(deadline.left().unwrap_or(timeout)) {
                 Some(sent) => sent,

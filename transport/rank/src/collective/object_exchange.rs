@@ -11,6 +11,7 @@ use jstream_device::deadline::Deadline;
 
 use super::call::{Agreed, Call, UNEQUAL, in_node};
 use crate::error::Error;
+use crate::letter::SendMode;
 use crate::member::Rank;
 use crate::names::{Destination, Status};
 use crate::request::ReceiveTarget;
@@ -131,7 +132,9 @@ impl<'r> ObjectExchange<'r> {
     pub(super) fn send(&mut self, to: usize, filled: MessageBuffer) {
         let label = self.call.label(self.rank);
         let destination = Destination::Rank(number(to));
-        let request = self.rank.post_send(destination, label, filled, false);
+        let request = self
+            .rank
+            .post_send(destination, label, filled, SendMode::Standard);
         self.unserved.retain(|other| *other != to);
         self.sends.push((to, request));
     }
@@ -144,7 +147,7 @@ impl<'r> ObjectExchange<'r> {
         let results: Vec<_> = rank.scope(|scope| {
             let sends = receivers.iter().map(|to| {
                 let to = in_node(rank, *to);
-                scope.send_bytes(to, label, bytes, false)
+                scope.send_bytes(to, label, bytes, SendMode::Standard)
             });
             let sends: Vec<_> = sends.collect();
             let results = sends

@@ -10,6 +10,7 @@ use zerocopy::IntoBytes;
 use super::call::{Call, in_node};
 use crate::element::Element;
 use crate::error::{ElementName, Error};
+use crate::letter::SendMode;
 use crate::member::Rank;
 use crate::names::Status;
 use crate::requests::Waitable;
@@ -115,7 +116,11 @@ impl<'scope> Round<'scope> {
             Some(Ok(())) => {}
             Some(Err(error)) => self.unsent.push(rank.members().error(error)),
             None => {
-                let send = scope.send_bytes(to_in_node, label, bytes, false);
+                let mode = match self.receives.is_empty() {
+                    true => SendMode::Standard,
+                    false => SendMode::Exchange,
+                };
+                let send = scope.send_bytes(to_in_node, label, bytes, mode);
                 self.sends.push((send, to));
             }
         }

@@ -7,6 +7,7 @@ use zerocopy::IntoBytes;
 use super::Selection;
 use crate::element::{Element, name_of};
 use crate::error::Error;
+use crate::letter::SendMode;
 use crate::member::Rank;
 use crate::names::{Destination, Source, Status, Tag};
 use crate::packing::RunTransfer;
@@ -48,7 +49,7 @@ impl Rank {
         let sent = match (runs.single(), length) {
             (Some(range), _) => {
                 let bytes = bytes.get(range).unwrap_or_default();
-                node.send_bytes(to, label, bytes, false)
+                node.send_bytes(to, label, bytes, SendMode::Standard)
             }
             (None, 0..=TINY) => node.send_packed_short::<TINY>(to, label, bytes, &runs, length),
             (None, 0..=SHORT) => node.send_packed_short::<SHORT>(to, label, bytes, &runs, length),
@@ -169,7 +170,7 @@ impl<'scope> Scope<'scope, '_> {
         match runs.single() {
             Some(range) => {
                 let bytes = bytes.get(range).unwrap_or_default();
-                self.send_bytes(to, label, bytes, false)
+                self.send_bytes(to, label, bytes, SendMode::Standard)
             }
             None => self.send_runs(to, label, bytes, &runs, length),
         }

@@ -71,6 +71,7 @@ pub(super) fn bounce(address: &Address) {
         let mut message = Outbound {
             header,
             body,
+            is_exchange: false,
             taken: 0,
         };
         spin_send(&mut *connection.outgoing, &mut message);

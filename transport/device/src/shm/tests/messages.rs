@@ -18,6 +18,7 @@ pub(super) fn echo(address: &Address) {
                 let mut message = Outbound {
                     header,
                     body,
+                    is_exchange: false,
                     taken: 0,
                 };
                 send_outbound(&mut *connection.outgoing, &mut message).unwrap();

@@ -121,6 +121,7 @@ fn outbound<'a>(kind: u32, length: usize, body: Body<'a>) -> Outbound<'a> {
     Outbound {
         header: Header::new(kind, [1, 2, 3]).with_length(length as u64),
         body,
+        is_exchange: false,
         taken: 0,
     }
 }

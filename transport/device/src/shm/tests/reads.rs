@@ -10,7 +10,7 @@ use rustix::net::{
 };
 use socket2::{Domain, Socket, Type};
 
-use super::super::outgoing::REMOTE_FROM;
+use super::super::outgoing::{EXCHANGE_FROM, REMOTE_FROM};
 use super::super::socket_name;
 use super::*;
 
@@ -58,6 +58,24 @@ fn sides_that_want_it_read() {
     assert_eq!(a.outgoing.push(&mut message).unwrap(), Push::Begun);
     assert_eq!(message.taken, 0);
     assert!(receive(&mut *b.incoming).unwrap().1.as_bytes() == bytes);
+}
+
+#[test]
+fn messages_of_an_exchange_are_read_although_they_are_short() {
+    let (mut a, mut b) = pair();
+    let bytes = pattern(EXCHANGE_FROM, 3);
+    for (length, is_read) in [(EXCHANGE_FROM - 1, false), (EXCHANGE_FROM, true)] {
+        let bytes = bytes.get(..length).unwrap();
+        let mut message = outbound(1, length, Body::Owned(jbuf(bytes)));
+        message.is_exchange = true;
+        // A message that is copied has room in the ring.
+        let expected = if is_read { Push::Begun } else { Push::Done };
+        assert_eq!(a.outgoing.push(&mut message).unwrap(), expected);
+        assert!(receive(&mut *b.incoming).unwrap().1.as_bytes() == bytes);
+        if is_read {
+            assert_eq!(a.outgoing.push(&mut message).unwrap(), Push::Done);
+        }
+    }
 }
 
 /// Forwards `length` bytes, and the descriptors that accompany them.

@@ -34,6 +34,7 @@ fn outbound(kind: u32, jbuf: MessageBuffer) -> Outbound<'static> {
     Outbound {
         header: Header::new(kind, [0; 3]).with_length(jbuf.len() as u64),
         body: Body::Owned(jbuf),
+        is_exchange: false,
         taken: 0,
     }
 }
