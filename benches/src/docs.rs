@@ -5,8 +5,10 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
+use crate::apps::{COPYING, IN_PLACE, RANKS, SHARED_MEMORY};
 use crate::headlines::HEADLINES;
 use crate::row::{self, Row, runs};
+use crate::suites::transport::mpi::LIBRARIES;
 use crate::{Failure, markdown, papers};
 
 /// Text after the options in the output of --help.
@@ -138,6 +140,7 @@ fn performance(rows: &[Row]) -> String {
         }
     }
     push_papers(&mut out, rows);
+    push_applications(&mut out, rows);
     for (suite, about) in SUITES {
         let of: Vec<Row> = rows
             .iter()
@@ -166,9 +169,64 @@ fn push_papers(out: &mut String, rows: &[Row]) {
     }
 }
 
+/// Head of the table of applications, one column for each entry of [`application`].
+const APPLICATIONS: &str = "\
+| case | total, ms | to copying | share | to MPI, calls | to MPI, ranks | speed-up, calls | speed-up, ranks | \
+no communication |
+|---|---:|---:|---:|---:|---:|---:|---:|---:|
+";
+
+fn push_applications(out: &mut String, rows: &[Row]) {
+    let rows: Vec<&Row> = rows.iter().filter(|row| row.suite == "apps").collect();
+    if rows.is_empty() {
+        return;
+    }
+    out.push_str(
+        "\n## Applications\n\n\
+         The programs of the papers, which are named in the documentation of each application. Ratios of \
+         total\ntimes, medians: reading in place to a copying serializer (target 1.0), and calls and ranks to \
+         the better\nMPI library (target 1.0). The share is that of serialization in the time, in place to \
+         copying (target 0.2).\nSpeed-ups are over the sequential version, the last one with threads that \
+         share memory and do not\ncommunicate (target 0.95 of it).\n\n",
+    );
+    out.push_str(APPLICATIONS);
+    for case in rows.chunk_by(|one, next| one.case == next.case) {
+        let _ = writeln!(out, "| {} |", application(case).join(" | "));
+    }
+}
+
+/// Returns the cells of an application from the rows of one of its cases.
+fn application(rows: &[&Row]) -> [String; 9] {
+    let of = |subject: &str, metric: &str| {
+        let row = rows
+            .iter()
+            .find(|row| row.subject == subject && row.metric == metric)?;
+        (row.value > 0.0).then_some(row.value)
+    };
+    let total = |subject| of(subject, "total");
+    let mpi = LIBRARIES.iter().filter_map(|library| total(library.name));
+    let mpi = mpi.min_by(f64::total_cmp);
+    let ratio = |above: Option<f64>, below: Option<f64>| Some(above? / below?);
+    let share = |subject| of(subject, "serialization");
+    let cell = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.2}"));
+    [
+        rows.first()
+            .map_or_else(String::new, |row| row.case.clone()),
+        cell(total(IN_PLACE).map(|ns| ns / 1e6)),
+        cell(ratio(total(IN_PLACE), total(COPYING))),
+        cell(ratio(share(IN_PLACE), share(COPYING))),
+        cell(ratio(total(IN_PLACE), mpi)),
+        cell(ratio(total(RANKS), mpi)),
+        cell(of(IN_PLACE, "speedup")),
+        cell(of(RANKS, "speedup")),
+        cell(of(SHARED_MEMORY, "speedup")),
+    ]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::row::tests::row;
 
     #[test]
     fn the_documents_have_the_figures_of_the_rows() {
@@ -190,6 +248,29 @@ mod tests {
         )));
         let lines = headlines(&rows.unwrap()).lines().count();
         assert!((3..=12).contains(&lines), "{lines} lines");
+    }
+
+    #[test]
+    fn an_application_is_a_line_of_ratios() {
+        let rows = [
+            ("jstream", "total", 2e6),
+            ("jstream", "serialization", 0.01),
+            ("jstream", "speedup", 1.5),
+            ("jstream-copying", "total", 4e6),
+            ("jstream-copying", "serialization", 0.1),
+            ("jstream-ranks", "total", 1e6),
+            ("mpich", "total", 8e6),
+            ("openmpi", "total", 1e6),
+            ("shared-memory", "speedup", 1.75),
+        ]
+        .map(|(subject, metric, value)| row("apps/sor/procs-2", subject, metric, value));
+        let mut out = String::new();
+        push_applications(&mut out, &rows);
+        let line = "| sor/procs-2 | 2.00 | 0.50 | 0.10 | 2.00 | 1.00 | 1.50 |  | 1.75 |";
+        assert_eq!(out.lines().last(), Some(line));
+        out.clear();
+        push_applications(&mut out, &[row("rmi/tcp/null", "jstream", "rtt_p50", 1.0)]);
+        assert!(out.is_empty());
     }
 
     #[test]

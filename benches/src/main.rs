@@ -120,7 +120,10 @@ impl Apps {
         apps::Options {
             apps: self.names,
             size: self.run.size(),
-            every_setup: true,
+            setups: match self.setups.is_empty() {
+                true => apps::Setups::All,
+                false => apps::Setups::Named(self.setups),
+            },
             check: self.check,
             mpi: self.mpi,
         }
@@ -243,6 +246,9 @@ struct Apps {
     /// Run only these applications.
     #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(apps::names()))]
     names: Vec<String>,
+    /// Run only at these nodes; may be given several times. An application without them is left out.
+    #[arg(long = "nodes", value_name = "NODES", value_parser = PossibleValuesParser::new(apps::setups()))]
+    setups: Vec<String>,
     /// Compare each result with that of the sequential version, and fail if it differs.
     #[arg(long)]
     check: bool,
@@ -323,7 +329,10 @@ fn run_suites(args: &Report) -> Result<Outcome, Failure> {
         apps: Vec::new(),
         size: args.run.size(),
         // Quick runs have one arrangement of nodes, because there are many applications.
-        every_setup: !args.run.quick,
+        setups: match args.run.quick {
+            true => apps::Setups::First,
+            false => apps::Setups::All,
+        },
         check: false,
         mpi: args.mpi,
     };

@@ -25,6 +25,9 @@ pub(crate) const IN_PLACE: &str = "jstream";
 /// Name of the driver that copies objects out of the messages.
 pub(crate) const COPYING: &str = "jstream-copying";
 
+/// Name of the driver that exchanges plain arrays between ranks.
+pub(crate) const RANKS: &str = "jstream-ranks";
+
 /// The result of an application as numbers. The results of the nodes, one after the other in the
 /// order of the nodes, are the result of the application.
 pub(super) type Answer = Vec<f64>;

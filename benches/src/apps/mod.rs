@@ -45,7 +45,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use self::app::{Answer, App, Difference};
-pub(crate) use self::app::{COPYING, IN_PLACE};
+pub(crate) use self::app::{COPYING, IN_PLACE, RANKS};
 use self::call::ArgumentKind;
 use self::node::{Profile, Report};
 use self::setup::Setup;
@@ -181,33 +181,50 @@ pub(crate) struct Options {
     /// Names of the applications; all if empty.
     pub(crate) apps: Vec<String>,
     pub(crate) size: Size,
-    /// True if each application runs in all its arrangements of nodes, and not only in the first.
-    pub(crate) every_setup: bool,
+    /// The arrangements of nodes in which each application runs.
+    pub(crate) setups: Setups,
     /// True if each result is compared with that of the sequential version.
     pub(crate) check: bool,
     /// True if the MPI libraries that are installed run the same kernels.
     pub(crate) mpi: bool,
 }
 
+/// A choice among the arrangements of nodes of an application.
+#[derive(Debug, Clone)]
+pub(crate) enum Setups {
+    First,
+    All,
+    /// Those with these names.
+    Named(Vec<String>),
+}
+
 impl Options {
-    /// Returns the applications to run, in order, with their arrangements of nodes.
-    fn chosen(&self) -> impl Iterator<Item = (&'static dyn App, &'static [Setup])> {
-        APPS.iter()
+    /// Returns the applications to run, in order, each with an arrangement of nodes.
+    fn chosen(&self) -> impl Iterator<Item = (&'static dyn App, Setup)> {
+        let apps = APPS
+            .iter()
             .copied()
-            .filter(move |app| {
-                self.apps.is_empty() || self.apps.iter().any(|name| name == app.name())
-            })
-            .map(move |app| {
-                let all = app.setups();
-                let count = if self.every_setup { all.len() } else { 1 };
-                (app, all.get(..count).unwrap_or(all))
-            })
+            .filter(|app| self.apps.is_empty() || self.apps.iter().any(|name| name == app.name()));
+        apps.flat_map(|app| {
+            let all = app.setups().iter().copied().enumerate();
+            let chosen = all.filter(|(index, setup)| match &self.setups {
+                Setups::First => *index == 0,
+                Setups::All => true,
+                Setups::Named(names) => names.iter().any(|name| name == setup.name),
+            });
+            chosen.map(move |(_, setup)| (app, setup))
+        })
     }
+}
+
+/// Returns the names of all arrangements of nodes.
+pub(crate) fn setups() -> impl Iterator<Item = &'static str> {
+    Setup::all().map(|setup| setup.name)
 }
 
 /// Returns the number of cases that [`run`] measures.
 pub(crate) fn cases(options: &Options) -> usize {
-    options.chosen().map(|(_, setups)| setups.len()).sum()
+    options.chosen().count()
 }
 
 /// Returns the number of rounds that suits runs of seconds.
@@ -236,10 +253,8 @@ pub(crate) fn run(options: &Options, progress: &mut Progress) -> Result<Outcome,
         Vec::new()
     };
     suites::on_thread(SUITE, &effort(options.size), progress, |bench| {
-        for (app, setups) in options.chosen() {
-            for setup in setups.iter().copied() {
-                bench.application(app, setup, &programs, options)?;
-            }
+        for (app, setup) in options.chosen() {
+            bench.application(app, setup, &programs, options)?;
         }
         Ok(())
     })
@@ -262,7 +277,7 @@ pub(crate) fn other_process(
 pub(crate) const SEQUENTIAL: &str = "sequential";
 
 /// Name of the subject whose threads share memory instead of communicating.
-const SHARED_MEMORY: &str = "shared-memory";
+pub(crate) const SHARED_MEMORY: &str = "shared-memory";
 
 impl Bench<'_> {
     /// Measures all subjects of an application in turn.

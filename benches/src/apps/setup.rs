@@ -61,10 +61,14 @@ impl Setup {
         }
     }
 
+    /// Returns all arrangements.
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        Self::WITH_EIGHT.into_iter().chain(Self::MASTER_AND_TWO)
+    }
+
     /// Returns the arrangement of this name.
     pub(super) fn named(name: &str) -> Result<Self, Failure> {
-        let mut all = Self::WITH_EIGHT.into_iter().chain(Self::MASTER_AND_TWO);
-        let found = all.find(|setup| setup.name == name);
+        let found = Self::all().find(|setup| setup.name == name);
         found.ok_or_else(|| format!("no arrangement of nodes is named {name}").into())
     }
 

@@ -14,10 +14,11 @@
 //! unless the kernel holds the lock of the grid. The vote is a reduction between ranks in all of
 //! them, as it is a primitive of the machine in the paper.
 //!
-//! Here, on two cores: a thread per call takes 3 to 4 times as long as optimistic execution, since
-//! starting a thread takes longer than a half iteration. The two other drivers differ by less than
-//! repeated runs do. No driver reaches a speed-up of 2 on this small grid: each iteration has three
-//! exchanges or votes, and the version for threads that wait at barriers is slower than sequential.
+//! Starting a thread takes longer than a half iteration. No driver reaches a speed-up of 2 on this
+//! small grid: each iteration has three exchanges or votes, and the version for threads that wait
+//! at barriers is slower than the sequential one.
+//!
+//! Our figures, as ratios, are in `docs/performance.md`, which `jstream-benches docs` writes.
 
 mod over_peers;
 

@@ -7,6 +7,8 @@
 //! as the driver `jstream` does. `jstream-bare` sends them as messages with handlers that store
 //! them, which stands for the hand-written program, and `jstream-threads` runs each of these
 //! handlers on a thread of its own, which stands for the system without optimistic execution.
+//!
+//! Our figures, as ratios, are in `docs/performance.md`, which `jstream-benches docs` writes.
 
 mod over_peers;
 

@@ -10,9 +10,7 @@
 //! time of the whole call. The times of `call-complex-100` and `call-list-100` are for 100
 //! elements; the figures show those of one.
 //!
-//! Here, on two cores: writing and reading in place take 0.06 of the time of the copying serializer
-//! for 500 bytes, 0.2 for 62 doubles, 0.1 for complex numbers and 0.2 for the list. Whole calls
-//! between threads and over shared memory take 0.3 to 0.7 of the time.
+//! Our figures, as ratios, are in `docs/performance.md`, which `jstream-benches docs` writes.
 
 mod over_rmi;
 

@@ -9,6 +9,8 @@
 //! There are three versions: a call for each remote edge, a call for each ghost (a remote point
 //! that several edges lead to), and one call for each pair of nodes. The thesis measures the last
 //! one. The others are slow by design, so they run fewer iterations: 2 and 10.
+//!
+//! Our figures, as ratios, are in `docs/performance.md`, which `jstream-benches docs` writes.
 
 mod fetching;
 mod graph;

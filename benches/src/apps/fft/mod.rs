@@ -10,6 +10,8 @@
 //! The thesis sends a chunk as several calls of 1,024 numbers each, because of the limit of its
 //! messages. Here it is one call, and the first combining step reads the chunk where it lies in
 //! the receive buffer.
+//!
+//! Our figures, as ratios, are in `docs/performance.md`, which `jstream-benches docs` writes.
 
 mod kernel;
 mod layout;

@@ -5,6 +5,8 @@
 //! shows a speed-up that suffers from idle nodes that ask for work in a tight loop. Here, a node
 //! that found no work pauses before it asks again. All iterations are searched completely, so that
 //! the number of examined positions is the same in each run, and is checked.
+//!
+//! Our figures, as ratios, are in `docs/performance.md`, which `jstream-benches docs` writes.
 
 mod over_rmi;
 mod puzzle;

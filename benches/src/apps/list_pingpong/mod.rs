@@ -8,6 +8,8 @@
 //! The receiver adds up all integers, which is all that the sequential version does. The ping-pong
 //! with an indexed datatype of the paper on MPJ Express, section 6.2, are the cases `indexed` of
 //! the suite `group`, which has both MPI libraries to compare with.
+//!
+//! Our figures, as ratios, are in `docs/performance.md`, which `jstream-benches docs` writes.
 
 use std::thread;
 

@@ -10,6 +10,8 @@
 //! call, multiplies with it where it lies in the receive buffer, and forwards it from there. The
 //! blocks that circulate are columns, so that each number of the result is computed at once, and
 //! equals that of the sequential version.
+//!
+//! Our figures, as ratios, are in `docs/performance.md`, which `jstream-benches docs` writes.
 
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, ArrayView2, s};

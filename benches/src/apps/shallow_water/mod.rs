@@ -11,6 +11,8 @@
 //! Here, the first copy of the grid travels as an object, too. In this program, the work of a step
 //! is fused to two passes over the rows, and a worker gets one border of all fields from each
 //! neighbour, since it computes intermediate fields of one more row itself.
+//!
+//! Our figures, as ratios, are in `docs/performance.md`, which `jstream-benches docs` writes.
 
 mod model;
 mod over_objects;
@@ -21,7 +23,7 @@ use std::thread;
 
 use self::model::{Part, Problem, Whole};
 use self::over_objects::{Copies, Objects};
-use super::app::{Answer, App, COPYING, IN_PLACE};
+use super::app::{Answer, App, COPYING, IN_PLACE, RANKS};
 use super::clock::Clock;
 use super::costs::Cost;
 use super::node::Node;
@@ -35,8 +37,6 @@ pub(super) struct ShallowWater {
     /// Points in each direction.
     pub(super) side: usize,
 }
-
-const PACKED: &str = "jstream-ranks";
 
 /// Objects that the master sends and receives with two workers.
 const OBJECTS: usize = 4;
@@ -55,7 +55,7 @@ impl App for ShallowWater {
     }
 
     fn subjects(&self) -> &'static [&'static str] {
-        &[IN_PLACE, COPYING, PACKED]
+        &[IN_PLACE, COPYING, RANKS]
     }
 
     fn sequential(&self, size: Size, clock: &Clock<'_>) -> Result<Answer, Failure> {
@@ -95,7 +95,7 @@ impl App for ShallowWater {
         let problem = Problem::of(self.side, node.size);
         let (rank, clock) = (&**node.world, &node.clock);
         match node.subject {
-            PACKED => workers::run_plain(rank, clock, problem),
+            RANKS => workers::run_plain(rank, clock, problem),
             COPYING => workers::run(rank, &Copies(node), clock, problem),
             _ => workers::run(rank, &Objects(node), clock, problem),
         }

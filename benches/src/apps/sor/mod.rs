@@ -5,6 +5,8 @@
 //! calls of each node that send 1600 doubles (table 4.5); serialization is 2.73 % of the time with
 //! a copying serializer (table 4.6), and reading in place saves 3.52 % (table 5.1). This version
 //! sends only the points that changed, so a call has 800 doubles.
+//!
+//! Our figures, as ratios, are in `docs/performance.md`, which `jstream-benches docs` writes.
 
 pub(in crate::apps) mod grid;
 mod over_messages;
@@ -15,7 +17,7 @@ use std::sync::{Barrier, Mutex};
 use std::thread;
 
 use self::grid::{Grid, Problem, Real};
-use super::app::{Answer, App, COPYING, IN_PLACE};
+use super::app::{Answer, App, COPYING, IN_PLACE, RANKS};
 use super::clock::Clock;
 use super::costs::Cost;
 use super::exchange::{self, Element};
@@ -43,8 +45,6 @@ pub(super) const FLOATS: Sor<f32> = Sor {
     point: PhantomData,
 };
 
-const MESSAGES: &str = "jstream-ranks";
-
 impl<F: Real + Element> App for Sor<F> {
     fn name(&self) -> &'static str {
         self.name
@@ -55,7 +55,7 @@ impl<F: Real + Element> App for Sor<F> {
     }
 
     fn subjects(&self) -> &'static [&'static str] {
-        &[IN_PLACE, COPYING, MESSAGES]
+        &[IN_PLACE, COPYING, RANKS]
     }
 
     fn sequential(&self, size: Size, clock: &Clock<'_>) -> Result<Answer, Failure> {
@@ -97,7 +97,7 @@ impl<F: Real + Element> App for Sor<F> {
 
     fn node(&self, node: &Node<'_>) -> Result<Answer, Failure> {
         let problem = Problem::of(node.size);
-        if node.subject == MESSAGES {
+        if node.subject == RANKS {
             return over_messages::run_plain::<F>(&**node.world, &node.clock, problem);
         }
         let rows = problem.rows_of(node.index(), node.count());

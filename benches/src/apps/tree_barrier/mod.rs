@@ -3,6 +3,8 @@
 //! The thesis on jstreams, section 4.3.1, ends each phase of its structured applications with such
 //! a barrier. It gives no figures of the barrier itself. The metric `each` is the time of one
 //! barrier. The sequential version is a barrier of one node, so the speed-up has no meaning.
+//!
+//! Our figures, as ratios, are in `docs/performance.md`, which `jstream-benches docs` writes.
 
 mod tree;
 

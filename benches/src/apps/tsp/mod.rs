@@ -9,6 +9,8 @@
 //! the number of extended routes.
 //!
 //! A node fetches its next job while the current one runs.
+//!
+//! Our figures, as ratios, are in `docs/performance.md`, which `jstream-benches docs` writes.
 
 pub(in crate::apps) mod cities;
 mod over_rmi;
