@@ -17,12 +17,12 @@ trait Room: ::core::marker::Send + ::core::marker::Sync + 'static {
     )]
     fn __in_place_seat<'call>(
         &'call self,
-        __argument_0: &'call [&'call [Remote<dyn Listener>]],
+        rows: &'call [&'call [Remote<dyn Listener>]],
     ) -> impl ::core::future::Future<Output = u64> + ::core::marker::Send + 'call
     where
         Self: ::core::marker::Sized,
     {
-        Self::seat(self, __argument_0)
+        Self::seat(self, rows)
     }
 }
 ///A stub that calls the methods of a [`Room`] on another node.
@@ -77,7 +77,7 @@ const _: () = {
         shield as __argument_1, shield as __arguments, shield as __call,
         shield as __carried, shield as __in_place_seat, shield as __lend,
         shield as __message, shield as __method, shield as __object, shield as __replied,
-        shield as __result,
+        shield as __result, shield as rows, shield as text, shield as who,
     };
     enum __Method {
         join,
@@ -182,8 +182,8 @@ const _: () = {
         type Stub = RoomStub;
         const NAME: &'static str = "Room";
         fn interface() -> &'static ::jstream_rmi::Interface {
-            static INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
-            INTERFACE
+            static __INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
+            __INTERFACE
                 .get_or_init(|| {
                     ::jstream_rmi::Interface::new(
                         "Room",
