@@ -337,7 +337,7 @@ pub mod __private {
     pub use crate::frame::metadata_of;
     pub use crate::interface::{Argument, Method, Parameter, ParameterTarget, argument, no_result};
     pub use crate::reference::{
-        Form, Giving, Taking, Unfit, lend, lend_slice, lend_slices, owned, slices,
+        Form, Giving, Taking, Unfit, each, lend, lend_slice, owned, slices,
     };
     pub use crate::session::{Answer, Failed, Incoming};
     pub use crate::stream::{Carried, Taken};
