@@ -17,10 +17,22 @@ pub(crate) fn shield(
     generated: &TokenStream,
     program: &impl ToTokens,
 ) -> TokenStream {
+    shield_with(support, generated, [], program)
+}
+
+/// Returns the imports for a block of generated code with variables that have the names of the
+/// program's `arguments`, too.
+pub(crate) fn shield_with<'n>(
+    support: &TokenStream,
+    generated: &TokenStream,
+    arguments: impl IntoIterator<Item = &'n Ident>,
+    program: &impl ToTokens,
+) -> TokenStream {
     let mut variables = BTreeSet::new();
-    collect(generated.clone(), &mut variables);
+    collect(generated.clone(), &is_of_variable, &mut variables);
+    variables.extend(arguments.into_iter().cloned());
     let mut of_program = BTreeSet::new();
-    collect(program.to_token_stream(), &mut of_program);
+    collect(program.to_token_stream(), &|_| true, &mut of_program);
     let names = variables.difference(&of_program);
     quote! {
         #[allow(unused_imports, reason = "hides constants of these names")]
@@ -28,13 +40,13 @@ pub(crate) fn shield(
     }
 }
 
-/// Collects the names that generated variables may have.
-fn collect(tokens: TokenStream, names: &mut BTreeSet<Ident>) {
+/// Collects the names that `wanted` accepts.
+fn collect(tokens: TokenStream, wanted: &dyn Fn(&str) -> bool, names: &mut BTreeSet<Ident>) {
     let mut is_lifetime = false;
     for token in tokens {
         match &token {
-            TokenTree::Group(of) => collect(of.stream(), names),
-            TokenTree::Ident(name) if !is_lifetime && is_of_variable(&name.to_string()) => {
+            TokenTree::Group(of) => collect(of.stream(), wanted, names),
+            TokenTree::Ident(name) if !is_lifetime && wanted(&name.to_string()) => {
                 names.insert(name.clone());
             }
             _ => {}

@@ -391,7 +391,10 @@ pub unsafe trait InPlace: Sized {
 #[diagnostic::on_unimplemented(
     message = "a pointer to `{Self}` can't travel",
     note = "derive `Transportable` for its target; for trait objects, put \
-            `#[jstream::transportable]` on the trait"
+            `#[jstream::transportable]` on the trait",
+    note = "a type of the crate `arrayvec`, `bstr`, `bytes`, `chrono`, `glam`, `half`, `indexmap`, \
+            `jiff`, `ndarray`, `smallvec`, `time` or `uuid` needs the feature of that name of \
+            `jstream`"
 )]
 pub unsafe trait Target {
     /// The form of the target.

@@ -335,9 +335,9 @@ pub mod __private {
     pub use jstream::__private::{list, shield};
 
     pub use crate::frame::metadata_of;
-    pub use crate::interface::{Argument, Method, Parameter, ParameterTarget, argument};
+    pub use crate::interface::{Argument, Method, Parameter, ParameterTarget, argument, no_result};
     pub use crate::reference::{
-        Form, Giving, Taking, Unfit, lend, lend_slice, lend_slices, owned, slices,
+        Form, Giving, Taking, Unfit, each, lend, lend_slice, owned, slices,
     };
     pub use crate::session::{Answer, Failed, Incoming};
     pub use crate::stream::{Carried, Taken};

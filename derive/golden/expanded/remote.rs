@@ -50,7 +50,7 @@ const _: () = {
     #[allow(unused_imports, reason = "hides constants of these names")]
     use ::jstream_rmi::__private::{
         shield as __answer, shield as __argument_0, shield as __arguments,
-        shield as __call, shield as __method, shield as __object,
+        shield as __call, shield as __method, shield as __object, shield as order,
     };
     enum __Method {
         add,
@@ -83,8 +83,8 @@ const _: () = {
         type Stub = BookStub;
         const NAME: &'static str = "Book";
         fn interface() -> &'static ::jstream_rmi::Interface {
-            static INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
-            INTERFACE
+            static __INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
+            __INTERFACE
                 .get_or_init(|| {
                     ::jstream_rmi::Interface::new(
                         "Book",

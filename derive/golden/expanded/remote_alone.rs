@@ -13,14 +13,14 @@ pub trait Ledger: ::core::marker::Send + ::core::marker::Sync + 'static {
     )]
     fn __in_place_add<'call>(
         &'call mut self,
-        __argument_0: u64,
+        n: u64,
     ) -> impl ::core::future::Future<
         Output = Result<u64, Full>,
     > + ::core::marker::Send + 'call
     where
         Self: ::core::marker::Sized,
     {
-        Self::add(self, __argument_0)
+        Self::add(self, n)
     }
     fn sum(&self) -> u64;
     fn note(&mut self, text: &str);
@@ -75,7 +75,8 @@ const _: () = {
     use ::jstream_rmi::__private::{
         shield as __answer, shield as __argument_0, shield as __arguments,
         shield as __call, shield as __in_place_add, shield as __message,
-        shield as __method, shield as __object, shield as __result,
+        shield as __method, shield as __object, shield as __result, shield as n,
+        shield as text,
     };
     enum __Method {
         add,
@@ -144,8 +145,8 @@ const _: () = {
         type Stub = LedgerStub;
         const NAME: &'static str = "Ledger";
         fn interface() -> &'static ::jstream_rmi::Interface {
-            static INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
-            INTERFACE
+            static __INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
+            __INTERFACE
                 .get_or_init(|| {
                     ::jstream_rmi::Interface::new(
                         "Ledger",

@@ -15,15 +15,15 @@ trait Desk: ::core::marker::Send + ::core::marker::Sync + 'static {
     )]
     fn __in_place_symbol<'call, 'a: 'call>(
         &'call self,
-        __argument_0: &'a Order<'a>,
-        __argument_1: &'call str,
+        order: &'a Order<'a>,
+        otherwise: &'call str,
     ) -> impl ::core::future::Future<
         Output = Option<&'a str>,
     > + ::core::marker::Send + 'call
     where
         Self: ::core::marker::Sized,
     {
-        Self::symbol(self, __argument_0, __argument_1)
+        Self::symbol(self, order, otherwise)
     }
     fn open(&self) -> bool;
     #[cfg(unix)]
@@ -32,15 +32,12 @@ trait Desk: ::core::marker::Send + ::core::marker::Sync + 'static {
         order: Received<Order<'static>>,
     ) -> ::jstream_rmi::async_fn_needs_remote_on_the_impl_block!('call, ()) {
         ::std::boxed::Box::pin(async move {
-            if let ::core::option::Option::Some(__result) = ::core::option::Option::None::<
-                (),
-            > {
-                return __result;
+            if false {
+                return ::jstream_rmi::__private::no_result::<()>();
             }
-            let __result: () = {
+            {
                 self.drop(order);
-            };
-            #[allow(unreachable_code, reason = "the body may diverge")] __result
+            }
         })
     }
     #[cfg(unix)]
@@ -52,12 +49,12 @@ trait Desk: ::core::marker::Send + ::core::marker::Sync + 'static {
     )]
     fn __in_place_keep<'call>(
         &'call self,
-        __argument_0: Received<Order<'static>>,
+        order: Received<Order<'static>>,
     ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send + 'call
     where
         Self: ::core::marker::Sized,
     {
-        Self::keep(self, __argument_0)
+        Self::keep(self, order)
     }
 }
 ///A stub that calls the methods of a [`Desk`] on another node.
@@ -111,7 +108,7 @@ const _: () = {
         shield as __answer, shield as __argument_0, shield as __argument_1,
         shield as __arguments, shield as __call, shield as __in_place_keep,
         shield as __in_place_symbol, shield as __message, shield as __method,
-        shield as __object, shield as __result,
+        shield as __object, shield as __result, shield as order, shield as otherwise,
     };
     enum __Method {
         symbol,
@@ -196,8 +193,8 @@ const _: () = {
         type Stub = DeskStub;
         const NAME: &'static str = "Desk";
         fn interface() -> &'static ::jstream_rmi::Interface {
-            static INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
-            INTERFACE
+            static __INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
+            __INTERFACE
                 .get_or_init(|| {
                     ::jstream_rmi::Interface::new(
                         "Desk",

@@ -5,6 +5,7 @@ trait Room: ::core::marker::Send + ::core::marker::Sync + 'static {
         who: &[Option<Remote<dyn Listener>>],
         text: &str,
     ) -> Remote<dyn Listener>;
+    fn pile(&self, cubes: &[&[&[Remote<dyn Listener>]]]) -> u64;
     fn seat<'call>(
         &'call self,
         rows: &'call [&'call [Remote<dyn Listener>]],
@@ -17,12 +18,12 @@ trait Room: ::core::marker::Send + ::core::marker::Sync + 'static {
     )]
     fn __in_place_seat<'call>(
         &'call self,
-        __argument_0: &'call [&'call [Remote<dyn Listener>]],
+        rows: &'call [&'call [Remote<dyn Listener>]],
     ) -> impl ::core::future::Future<Output = u64> + ::core::marker::Send + 'call
     where
         Self: ::core::marker::Sized,
     {
-        Self::seat(self, __argument_0)
+        Self::seat(self, rows)
     }
 }
 ///A stub that calls the methods of a [`Room`] on another node.
@@ -74,14 +75,16 @@ const _: () = {
     #[allow(unused_imports, reason = "hides constants of these names")]
     use ::jstream_rmi::__private::{
         shield as __answer, shield as __argument_0, shield as __argument_0_slices,
-        shield as __argument_1, shield as __arguments, shield as __call,
-        shield as __carried, shield as __in_place_seat, shield as __lend,
-        shield as __message, shield as __method, shield as __object, shield as __replied,
-        shield as __result,
+        shield as __argument_0_slices_slices, shield as __argument_1,
+        shield as __arguments, shield as __call, shield as __carried,
+        shield as __in_place_seat, shield as __lend, shield as __message,
+        shield as __method, shield as __object, shield as __replied, shield as __result,
+        shield as __slice, shield as cubes, shield as rows, shield as text, shield as who,
     };
     enum __Method {
         join,
         invite,
+        pile,
         seat,
     }
     impl RoomStub {
@@ -150,6 +153,43 @@ const _: () = {
         }
         ///
         ///Sends the call. Wait for the returned value to get the result.
+        fn pile(
+            &self,
+            cubes: &[&[&[Remote<dyn Listener>]]],
+        ) -> ::jstream_rmi::Call<u64> {
+            let _ = ::core::option::Option::None::<::jstream_rmi::Call<u64>>;
+            let _ = ::jstream_rmi::__private::Method::new::<(), u64>;
+            let _ = ::jstream_rmi::__private::Method::lends::<Remote<dyn Listener>>;
+            let __object = &self.object;
+            let mut __carried = ::jstream_rmi::Object::carried(__object);
+            let __arguments = &(
+                __carried
+                    .give({
+                        let __lend = ::jstream_rmi::__private::lend_slice::<
+                            Remote<dyn Listener>,
+                        >;
+                        ::jstream_rmi::__private::each(
+                            cubes,
+                            |__slice| ::jstream_rmi::__private::each(
+                                __slice,
+                                |__slice| __lend(__slice),
+                            ),
+                        )
+                    }),
+            );
+            __object
+                .call_with::<
+                    _,
+                    u64,
+                >(
+                    <dyn Room as ::jstream_rmi::Remotable>::interface(),
+                    __Method::pile as ::core::primitive::usize,
+                    __arguments,
+                    __carried,
+                )
+        }
+        ///
+        ///Sends the call. Wait for the returned value to get the result.
         fn seat(&self, rows: &[&[Remote<dyn Listener>]]) -> ::jstream_rmi::Call<u64> {
             let _ = ::core::option::Option::None::<::jstream_rmi::Call<u64>>;
             let _ = ::jstream_rmi::__private::Method::new::<(), u64>;
@@ -159,10 +199,10 @@ const _: () = {
             let __arguments = &(
                 __carried
                     .give({
-                        let __lend = ::jstream_rmi::__private::lend_slices::<
+                        let __lend = ::jstream_rmi::__private::lend_slice::<
                             Remote<dyn Listener>,
                         >;
-                        __lend(rows)
+                        ::jstream_rmi::__private::each(rows, |__slice| __lend(__slice))
                     }),
             );
             __object
@@ -182,8 +222,8 @@ const _: () = {
         type Stub = RoomStub;
         const NAME: &'static str = "Room";
         fn interface() -> &'static ::jstream_rmi::Interface {
-            static INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
-            INTERFACE
+            static __INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
+            __INTERFACE
                 .get_or_init(|| {
                     ::jstream_rmi::Interface::new(
                         "Room",
@@ -236,6 +276,31 @@ const _: () = {
                                     .passing::<
                                         Remote<dyn Listener>,
                                     >(::core::option::Option::None)
+                            },
+                            {
+                                let _ = ::core::option::Option::None::<
+                                    ::jstream_rmi::Call<u64>,
+                                >;
+                                let _ = ::jstream_rmi::__private::Method::new::<(), u64>;
+                                let _ = ::jstream_rmi::__private::Method::lends::<
+                                    Remote<dyn Listener>,
+                                >;
+                                ::jstream_rmi::__private::Method::new::<
+                                    (
+                                        <::std::vec::Vec<
+                                            ::std::vec::Vec<::std::vec::Vec<Remote<dyn Listener>>>,
+                                        > as ::jstream_rmi::Passed>::Wire,
+                                    ),
+                                    u64,
+                                >(
+                                        "pile",
+                                        "fn pile(&self, cubes: &[&[&[Remote<dyn Listener>]]]) -> u64",
+                                    )
+                                    .passing::<
+                                        ::std::vec::Vec<
+                                            ::std::vec::Vec<::std::vec::Vec<Remote<dyn Listener>>>,
+                                        >,
+                                    >(::core::option::Option::Some(0usize))
                             },
                             {
                                 let _ = ::core::option::Option::None::<
@@ -368,6 +433,50 @@ const _: () = {
                     )?;
                     ::core::result::Result::Ok(true)
                 }
+                _ if __method == __Method::pile as ::core::primitive::usize => {
+                    let _ = ::core::option::Option::None::<::jstream_rmi::Call<u64>>;
+                    let _ = ::jstream_rmi::__private::Method::new::<(), u64>;
+                    let _ = ::jstream_rmi::__private::Method::lends::<
+                        Remote<dyn Listener>,
+                    >;
+                    let (__arguments, __answer) = __call
+                        .arguments::<
+                            (
+                                <::std::vec::Vec<
+                                    ::std::vec::Vec<::std::vec::Vec<Remote<dyn Listener>>>,
+                                > as ::jstream_rmi::Passed>::Wire,
+                            ),
+                        >()?;
+                    ::jstream_rmi::Received::with(
+                        &__arguments,
+                        |__arguments| {
+                            let (__argument_0,) = __arguments;
+                            let __argument_0 = __answer
+                                .references::<
+                                    ::std::vec::Vec<
+                                        ::std::vec::Vec<::std::vec::Vec<Remote<dyn Listener>>>,
+                                    >,
+                                >(__argument_0);
+                            let __argument_0 = __argument_0?;
+                            let __argument_0_slices = ::jstream_rmi::__private::each(
+                                &__argument_0,
+                                |__slice| ::jstream_rmi::__private::slices(__slice),
+                            );
+                            let __argument_0_slices_slices = ::jstream_rmi::__private::slices(
+                                &__argument_0_slices,
+                            );
+                            let __replied = __answer
+                                .reply(
+                                    &<__Object as Room>::pile(
+                                        &*__object,
+                                        ::std::vec::Vec::as_slice(&__argument_0_slices_slices),
+                                    ),
+                                );
+                            __replied
+                        },
+                    )?;
+                    ::core::result::Result::Ok(true)
+                }
                 _ => ::core::result::Result::Ok(false),
             }
         }
@@ -442,6 +551,11 @@ struct RoomMock {
             &str,
         ) -> Remote<dyn Listener> + ::core::marker::Send + ::core::marker::Sync + 'static,
     >,
+    method_pile: ::jstream_rmi::mock::Expectation<
+        dyn ::core::ops::Fn(
+            &[&[&[Remote<dyn Listener>]]],
+        ) -> u64 + ::core::marker::Send + ::core::marker::Sync + 'static,
+    >,
     method_seat: ::jstream_rmi::mock::Expectation<
         dyn ::core::ops::Fn(
             &[&[Remote<dyn Listener>]],
@@ -454,6 +568,7 @@ impl ::core::default::Default for RoomMock {
         Self {
             method_join: ::jstream_rmi::mock::Expectation::new("Room::join"),
             method_invite: ::jstream_rmi::mock::Expectation::new("Room::invite"),
+            method_pile: ::jstream_rmi::mock::Expectation::new("Room::pile"),
             method_seat: ::jstream_rmi::mock::Expectation::new("Room::seat"),
         }
     }
@@ -479,6 +594,7 @@ const _: () = {
         fn check(&self) {
             self.method_join.check();
             self.method_invite.check();
+            self.method_pile.check();
             self.method_seat.check();
         }
         ///Sets the function that `join` calls from now on.
@@ -521,6 +637,23 @@ const _: () = {
         fn calls_of_invite(&self) -> ::core::primitive::u64 {
             self.method_invite.calls()
         }
+        ///Sets the function that `pile` calls from now on.
+        fn expect_pile(
+            &self,
+            __answer: impl ::core::ops::Fn(
+                &[&[&[Remote<dyn Listener>]]],
+            ) -> u64 + ::core::marker::Send + ::core::marker::Sync + 'static,
+        ) -> &::jstream_rmi::mock::Expectation<
+            dyn ::core::ops::Fn(
+                &[&[&[Remote<dyn Listener>]]],
+            ) -> u64 + ::core::marker::Send + ::core::marker::Sync + 'static,
+        > {
+            self.method_pile.answer(::std::sync::Arc::new(__answer))
+        }
+        ///Returns the number of calls of `pile`.
+        fn calls_of_pile(&self) -> ::core::primitive::u64 {
+            self.method_pile.calls()
+        }
         ///Sets the function that `seat` calls from now on.
         fn expect_seat(
             &self,
@@ -550,6 +683,9 @@ const _: () = {
             __argument_1: &str,
         ) -> Remote<dyn Listener> {
             self.method_invite.called()(__argument_0, __argument_1)
+        }
+        fn pile(&self, __argument_0: &[&[&[Remote<dyn Listener>]]]) -> u64 {
+            self.method_pile.called()(__argument_0)
         }
         fn seat<'call>(
             &'call self,

@@ -51,7 +51,8 @@ const _: () = {
     use ::jstream_rmi::__private::{
         shield as __answer, shield as __argument_0, shield as __argument_1,
         shield as __argument_2, shield as __arguments, shield as __call,
-        shield as __method, shield as __object,
+        shield as __method, shield as __object, shield as legs, shield as note,
+        shield as order,
     };
     enum __Method {
         add,
@@ -98,8 +99,8 @@ const _: () = {
         type Stub = BookStub;
         const NAME: &'static str = "Book";
         fn interface() -> &'static ::jstream_rmi::Interface {
-            static INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
-            INTERFACE
+            static __INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
+            __INTERFACE
                 .get_or_init(|| {
                     ::jstream_rmi::Interface::new(
                         "Book",

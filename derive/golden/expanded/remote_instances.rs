@@ -58,7 +58,7 @@ const _: () = {
     #[allow(unused_imports, reason = "hides constants of these names")]
     use ::jstream_rmi::__private::{
         shield as __answer, shield as __argument_0, shield as __arguments,
-        shield as __call, shield as __method, shield as __object,
+        shield as __call, shield as __method, shield as __object, shield as keys,
     };
     enum __Method {
         get,
@@ -94,8 +94,8 @@ const _: () = {
         type Stub = StoreStub<u64, 2>;
         const NAME: &'static str = "Store<u64, 2>";
         fn interface() -> &'static ::jstream_rmi::Interface {
-            static INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
-            INTERFACE
+            static __INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
+            __INTERFACE
                 .get_or_init(|| {
                     ::jstream_rmi::Interface::new(
                         "Store<u64, 2>",
@@ -200,7 +200,7 @@ const _: () = {
     #[allow(unused_imports, reason = "hides constants of these names")]
     use ::jstream_rmi::__private::{
         shield as __answer, shield as __argument_0, shield as __arguments,
-        shield as __call, shield as __method, shield as __object,
+        shield as __call, shield as __method, shield as __object, shield as keys,
     };
     enum __Method {
         get,
@@ -236,8 +236,8 @@ const _: () = {
         type Stub = StoreStub<String, 3>;
         const NAME: &'static str = "Store<String, 3>";
         fn interface() -> &'static ::jstream_rmi::Interface {
-            static INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
-            INTERFACE
+            static __INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
+            __INTERFACE
                 .get_or_init(|| {
                     ::jstream_rmi::Interface::new(
                         "Store<String, 3>",

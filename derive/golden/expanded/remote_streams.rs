@@ -13,13 +13,13 @@ trait Numbers: ::core::marker::Send + ::core::marker::Sync + 'static {
     )]
     fn __in_place_total<'call>(
         &'call self,
-        __argument_0: f64,
-        __argument_1: Stream<f64>,
+        scale: f64,
+        numbers: Stream<f64>,
     ) -> impl ::core::future::Future<Output = f64> + ::core::marker::Send + 'call
     where
         Self: ::core::marker::Sized,
     {
-        Self::total(self, __argument_0, __argument_1)
+        Self::total(self, scale, numbers)
     }
     fn both(&mut self, lines: Stream<String>) -> Stream<Result<u64, String>>;
 }
@@ -75,7 +75,8 @@ const _: () = {
         shield as __arguments, shield as __call, shield as __carried,
         shield as __in_place_total, shield as __message, shield as __method,
         shield as __number, shield as __object, shield as __result, shield as __stream,
-        shield as __taken,
+        shield as __taken, shield as lines, shield as most, shield as numbers,
+        shield as scale,
     };
     enum __Method {
         below,
@@ -162,8 +163,8 @@ const _: () = {
         type Stub = NumbersStub;
         const NAME: &'static str = "Numbers";
         fn interface() -> &'static ::jstream_rmi::Interface {
-            static INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
-            INTERFACE
+            static __INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
+            __INTERFACE
                 .get_or_init(|| {
                     ::jstream_rmi::Interface::new(
                         "Numbers",

@@ -10,7 +10,7 @@ use quote::{ToTokens, format_ident, quote};
 use syn::ext::IdentExt;
 use syn::visit_mut::VisitMut;
 use syn::{
-    FnArg, GenericParam, ImplItemFn, Lifetime, Path, ReceiverKind, ReturnType, Signature,
+    FnArg, GenericParam, ImplItemFn, Lifetime, Pat, Path, ReceiverKind, ReturnType, Signature,
     TraitItemFn, Type, TypeFnPtr, TypeReference, parse_quote,
 };
 
@@ -108,12 +108,26 @@ fn in_place(of: &Signature) -> Signature {
     of
 }
 
-/// Replaces the patterns of the arguments by plain names, and returns the names.
+/// Replaces the patterns of the arguments by names of generated variables, and returns the names.
 pub(super) fn named(of: &mut Signature) -> Vec<Ident> {
+    renamed(of, |place, _| format_ident!("__argument_{place}"))
+}
+
+/// Removes `mut` from the patterns of the arguments, and returns their names. Generated names are
+/// not possible in a trait, where nothing hides constants of the program.
+fn plain(of: &mut Signature) -> Vec<Ident> {
+    renamed(of, |place, pattern| match pattern {
+        Pat::Ident(of) => of.ident.clone(),
+        // An error is reported at the pattern.
+        _ => format_ident!("__argument_{place}"),
+    })
+}
+
+fn renamed(of: &mut Signature, name: impl Fn(usize, &Pat) -> Ident) -> Vec<Ident> {
     let mut names = Vec::new();
     for input in &mut of.inputs {
         if let FnArg::Typed(input) = input {
-            let name = format_ident!("__argument_{}", names.len());
+            let name = name(names.len(), &input.pat);
             input.pat = parse_quote!(#name);
             input.attrs.clear();
             names.push(name);
@@ -136,22 +150,19 @@ pub(super) fn declared(
         -> #krate::async_fn_needs_remote_on_the_impl_block!(#call, #resolved)
     };
     if let Some(body) = &of.default {
-        // Fixes the type of the block before its first `return`.
+        // The first `return` fixes the type of the block. Constants of the program are in scope, so
+        // the code has no variable.
         shown.default = Some(parse_quote!({
             ::std::boxed::Box::pin(async move {
-                if let ::core::option::Option::Some(__result) =
-                    ::core::option::Option::None::<#resolved>
-                {
-                    return __result;
+                if false {
+                    return #krate::__private::no_result::<#resolved>();
                 }
-                let __result: #resolved = #body;
-                #[allow(unreachable_code, reason = "the body may diverge")]
-                __result
+                #body
             })
         }));
     }
     let mut hidden_signature = in_place(&of.sig);
-    let names = named(&mut hidden_signature);
+    let names = plain(&mut hidden_signature);
     let name = &of.sig.ident;
     hidden_signature.ident = hidden(name);
     hidden_signature

@@ -83,9 +83,9 @@ pub(super) const NESTED: &str = "a stream must be an argument or the result itse
 /// Error for a reference nested in another type.
 pub(super) const HIDDEN: &str = "a remote reference must be passed alone or in an `Option`, \
                                  `Vec`, `Box<[T]>`, array or `Result`; an argument can also be \
-                                 such a type borrowed as `&T`, `&[T]` or `&[&[T]]`; a struct or \
-                                 enum with references must derive `Referring`, and be passed as \
-                                 `Referring<Type>`";
+                                 such a type borrowed as `&T`, `&[T]`, `&[&[T]]` and so on; a \
+                                 struct or enum with references must derive `Referring`, and be \
+                                 passed as `Referring<Type>`";
 
 fn check_method(method: &Method, errors: &mut Errors) {
     let signature = &method.signature;

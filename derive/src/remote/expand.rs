@@ -2,11 +2,11 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{ItemTrait, TraitItem, parse_quote};
+use syn::{FnArg, ItemTrait, TraitItem, parse_quote};
 
 use super::interface::{Instance, Interface};
 use super::{asynchronous, attributes, mock, skeleton, stub, table};
-use crate::shield::shield;
+use crate::shield::shield_with;
 
 pub(super) fn expand(of: &Interface) -> TokenStream {
     let item = remote_trait(of);
@@ -34,7 +34,13 @@ fn expand_instance(of: &Interface, instance: &Instance) -> TokenStream {
     let skeleton = skeleton::skeleton(of, instance);
     let code = quote!(#numbers #stub #remotable #skeleton);
     let krate = &of.krate;
-    let shield = shield(&quote!(#krate::__private), &code, &of.item);
+    let arguments = instance.methods.iter().flat_map(|method| &method.arguments);
+    let shield = shield_with(
+        &quote!(#krate::__private),
+        &code,
+        arguments.map(|argument| &argument.name),
+        &without_arguments(&of.item),
+    );
     quote! {
         #(#conditions)*
         #[allow(
@@ -50,6 +56,22 @@ fn expand_instance(of: &Interface, instance: &Instance) -> TokenStream {
             #code
         };
     }
+}
+
+/// Returns the trait without the names of arguments and the bodies of methods.
+fn without_arguments(of: &ItemTrait) -> ItemTrait {
+    let mut of = of.clone();
+    for part in &mut of.items {
+        if let TraitItem::Fn(method) = part {
+            method.default = None;
+            for input in &mut method.sig.inputs {
+                if let FnArg::Typed(input) = input {
+                    input.pat = parse_quote!(_);
+                }
+            }
+        }
+    }
+    of
 }
 
 /// Returns the trait as the program sees it: async methods return boxed futures.

@@ -7,6 +7,7 @@ use syn::{Error, ImplItem, ImplItemFn, ItemImpl, Path, parse_quote};
 
 use super::{asynchronous, attributes};
 use crate::errors::Errors;
+use crate::shield::shield;
 
 pub(super) fn implementation(options: TokenStream, mut of: ItemImpl) -> TokenStream {
     let mut errors = Errors::default();
@@ -30,18 +31,29 @@ pub(super) fn implementation(options: TokenStream, mut of: ItemImpl) -> TokenStr
         let errors = errors.finish().err().map(|all| all.to_compile_error());
         return quote!(#of #errors);
     };
+    let whole = of.to_token_stream();
     let items = std::mem::take(&mut of.items);
     let around = of.to_token_stream();
+    let mut generated = TokenStream::new();
     for item in items {
         match item {
             ImplItem::Fn(method) if method.sig.asyncness.is_some() => {
-                of.items.extend(both(&krate, &interface, method, &around));
+                let [boxed, hidden] = both(&krate, &interface, method, &around);
+                boxed.to_tokens(&mut generated);
+                of.items.extend([boxed, hidden]);
             }
             other => of.items.push(other),
         }
     }
     let errors = errors.finish().err().map(|all| all.to_compile_error());
-    quote!(#of #errors)
+    let shield = shield(&quote!(#krate::__private), &generated, &whole);
+    quote! {
+        const _: () = {
+            #shield
+            #of
+        };
+        #errors
+    }
 }
 
 /// Returns the program's method under its hidden name, and the method that boxes its future.

@@ -99,8 +99,10 @@ impl Argument {
     pub(super) fn passes(&self) -> Option<Type> {
         match borrowed(&self.ty) {
             Some(Borrowed::One(of)) => Some(of.clone()),
-            Some(Borrowed::Slice(of)) => Some(parse_quote!(::std::vec::Vec<#of>)),
-            Some(Borrowed::Slices(of)) => Some(parse_quote!(::std::vec::Vec<::std::vec::Vec<#of>>)),
+            Some(Borrowed::Slices(depth, of)) => {
+                let lists = (0..depth).fold(of.clone(), |of, _| parse_quote!(::std::vec::Vec<#of>));
+                Some(lists)
+            }
             None => passed(&self.ty).then(|| self.ty.clone()),
         }
     }
@@ -116,17 +118,15 @@ impl Argument {
 pub(super) enum Borrowed<'t> {
     /// `&P`.
     One(&'t Type),
-    /// `&[P]`.
-    Slice(&'t Type),
-    /// `&[&[P]]`.
-    Slices(&'t Type),
+    /// `&[P]`, `&[&[P]]` or deeper: the number of slices around a `P`.
+    Slices(usize, &'t Type),
 }
 
 impl<'t> Borrowed<'t> {
     /// Returns the type with references that is borrowed, or whose slices are.
     pub(super) fn element(self) -> &'t Type {
         match self {
-            Self::One(of) | Self::Slice(of) | Self::Slices(of) => of,
+            Self::One(of) | Self::Slices(_, of) => of,
         }
     }
 }
@@ -185,17 +185,20 @@ pub(super) fn passed(ty: &Type) -> bool {
 
 /// Returns how a type borrows references to remote objects, if it does.
 pub(super) fn borrowed(ty: &Type) -> Option<Borrowed<'_>> {
-    let target = plain(&shared(ty)?.elem);
-    let Type::Slice(slice) = target else {
-        return passed(target).then_some(Borrowed::One(target));
-    };
-    if passed(&slice.elem) {
-        return Some(Borrowed::Slice(&slice.elem));
+    let mut target = plain(&shared(ty)?.elem);
+    if passed(target) {
+        return Some(Borrowed::One(target));
     }
-    match plain(&shared(&slice.elem)?.elem) {
-        Type::Slice(of) => passed(&of.elem).then_some(Borrowed::Slices(&of.elem)),
-        _ => None,
+    for depth in 1.. {
+        let Type::Slice(slice) = target else {
+            break;
+        };
+        if passed(&slice.elem) {
+            return Some(Borrowed::Slices(depth, &slice.elem));
+        }
+        target = plain(&shared(&slice.elem)?.elem);
     }
+    None
 }
 
 /// Returns the type as a shared reference.

@@ -148,11 +148,17 @@ fn arguments(of: &Interface, method: &Method) -> (TokenStream, Vec<TokenStream>)
             arguments.push(match argument.borrows() {
                 None => quote!(#name),
                 Some(Borrowed::One(_)) => quote!(&#name),
-                Some(Borrowed::Slice(_)) => quote!(::std::vec::Vec::as_slice(&#name)),
-                Some(Borrowed::Slices(_)) => {
-                    let slices = format_ident!("{name}_slices");
-                    checked.extend(quote!(let #slices = #krate::__private::slices(&#name);));
-                    quote!(::std::vec::Vec::as_slice(&#slices))
+                Some(Borrowed::Slices(depth, _)) => {
+                    let mut lists = name.clone();
+                    // From the inside out, each list of lists becomes a list of slices.
+                    for around in (0..depth.saturating_sub(1)).rev() {
+                        let slices = format_ident!("{lists}_slices");
+                        let function = quote!(#krate::__private::slices);
+                        let made = types::for_each(of, around, &function, &quote!(&#lists));
+                        checked.extend(quote!(let #slices = #made;));
+                        lists = slices;
+                    }
+                    quote!(::std::vec::Vec::as_slice(&#lists))
                 }
             });
             continue;

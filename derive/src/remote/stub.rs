@@ -197,15 +197,15 @@ fn owned(of: &Interface, argument: &Argument) -> TokenStream {
     let Some(borrowed) = argument.borrows() else {
         return quote!(#name);
     };
-    let lend = match borrowed {
-        Borrowed::One(_) => quote!(lend),
-        Borrowed::Slice(_) => quote!(lend_slice),
-        Borrowed::Slices(_) => quote!(lend_slices),
+    let (lend, around) = match borrowed {
+        Borrowed::One(_) => (quote!(lend), 0),
+        Borrowed::Slices(depth, _) => (quote!(lend_slice), depth.saturating_sub(1)),
     };
     let element = types::item(borrowed.element());
+    let lent = types::for_each(of, around, &quote!(__lend), &quote!(#name));
     quote!({
         let __lend = #krate::__private::#lend::<#element>;
-        __lend(#name)
+        #lent
     })
 }
 

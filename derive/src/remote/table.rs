@@ -38,9 +38,9 @@ pub(super) fn remotable(of: &Interface, instance: &Instance) -> TokenStream {
             const NAME: &'static str = #name;
 
             fn interface() -> &'static #krate::Interface {
-                static INTERFACE: ::std::sync::OnceLock<#krate::Interface> =
+                static __INTERFACE: ::std::sync::OnceLock<#krate::Interface> =
                     ::std::sync::OnceLock::new();
-                INTERFACE.get_or_init(|| {
+                __INTERFACE.get_or_init(|| {
                     #krate::Interface::new(#name, #krate::__private::list([#(#entries),*]))
                 })
             }

@@ -286,6 +286,21 @@ pub(super) fn assertions(of: &Interface, method: &Method) -> TokenStream {
     quote!(#result #(#all)*)
 }
 
+/// Returns code that applies a function to each part of `value`, behind this many slices.
+pub(super) fn for_each(
+    of: &Interface,
+    depth: usize,
+    function: &TokenStream,
+    value: &TokenStream,
+) -> TokenStream {
+    let Some(depth) = depth.checked_sub(1) else {
+        return quote!(#function(#value));
+    };
+    let krate = &of.krate;
+    let inner = for_each(of, depth, function, &quote!(__slice));
+    quote!(#krate::__private::each(#value, |__slice| #inner))
+}
+
 /// Returns the type with `'static` lifetimes.
 pub(super) fn for_all_time(ty: &Type) -> Type {
     let mut ty = ty.clone();

@@ -100,11 +100,13 @@ pub const fn check_type_with_form<F, G>(_: &F, _: &G) -> TypeCheckWithForm<F, G>
 }
 
 impl<F, G> TypeCheckWithForm<F, G> {
-    /// Checks that the first type arrives as the second one.
+    /// Checks that the first type arrives as the second one, and that the second one can be sent:
+    /// functions of the form need that, and would report a slice of other elements one by one.
     pub const fn agree<'b>(self)
     where
         F: Transportable + 'b,
         F::InPlace<'b>: Form<G>,
+        G: Transportable,
     {
     }
 

@@ -258,6 +258,11 @@ fn borrowed_text_and_slices() {
         &Kit::<&[Option<&[bool]>]>::new(),
         &[Some([true].as_slice()), None].as_slice(),
     );
+    let (row, none): (&[u16], &[&[u16]]) = (&[1, 2], &[]);
+    sweep(
+        &Kit::<&[&[&[u16]]]>::new(),
+        &[&[row, &[]][..], none].as_slice(),
+    );
     let (a, b) = (&mut [1u16, 2][..], &mut [true][..]);
     sweep(
         &Kit::<(&mut [u16], Option<&mut [bool]>)>::new(),

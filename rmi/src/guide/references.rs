@@ -6,7 +6,7 @@
 //! `Remote` can also be passed, and these can be nested. So can a struct or enum with such fields
 //! among others: it derives `Referring`, and the method names it as
 //! [`Referring<Type>`](type@crate::Referring). A method that keeps none of its arguments can borrow
-//! them: `&T`, `&[T]` and `&[&[T]]` of these types are arguments, too. The object has to be
+//! them: `&T`, `&[T]`, `&[&[T]]` and so on are arguments for such a `T`, too. The object has to be
 //! exported by a [server](crate::Server::export) or a [client](crate::Client::export), but needs no
 //! name.
 //!

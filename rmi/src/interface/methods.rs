@@ -23,6 +23,13 @@ macro_rules! async_fn_needs_remote_on_the_impl_block {
     };
 }
 
+/// Fixes the type of the block of an async method. The call is never reached.
+#[doc(hidden)]
+#[must_use]
+pub fn no_result<T>() -> T {
+    unreachable!("generated code does not call this")
+}
+
 /// The methods of a remote trait. Each is identified by a hash of its name, of the name of the
 /// trait, and of the structure of its arguments and its result. A method that was changed on one
 /// side is therefore a different method.

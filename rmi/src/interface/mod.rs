@@ -9,5 +9,5 @@ mod parameters;
 
 pub(crate) use self::comparison::DescribedMethod;
 pub use self::exclusive::{Alone, Exclusive, Shared};
-pub use self::methods::{BoxFuture, Interface, Method};
+pub use self::methods::{BoxFuture, Interface, Method, no_result};
 pub use self::parameters::{Argument, Parameter, ParameterTarget, SentAs, argument};

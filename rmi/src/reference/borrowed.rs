@@ -1,4 +1,4 @@
-//! Arguments with references that a method borrows: `&P`, `&[P]` and `&[&[P]]`.
+//! Arguments with references that a method borrows: `&P`, `&[P]`, `&[&[P]]` and deeper.
 //!
 //! The caller lends its references, and the call passes copies of them. The method borrows the
 //! references that have arrived, which are dropped when it ends.
@@ -35,14 +35,15 @@ pub fn lend_slice<P: Lendable>(all: &[P]) -> Vec<P> {
     all.to_vec()
 }
 
-/// Returns the references that a call passes for an argument `&[&[P]]`.
+/// Returns the result of a function for each element, such as the references that a call passes for
+/// each slice of an argument `&[&[P]]`.
 #[must_use]
-pub fn lend_slices<P: Lendable>(all: &[&[P]]) -> Vec<Vec<P>> {
-    all.iter().copied().map(lend_slice).collect()
+pub fn each<'a, T, O>(all: &'a [T], of: impl Fn(&'a T) -> O) -> Vec<O> {
+    all.iter().map(of).collect()
 }
 
 /// Returns the slices that a method borrows as `&[&[P]]`.
 #[must_use]
-pub fn slices<P: Lendable>(all: &[Vec<P>]) -> Vec<&[P]> {
+pub fn slices<T>(all: &[Vec<T>]) -> Vec<&[T]> {
     all.iter().map(Vec::as_slice).collect()
 }

@@ -15,7 +15,7 @@ mod structs;
 mod stub;
 mod third_party;
 
-pub use self::borrowed::{lend, lend_slice, lend_slices, slices};
+pub use self::borrowed::{each, lend, lend_slice, slices};
 pub use self::export::{Export, ReferenceCounts};
 pub use self::handed::Unfit;
 pub use self::object::Object;

@@ -38,6 +38,7 @@ trait Shelf {
     fn keep_all(&self, parts: Vec<Remote<dyn Part>>, chest: Referring<Chest>);
     fn make_all(&self) -> Vec<Remote<dyn Part>>;
     fn visit(&self, shelf: Remote<dyn Shelf>);
+    fn count(&self, cube: &[&[&[Remote<dyn Part>]]]) -> u64;
 }
 
 #[derive(Referring)]
@@ -51,6 +52,7 @@ const KEEP: u64 = 0;
 const MAKE: u64 = 1;
 const KEEP_ALL: u64 = 2;
 const VISIT: u64 = 4;
+const COUNT: u64 = 5;
 
 /// The number of the registry's method that claims an offered object.
 const CLAIM: u64 = 2;
@@ -95,6 +97,13 @@ impl Shelf for Board {
     }
 
     fn visit(&self, _: Remote<dyn Shelf>) {}
+
+    fn count(&self, cube: &[&[&[Remote<dyn Part>]]]) -> u64 {
+        cube.iter()
+            .flat_map(|plane| *plane)
+            .map(|row| row.len() as u64)
+            .sum()
+    }
 }
 
 /// The wire form of a reference.
@@ -546,6 +555,36 @@ fn refused_arguments_are_given_back_once_each() {
     board.kept.0.lock().unwrap().clear();
     let expected = [(3, 1), (4, 2), (7, 1), (8, 1), (9, 2)];
     assert_eq!(peer.given_back(7), BTreeMap::from(expected));
+}
+
+#[test]
+fn slices_of_slices_are_borrowed_only_if_all_references_are_valid() {
+    let good = |number| part(number, 60_000);
+    let cube = |middle| {
+        let plane = vec![vec![good(4)], vec![middle, good(6)], vec![]];
+        message(&(vec![vec![], plane, vec![vec![good(7)]]],))
+    };
+    let (_server, serving, _board) = serve();
+    let peer = Peer::of(&serving);
+    let word = OBJECT | COUNT << 32;
+    let expected = BTreeMap::from([(4, 1), (5, 1), (6, 1), (7, 1)]);
+    let refused = peer.call(word, &cube(strange(5)));
+    assert_eq!(refused.header.words[1], 1 << 32 | 3);
+    assert_eq!(peer.given_back(4), expected);
+    let counted = peer.call(word, &cube(good(5)));
+    assert_eq!(counted.header.words[1], 0);
+    assert_eq!(counted.payload.as_bytes(), message(&4u64));
+    assert_eq!(peer.given_back(4), expected);
+    // Each damaged byte is read, or ends one call.
+    let other = Peer::of(&serving);
+    let mut ended = 0;
+    for place in 0..cube(good(5)).len() {
+        let mut damaged = cube(good(5));
+        damaged[place] ^= 0xff;
+        ended += u32::from(other.call(word, &damaged).header.words[1] != 0);
+    }
+    assert!(ended > 0);
+    assert_eq!(peer.call(word, &cube(good(5))).header.words[1], 0);
 }
 
 #[test]

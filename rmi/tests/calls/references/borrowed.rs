@@ -1,4 +1,5 @@
-//! References that a method borrows: `&P`, `&[P]` and `&[&[P]]`.
+//! References that a method borrows: `&P`, `&[P]`, `&[&[P]]` and deeper.
+#![allow(clippy::type_complexity, reason = "slices of four levels")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -36,6 +37,8 @@ trait Adder {
     fn some(&self, counters: &[Option<Remote<dyn Counter>>], add: u64) -> u64;
     fn grid(&self, rows: &[&[Remote<dyn Counter>]]) -> Vec<u64>;
     async fn later(&self, rows: &[&[Remote<dyn Counter>]], named: &[Referring<Named>]) -> String;
+    fn cube(&self, planes: &[&[&[Remote<dyn Counter>]]]) -> Vec<Vec<u64>>;
+    async fn deep(&self, all: &[&[&[&[Remote<dyn Counter>]]]]) -> Vec<u64>;
     fn items(&self, rows: &[&[Remote<dyn Counter>]]) -> Stream<u64>;
     /// Returns one of the references that it borrows.
     fn first<'a>(
@@ -81,6 +84,25 @@ impl Adder for Here {
             text += &format!(" {name} {}", counter.add(1).await.unwrap().get());
         }
         text
+    }
+
+    fn cube(&self, planes: &[&[&[Remote<dyn Counter>]]]) -> Vec<Vec<u64>> {
+        planes.iter().map(|rows| self.grid(rows)).collect()
+    }
+
+    async fn deep(&self, all: &[&[&[&[Remote<dyn Counter>]]]]) -> Vec<u64> {
+        jstream_transport::active::yield_now().await;
+        let mut sums = Vec::new();
+        for cube in all {
+            for plane in *cube {
+                for row in *plane {
+                    for one in *row {
+                        sums.push(*one.add(1).await.unwrap().get());
+                    }
+                }
+            }
+        }
+        sums
     }
 
     fn items(&self, rows: &[&[Remote<dyn Counter>]]) -> Stream<u64> {
@@ -158,6 +180,23 @@ fn borrowed_references_are_called() {
         assert!(adder.first(&rows[1..2], "text").wait().unwrap().is_none());
         drop((first, row, some, one));
         // The server keeps none of them.
+        until(|| setup.counter.references() == 0);
+    });
+}
+
+#[test]
+fn slices_of_slices_are_borrowed_at_any_depth() {
+    each("deep", |setup| {
+        let (adder, one) = (&setup.adder, setup.counter.remote());
+        let row = vec![one.clone(); 3];
+        let plane: [&[_]; 3] = [&row, &[], &row[..1]];
+        let cube: [&[&[_]]; 3] = [&plane, &[], &plane[1..]];
+        let sums = adder.cube(&cube).wait().unwrap();
+        assert_eq!(sums.get(), &[&[1 + 2 + 3, 0, 4][..], &[], &[0, 5]]);
+        let deep = adder.deep(&[&cube, &[], &cube[2..]]).wait().unwrap();
+        assert_eq!(deep.get(), &[6, 7, 8, 9, 10, 11]);
+        assert!(adder.deep(&[]).wait().unwrap().get().is_empty());
+        drop((row, one));
         until(|| setup.counter.references() == 0);
     });
 }

@@ -25,6 +25,11 @@ struct __arguments;
 struct __answer;
 struct __call;
 struct __schema;
+const __result: u8 = 0;
+const __argument_0: u8 = 0;
+static __argument_1: u8 = 0;
+const numbers: &[u32] = &[];
+const INTERFACE: usize = 2;
 
 #[derive(Debug, PartialEq, Eq)]
 struct Mark;
@@ -42,7 +47,6 @@ struct Marked {
     mark: &'static Mark,
 }
 
-
 #[derive(Transportable, Debug, PartialEq)]
 #[transportable(compare)]
 enum Owner {
@@ -51,7 +55,7 @@ enum Owner {
 }
 
 #[jstream::transportable]
-trait Shape {
+trait Shape: Send + Sync {
     fn area(&self) -> f64;
 }
 
@@ -69,18 +73,30 @@ impl Shape for Square {
 trait Sums {
     fn sum(&self, numbers: &[u32], name: &str) -> u32;
     async fn slowly(&self, number: u32) -> String;
+    async fn both(&self, pair: [u32; INTERFACE], name: &str) -> u32;
+    async fn otherwise(&self, mut side: u32) -> Box<dyn Shape> {
+        if side == 0 {
+            return Box::new(Square(1.0));
+        }
+        side += 1;
+        Box::new(Square(f64::from(side)))
+    }
 }
 
 struct Plain;
 
 #[remote]
 impl Sums for Plain {
-    fn sum(&self, numbers: &[u32], _: &str) -> u32 {
-        numbers.iter().sum()
+    fn sum(&self, list: &[u32], _: &str) -> u32 {
+        list.iter().sum()
     }
 
     async fn slowly(&self, number: u32) -> String {
         number.to_string()
+    }
+
+    async fn both(&self, [first, second]: [u32; INTERFACE], _: &str) -> u32 {
+        first + second
     }
 }
 
@@ -103,4 +119,7 @@ fn main() {
     let sums = client.lookup::<dyn Sums>("sums").wait().unwrap();
     assert_eq!(*sums.sum(&[1, 2], "x").wait().unwrap().get(), 3);
     assert_eq!(*sums.slowly(7).wait().unwrap().get(), "7");
+    assert_eq!(*sums.both([3, 4], "x").wait().unwrap().get(), 7);
+    let shape = sums.otherwise(1).wait().unwrap();
+    assert_eq!(shape.get().area(), 4.0);
 }

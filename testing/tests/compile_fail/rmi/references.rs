@@ -11,7 +11,7 @@ trait Listener {
 trait Room {
     fn borrowed(&self, who: Option<&Remote<dyn Listener>>);
     fn kept(&self, who: &'static [&'static [Remote<dyn Listener>]]);
-    fn deep(&self, who: &[&[&[Remote<dyn Listener>]]]);
+    fn deep(&self, who: &[&[&Remote<dyn Listener>]]);
     fn changed(&self, who: &mut [Remote<dyn Listener>]);
     #[remote(one_way)]
     fn lent(&self, who: &[Remote<dyn Listener>]);
