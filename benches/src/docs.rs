@@ -53,10 +53,11 @@ const SUITES: [(&str, &str); 5] = [
     ),
 ];
 /// Metrics of the tables. The file of rows has the others.
-const METRICS: [&str; 10] = [
+const METRICS: [&str; 11] = [
     "write",
     "read",
     "traverse",
+    "restore",
     "bytes",
     "take_and_give_back",
     "half_rtt_p50",

@@ -1,4 +1,5 @@
-//! Cost of turning a received object back into its message, compared with reading it.
+//! Cost of turning a received object back into its message, compared with reading it, and with
+//! copying the message.
 
 use std::cell::RefCell;
 
@@ -17,7 +18,8 @@ pub(super) fn run(bench: &mut Bench<'_>, case: &str) -> Result<(), Failure> {
     let forward = Subject::new("forward", || sent.borrow_mut().forward(false));
     let changed = Subject::new("changed", || sent.borrow_mut().forward(true));
     let read = Subject::new("read", || sent.borrow_mut().read());
-    bench.compare(case, "turn", vec![forward, read, changed])?;
+    let copy = Subject::new("copy", || sent.borrow_mut().copy());
+    bench.compare(case, "turn", vec![forward, read, changed, copy])?;
     let bytes = sent.borrow().bytes();
     let text = format!(
         "{bytes} bytes, {copies} copies per round; `changed` was visited by with_mut, so that all is \

@@ -15,6 +15,7 @@ pub(in crate::suites) mod walk;
 
 use self::cases::Case;
 pub(crate) use self::cases::table::{HELP, Source};
+use self::subjects::Restorer;
 pub(in crate::suites) use self::subjects::Subject;
 use super::{Bench, Effort, Outcome};
 use crate::progress::Progress;
@@ -119,6 +120,15 @@ impl Bench<'_> {
             for (subject, times) in takers.iter().zip(times) {
                 fewest = fewest.min(times.rounds);
                 self.time(name, subject.name(), metric, times);
+            }
+        }
+        if !case.restorers.is_empty() {
+            self.progress.step(&format!("{SUITE} / {name}: restore"));
+            let mut restorers = case.restorers;
+            let round = |restorer: &mut Restorer| (restorer.round)(copies);
+            let times = measure::interleave(&mut restorers, &self.effort, round)?;
+            for (restorer, times) in restorers.iter().zip(times) {
+                self.time(name, restorer.name, "restore", times);
             }
         }
         for subject in &subjects {

@@ -110,7 +110,7 @@ pub(super) fn case(size: usize) -> Result<Case, Failure> {
     let value = forever(value(size));
     let size = number(size as f64);
     let about = format!("{size} log entries: 4 x u8, 4 strings, u16, u64");
-    let case = Case::new(about, value)?;
+    let case = Case::new(about, value)?.and_restored(value)?;
     #[cfg(feature = "peers")]
     let case = case
         .and_peers(value)?

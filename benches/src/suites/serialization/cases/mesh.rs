@@ -59,7 +59,9 @@ pub(super) fn case(size: usize) -> Result<Case, Failure> {
     let value = forever(value(size));
     let size = number(size as f64);
     let about = format!("{size} triangles: 4 x 3 x f32");
-    let case = Case::new(about, value)?.and_memcpy(&value.triangles);
+    let case = Case::new(about, value)?
+        .and_restored(value)?
+        .and_memcpy(&value.triangles);
     #[cfg(feature = "peers")]
     let case = case
         .and_peers(value)?

@@ -293,7 +293,7 @@ pub(super) fn case(size: usize) -> Result<Case, Failure> {
         "{} players of a game: 28 fields each, up to 65 items, 3 entities, 38 recipes",
         number(size as f64)
     );
-    let case = Case::new(about, value)?;
+    let case = Case::new(about, value)?.and_restored(value)?;
     #[cfg(feature = "peers")]
     let case = case
         .and_peers(value)?

@@ -260,7 +260,7 @@ pub(super) fn case(size: usize) -> Result<Case, Failure> {
          each, and terrain",
         number(size as f64)
     );
-    let case = Case::new(about, value)?;
+    let case = Case::new(about, value)?.and_restored(value)?;
     #[cfg(feature = "peers")]
     let case = case
         .and_peers(value)?

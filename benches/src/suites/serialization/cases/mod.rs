@@ -23,7 +23,11 @@ mod small;
 pub(super) mod table;
 mod tree;
 
+use jstream::Restore;
+use rkyv::api::high::HighDeserializer;
+use rkyv::rancor::Error;
 use rkyv::ser::sharing::{Share, Unshare};
+use rkyv::{Archive, Deserialize};
 
 #[cfg(feature = "peers")]
 use super::subjects::{
@@ -31,7 +35,7 @@ use super::subjects::{
     Segmented, SerdeJson,
 };
 use super::subjects::{
-    Archivable, Codec, Jstream, Memcpy, Peer, Postcard, Rkyv, Sendable, Subject,
+    Archivable, Codec, Jstream, Memcpy, Peer, Postcard, Restorer, Rkyv, Sendable, Subject,
 };
 use super::walk::Walk;
 use crate::Failure;
@@ -80,6 +84,8 @@ pub(super) struct Case {
     pub(super) sum: u64,
     /// Subjects of the case. The first is the baseline for the others.
     pub(super) subjects: Vec<Box<dyn Subject>>,
+    /// Ways to restore the value. The first is the baseline for the others.
+    pub(super) restorers: Vec<Box<Restorer>>,
     /// Further information that is necessary to interpret the figures.
     pub(super) notes: Vec<String>,
 }
@@ -115,8 +121,22 @@ impl Case {
                 Box::new(Jstream::new(value)?),
                 Box::new(Peer::new(value, rkyv)?),
             ],
+            restorers: Vec::new(),
             notes: Vec::new(),
         })
+    }
+
+    /// Adds the time of restoring the value from its message.
+    fn and_restored<T>(mut self, value: &'static T) -> Result<Self, Failure>
+    where
+        T: Sendable + Restore + Archivable,
+        T: Archive<Archived: Deserialize<T, HighDeserializer<Error>>>,
+    {
+        self.restorers = vec![
+            Box::new(Restorer::jstream(value)?),
+            Box::new(Restorer::rkyv(value)?),
+        ];
+        Ok(self)
     }
 
     /// Adds the time of a plain copy, for values that consist mainly of `array`.
@@ -212,6 +232,7 @@ macro_rules! values {
             jstream::Transportable,
             rkyv::Archive,
             rkyv::Serialize,
+            rkyv::Deserialize,
             serde::Serialize,
             serde::Deserialize,
         )]

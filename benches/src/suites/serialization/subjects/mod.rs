@@ -1,5 +1,6 @@
 //! Subjects of the suite: the ways to serialize a value.
 
+mod restored;
 #[cfg(feature = "peers")]
 mod with_abomonation;
 #[cfg(feature = "peers")]
@@ -22,6 +23,7 @@ use std::time::Instant;
 
 use rkyv::util::AlignedVec;
 
+pub(super) use self::restored::Restorer;
 #[cfg(feature = "peers")]
 pub(super) use self::with_abomonation::Abomonation;
 #[cfg(feature = "peers")]
@@ -63,6 +65,11 @@ pub(in crate::suites) trait Subject {
     /// if `changed`.
     fn forward(&mut self, _changed: bool) -> Result<f64, Failure> {
         Err(format!("{} does not forward", self.name()).into())
+    }
+    /// Runs a round that copies the message into each of the buffers, which is the least that a
+    /// program does that sends it on without reading it in place.
+    fn copy(&mut self) -> Result<f64, Failure> {
+        Err(format!("{} does not copy", self.name()).into())
     }
     /// Returns the number of allocations per read.
     fn allocations(&mut self) -> Result<f64, Failure>;

@@ -27,7 +27,7 @@ pub(in super::super) trait Sendable:
 const SLACK: usize = 512;
 
 /// Returns a reader without a depth limit, since the rkyv subject has no such limit either.
-fn bottomless() -> Reader {
+pub(super) fn bottomless() -> Reader {
     let mut limits = Limits::default();
     limits.depth = None;
     Reader::new(limits)
@@ -165,6 +165,18 @@ impl<T: Sendable> Subject for Jstream<T> {
             }
             self.empty.push(filled.into_empty());
         }
+        Ok(time)
+    }
+
+    fn copy(&mut self) -> Result<f64, Failure> {
+        let times = self.empty.len();
+        let start = Instant::now();
+        for empty in self.empty.drain(..) {
+            self.filled.push(empty.copy_from(black_box(&self.message))?);
+        }
+        let time = since(start, times);
+        let filled = self.filled.drain(..);
+        self.empty.extend(filled.map(MessageBuffer::into_empty));
         Ok(time)
     }
 
