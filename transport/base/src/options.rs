@@ -44,7 +44,9 @@ pub struct Options {
     pub send_timeout: Duration,
     /// Time for which a waiting thread polls before it sleeps (default 10 us, 0 on a machine with
     /// one core). Sleeping and waking cost 15 to 30 us on many machines; polling occupies a core.
-    /// With `Duration::MAX`, a thread never sleeps.
+    /// The time is shortened while polling is in vain. Then, as long as other threads use the core
+    /// meanwhile, the thread yields to them for up to 1 ms before it sleeps. With zero it neither
+    /// polls nor yields, and with `Duration::MAX` it never sleeps.
     pub spin: Duration,
     /// True if each message is recorded as a `tracing` event of level TRACE (default false).
     /// Connections are always recorded.

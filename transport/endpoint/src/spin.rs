@@ -9,9 +9,17 @@ use jstream_device::deadline::Deadline;
 /// Number of polls between two readings of the clock.
 const LOOKS: u32 = 8;
 
-/// Number of times that the thread yields the processor before it sleeps. If there are more threads
-/// than cores, the awaited thread gets to run.
+/// Number of times that the thread yields the processor in vain before it sleeps. If there are more
+/// threads than cores, the awaited thread gets to run.
 const YIELDS: u8 = 2;
+
+/// Time for which the thread yields the processor to others before it sleeps. If the threads of a
+/// core wait for one another, yielding takes less time than sleeping and waking.
+const YIELDING: Duration = Duration::from_millis(1);
+
+/// Shortest time after which a thread that has yielded runs again if another one ran meanwhile.
+/// Yielding to nobody takes about half as long.
+const SWITCH: Duration = Duration::from_nanos(800);
 
 /// Upper estimate of the time that it takes to wake both sides. If a sleep exceeded the budget by
 /// no more than this, spinning might have succeeded had the other side not slept too.
@@ -38,7 +46,10 @@ pub struct Spin {
     budget: Duration,
     full: Duration,
     looks: u32,
+    /// Number of yields in vain that are left.
     yields: u8,
+    /// True if another thread ran after a yield.
+    has_let_run: bool,
     slept: Option<Instant>,
     in_vain: bool,
     /// True if the budget was limited to the deadline.
@@ -51,10 +62,15 @@ impl Spin {
     pub fn begin(full: Duration, habit: Habit, deadline: Deadline) -> Self {
         let (vain, sleeps) = parts(habit);
         let mut budget = full;
+        let mut looks = 0;
         if sleeps.wrapping_add(1) == LONG_AMONG && !full.is_zero() {
             budget = full.max(WAKING);
+        } else if full != Duration::MAX && vain >= MOST_VAIN {
+            // The thread yields after the first poll.
+            budget = Duration::ZERO;
+            looks = LOOKS.wrapping_sub(1);
         } else if full != Duration::MAX {
-            for _ in 0..vain.min(MOST_VAIN) {
+            for _ in 0..vain {
                 budget = budget.checked_div(2).unwrap_or_default();
             }
         }
@@ -62,8 +78,9 @@ impl Spin {
             begun: None,
             budget,
             full,
-            looks: 0,
+            looks,
             yields: YIELDS,
+            has_let_run: false,
             slept: None,
             in_vain: false,
             is_bounded: false,
@@ -74,10 +91,9 @@ impl Spin {
 
     /// Limits the budget to the deadline.
     pub(crate) fn end_by(&mut self, deadline: Deadline) {
-        if let Some(left) = deadline.left() {
-            self.budget = self.budget.min(left);
-        }
-        if self.budget.is_zero() {
+        let left = deadline.left().unwrap_or(Duration::MAX);
+        self.budget = self.budget.min(left);
+        if self.full.is_zero() || left.is_zero() {
             self.yields = 0;
         }
     }
@@ -91,7 +107,7 @@ impl Spin {
     /// Returns true if the caller should poll once more.
     #[inline]
     pub fn again(&mut self) -> bool {
-        if self.budget.is_zero() || self.in_vain {
+        if self.yields == 0 || self.in_vain {
             self.give_up();
             return false;
         }
@@ -122,17 +138,22 @@ impl Spin {
         }
         let now = Instant::now();
         let begun = *self.begun.get_or_insert(now);
-        if now.saturating_duration_since(begun) < self.budget {
+        let spun = now.saturating_duration_since(begun);
+        if spun < self.budget {
             return true;
         }
-        if let Some(left) = self.yields.checked_sub(1) {
-            self.yields = left;
-            self.looks = LOOKS.wrapping_sub(1);
-            thread::yield_now();
-            return true;
+        if spun >= self.budget.saturating_add(YIELDING) {
+            self.give_up();
+            return false;
         }
-        self.give_up();
-        false
+        self.looks = LOOKS.wrapping_sub(1);
+        thread::yield_now();
+        if now.elapsed() < SWITCH {
+            self.yields = self.yields.wrapping_sub(1);
+        } else {
+            self.has_let_run = true;
+        }
+        true
     }
 
     /// Returns true if the spin ended without result.
@@ -162,7 +183,10 @@ impl Spin {
     /// Ends the wait, and adjusts the habit for the next one.
     pub fn end(self, habit: &mut Habit) {
         let (vain, sleeps) = parts(*habit);
-        let (vain, sleeps) = if !self.in_vain {
+        let (vain, sleeps) = if !self.in_vain && self.has_let_run {
+            // The awaited thread, or one that it waited for, needed this core.
+            (vain.saturating_add(1).min(MOST_VAIN), 0)
+        } else if !self.in_vain {
             (vain.saturating_sub(1), 0)
         } else if self.full.is_zero() {
             return;
@@ -228,8 +252,29 @@ mod tests {
         }
         let mut spin = Spin::begin(full, habit, Deadline::NEVER);
         assert!(spin.again());
+        spin.has_let_run = false;
         spin.end(&mut habit);
         assert_eq!(parts(habit), (MOST_VAIN - 1, 0));
+    }
+
+    #[test]
+    fn a_thread_that_shares_its_core_yields_soon() {
+        let full = Duration::from_secs(100);
+        let mut habit = 0;
+        for turn in 1..=MOST_VAIN {
+            let mut spin = Spin::begin(full, habit, Deadline::NEVER);
+            assert!(spin.again() && spin.begun.is_none());
+            spin.has_let_run = true;
+            spin.end(&mut habit);
+            assert_eq!(parts(habit), (turn, 0));
+        }
+        let mut spin = Spin::begin(full, habit, Deadline::NEVER);
+        assert!(
+            spin.again() && spin.begun.is_some(),
+            "the clock was not read"
+        );
+        assert!(spin.has_let_run || spin.yields < YIELDS, "it did not yield");
+        assert!(looks(&mut spin) < 1_000_000 && spin.was_in_vain());
     }
 
     #[test]

@@ -161,5 +161,5 @@
 //!   Divide by work instead of by rows, or post the exchange and compute the inner rows
 //!   meanwhile, as the
 //!   example `overlap` does.
-//! - **There are more ranks than processors.** A rank that waits should then sleep at once: see
-//!   [`Options::spin`](crate::rank::Options::spin).
+//! - **There are more ranks than processors.** A rank that waits should then yield its core
+//!   soon: see [`Options::spin`](crate::rank::Options::spin).

@@ -154,7 +154,7 @@ impl ProcessRole {
         let cores = available_parallelism().map_or(1, NonZero::get);
         let sharers = self.sharers.unwrap_or(self.threads);
         if usize::try_from(sharers).unwrap_or(usize::MAX) > cores {
-            options.sleep_at_once();
+            options.yield_soon();
         }
         options
     }
@@ -288,7 +288,7 @@ impl World {
     /// temporary files. Only the same user can read it, and it is removed when all have joined.
     ///
     /// If more ranks run on the cores of this process than there are cores, and the time to spin is
-    /// the default, waiting ranks sleep at once.
+    /// the default, waiting ranks soon yield their core to the others.
     ///
     /// # Errors
     ///

@@ -29,6 +29,9 @@ pub struct WorldOptions {
     pub session: Option<Session>,
 }
 
+/// Time for which a rank spins that shares its core with others, before it yields the core to them.
+const SPIN_OF_SHARERS: Duration = Duration::from_micros(1);
+
 impl WorldOptions {
     /// Returns the defaults, with these options for the connections.
     #[must_use]
@@ -43,12 +46,12 @@ impl WorldOptions {
         }
     }
 
-    /// Lets waiting threads sleep at once, unless the program has set the time to spin.
-    pub(super) fn sleep_at_once(&mut self) {
+    /// Lets waiting threads yield their core soon, unless the program has set the time to spin.
+    pub(super) fn yield_soon(&mut self) {
         let default = Options::new(self.transport.pool.clone()).spin;
         for spin in [&mut self.transport.spin, &mut self.rank.spin] {
             if *spin == default {
-                *spin = Duration::ZERO;
+                *spin = SPIN_OF_SHARERS;
             }
         }
     }
