@@ -201,9 +201,11 @@ mod tests {
                 let case = case(size).unwrap();
                 let writers = case.subjects.len();
                 let readers = case.subjects.iter().filter(|s| s.reads()).count();
+                let restorers = case.restorers.len();
                 // A wrong sum results in an error.
                 let rows = rows(name, case).unwrap();
-                assert_eq!(rows.len(), 2 * writers + 3 * readers, "{name}");
+                let expected = 2 * writers + 3 * readers + restorers;
+                assert_eq!(rows.len(), expected, "{name}");
                 assert!(
                     rows.iter()
                         .all(|row| row.case == name && row.value.is_finite())

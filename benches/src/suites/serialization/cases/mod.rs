@@ -129,7 +129,7 @@ impl Case {
     /// Adds the time of restoring the value from its message.
     fn and_restored<T>(mut self, value: &'static T) -> Result<Self, Failure>
     where
-        T: Sendable + Restore + Archivable,
+        T: Sendable + Restore + Archivable + Walk,
         T: Archive<Archived: Deserialize<T, HighDeserializer<Error>>>,
     {
         self.restorers = vec![

@@ -9,6 +9,7 @@ use rkyv::rancor::Error;
 use rkyv::util::AlignedVec;
 use rkyv::{Archive, Deserialize};
 
+use super::super::walk::Walk;
 use super::with_jstream::{Sendable, bottomless};
 use super::{Archivable, Codec, Rkyv};
 use crate::Failure;
@@ -23,40 +24,45 @@ pub(in super::super) struct Restorer {
 
 impl Restorer {
     /// Restores from a received object.
-    pub(in super::super) fn jstream<T: Sendable + Restore>(
+    pub(in super::super) fn jstream<T: Sendable + Restore + Walk>(
         value: &'static T,
     ) -> Result<Self, Failure> {
         let mut writer = Writer::new();
         let len = writer.gather(value, |segments| segments.iter().map(|s| s.len()).sum())?;
         let filled = writer.write(value, EmptyBuffer::heap(len))?;
         let received = bottomless().read::<T>(filled)?;
-        Ok(Self::new("jstream", move || {
+        Self::new("jstream", value, move || {
             Ok(black_box(&received).to_owned()?)
-        }))
+        })
     }
 
     /// Restores from an archive.
     pub(in super::super) fn rkyv<T>(value: &'static T) -> Result<Self, Failure>
     where
-        T: Archivable + Archive<Archived: Deserialize<T, HighDeserializer<Error>>> + 'static,
+        T: Archivable + Walk + 'static,
+        T: Archive<Archived: Deserialize<T, HighDeserializer<Error>>>,
     {
         let mut codec = Rkyv::new(value)?;
         let mut message = AlignedVec::<16>::new();
         message.extend_from_slice(Codec::<T>::write(&mut codec, value)?);
         // The archive is checked once, as the received object is.
         rkyv::access::<T::Archived, Error>(&message)?;
-        Ok(Self::new("rkyv", move || {
+        Self::new("rkyv", value, move || {
             // SAFETY: the archive was checked, and nothing changes it.
             let archived = unsafe { rkyv::access_unchecked::<T::Archived>(&message) };
             Ok(rkyv::deserialize::<T, Error>(black_box(archived))?)
-        }))
+        })
     }
 
-    /// `restore` returns one value. Dropping the values is not measured.
-    fn new<T: 'static>(
+    /// `restore` returns one value, which must be like `value`. Dropping the values is not measured.
+    fn new<T: Walk + 'static>(
         name: &'static str,
+        value: &T,
         restore: impl Fn() -> Result<T, Failure> + 'static,
-    ) -> Self {
+    ) -> Result<Self, Failure> {
+        if restore()?.walk() != value.walk() {
+            return Err(format!("{name} restores another value").into());
+        }
         let round = move |times: usize| {
             let mut values = Vec::with_capacity(times);
             let start = Instant::now();
@@ -67,9 +73,9 @@ impl Restorer {
             drop(black_box(values));
             Ok(time)
         };
-        Self {
+        Ok(Self {
             name,
             round: Box::new(round),
-        }
+        })
     }
 }
