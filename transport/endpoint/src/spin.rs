@@ -25,7 +25,8 @@ const SWITCH: Duration = Duration::from_nanos(800);
 /// no more than this, spinning might have succeeded had the other side not slept too.
 const WAKING: Duration = Duration::from_micros(200);
 
-/// Maximum number of times that the budget is halved.
+/// Number of times that the budget is halved before it is zero. Then the thread polls once, and
+/// yields.
 const MOST_VAIN: u8 = 6;
 
 /// Of this many waits that end in a sleep, one spins for as long as a wake-up takes. Otherwise, two
@@ -39,12 +40,14 @@ pub type Habit = u8;
 
 const VAIN_BITS: u32 = 3;
 
-/// State of one spinning wait. The budget is halved after each spin without result, and grows again
-/// after a success.
+/// State of one spinning wait. The budget is halved after each spin without result, and after a
+/// result that came while the thread yielded to others. It grows again after a success.
 pub struct Spin {
     begun: Option<Instant>,
     budget: Duration,
     full: Duration,
+    /// Time until the deadline.
+    left: Duration,
     looks: u32,
     /// Number of yields in vain that are left.
     yields: u8,
@@ -78,6 +81,7 @@ impl Spin {
             begun: None,
             budget,
             full,
+            left: Duration::MAX,
             looks,
             yields: YIELDS,
             has_let_run: false,
@@ -91,9 +95,11 @@ impl Spin {
 
     /// Limits the budget to the deadline.
     pub(crate) fn end_by(&mut self, deadline: Deadline) {
-        let left = deadline.left().unwrap_or(Duration::MAX);
-        self.budget = self.budget.min(left);
-        if self.full.is_zero() || left.is_zero() {
+        if let Some(left) = deadline.left() {
+            self.left = left;
+            self.budget = self.budget.min(left);
+        }
+        if self.full.is_zero() || self.left.is_zero() {
             self.yields = 0;
         }
     }
@@ -142,7 +148,7 @@ impl Spin {
         if spun < self.budget {
             return true;
         }
-        if spun >= self.budget.saturating_add(YIELDING) {
+        if spun >= self.budget.saturating_add(YIELDING).min(self.left) {
             self.give_up();
             return false;
         }
