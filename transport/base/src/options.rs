@@ -42,8 +42,8 @@ pub struct Options {
     /// Timeout for the device to take all of a message (default 30 s). Protects against a peer that
     /// does not read.
     pub send_timeout: Duration,
-    /// Time for which a waiting thread polls before it sleeps (default 10 us, 0 on a machine with
-    /// one core). Sleeping and waking cost 15 to 30 us on many machines; polling occupies a core.
+    /// Time for which a waiting thread polls before it sleeps (default 10 us, 1 us on a single
+    /// core). Sleeping and waking cost 15 to 30 us on many machines; polling occupies a core.
     /// The time is shortened while polling is in vain. Then, as long as other threads use the core
     /// meanwhile, the thread yields to them for up to 1 ms before it sleeps. With zero it neither
     /// polls nor yields, and with `Duration::MAX` it never sleeps.
@@ -120,7 +120,7 @@ impl Options {
             connect_timeout: Duration::from_secs(5),
             send_timeout: Duration::from_secs(30),
             spin: if has_one_core() {
-                Duration::ZERO
+                Duration::from_micros(1)
             } else {
                 Duration::from_micros(10)
             },
@@ -220,8 +220,8 @@ impl Options {
     }
 }
 
-/// Returns true if the machine has a single core. There, a polling thread keeps the other side from
-/// running.
+/// Returns true if this process may run on a single core only. There, a polling thread keeps the
+/// other side from running, unless it yields.
 fn has_one_core() -> bool {
     static CORES: OnceLock<usize> = OnceLock::new();
     *CORES.get_or_init(|| available_parallelism().map_or(1, NonZero::get)) == 1
