@@ -85,6 +85,7 @@ pub(super) struct Case {
     /// Subjects of the case. The first is the baseline for the others.
     pub(super) subjects: Vec<Box<dyn Subject>>,
     /// Ways to restore the value. The first is the baseline for the others.
+    #[expect(clippy::vec_box, reason = "measured subjects are boxes")]
     pub(super) restorers: Vec<Box<Restorer>>,
     /// Further information that is necessary to interpret the figures.
     pub(super) notes: Vec<String>,
