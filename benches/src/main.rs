@@ -246,7 +246,7 @@ struct Apps {
     /// Run only these applications.
     #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(apps::names()))]
     names: Vec<String>,
-    /// Run only at these nodes; may be given several times. An application without them is left out.
+    /// Run only at these nodes; may be given several times. Applications without them are left out.
     #[arg(long = "nodes", value_name = "NODES", value_parser = PossibleValuesParser::new(apps::setups()))]
     setups: Vec<String>,
     /// Compare each result with that of the sequential version, and fail if it differs.

@@ -194,7 +194,7 @@ pub(crate) struct Options {
 pub(crate) enum Setups {
     First,
     All,
-    /// Those with these names.
+    /// The arrangements of these names.
     Named(Vec<String>),
 }
 

@@ -122,7 +122,7 @@ pub(super) struct Requester {
     pub(super) claim: Claim,
 }
 
-/// How a message is sent.
+/// End of a send, and what the rank does meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SendMode {
     /// The send ends when the bytes have been sent.

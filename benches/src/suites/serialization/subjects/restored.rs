@@ -1,4 +1,4 @@
-//! Restoring an owned value from a message that was checked, which ends with all of its allocations.
+//! Restoring an owned value from a message that was checked, with all of its allocations.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -54,7 +54,7 @@ impl Restorer {
         })
     }
 
-    /// `restore` returns one value, which must be like `value`. Dropping the values is not measured.
+    /// `restore` returns one value, which must be like `value`. Dropping values is not measured.
     fn new<T: Walk + 'static>(
         name: &'static str,
         value: &T,
