@@ -18,7 +18,7 @@ const YIELDS: u8 = 2;
 const YIELDING: Duration = Duration::from_millis(1);
 
 /// Shortest time after which a thread that has yielded runs again if another one ran meanwhile.
-/// Yielding to nobody takes about half as long.
+/// Yielding takes some 0.3 us if no other thread wants the core, and 2 us if one yields back.
 const SWITCH: Duration = Duration::from_nanos(800);
 
 /// Upper estimate of the time that it takes to wake both sides. If a sleep exceeded the budget by

@@ -122,7 +122,7 @@ pub(super) struct Requester {
     pub(super) claim: Claim,
 }
 
-/// End of a send, and what the rank does meanwhile.
+/// Mode of a send: when it ends, and whether it is half of an exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SendMode {
     /// The send ends when the bytes have been sent.
