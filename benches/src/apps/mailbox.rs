@@ -2,10 +2,15 @@
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use super::node::TIMEOUT;
 use crate::Failure;
+
+/// Time for which a waiting node yields its core before it sleeps. The thread that serves it shares
+/// the core, and a core that is awake runs this thread sooner than one that sleeps.
+const YIELDING: Duration = Duration::from_millis(1);
 
 /// Items that other nodes bring, by channel and phase.
 ///
@@ -52,9 +57,9 @@ impl<T> Mailbox<T> {
     ///
     /// Fails if there is no such channel, or if nothing arrives within [`TIMEOUT`].
     pub(super) fn take(&self, channel: usize, phase: u64) -> Result<T, Failure> {
-        let until = Instant::now() + TIMEOUT;
-        let mut channels = self.channels.lock().unwrap_or_else(PoisonError::into_inner);
+        let begun = Instant::now();
         loop {
+            let mut channels = self.channels.lock().unwrap_or_else(PoisonError::into_inner);
             let waiting = channels
                 .get_mut(channel)
                 .ok_or_else(|| format!("there is no channel {channel}"))?;
@@ -62,14 +67,19 @@ impl<T> Mailbox<T> {
             if let Some((_, item)) = found.and_then(|at| waiting.remove(at)) {
                 return Ok(item);
             }
-            let left = until.saturating_duration_since(Instant::now());
-            if left == Duration::ZERO {
+            let waited = begun.elapsed();
+            if waited >= TIMEOUT {
                 return Err(
                     format!("nothing arrived on channel {channel} for phase {phase}").into(),
                 );
             }
-            let waited = self.arrived.wait_timeout(channels, left);
-            channels = waited.unwrap_or_else(PoisonError::into_inner).0;
+            if waited < YIELDING {
+                drop(channels);
+                thread::yield_now();
+            } else {
+                // Whatever the reason for waking, the next round looks again.
+                drop(self.arrived.wait_timeout(channels, TIMEOUT - waited));
+            }
         }
     }
 }

@@ -22,7 +22,7 @@
 //! | `JSTREAM_THREADS` | number of ranks in each process |
 //! | `JSTREAM_WORLD` | addresses at which rank 0 listens |
 //! | `JSTREAM_SESSION` | the session, 32 hexadecimal digits, instead of a random one |
-//! | `JSTREAM_SHARERS` | number of ranks that share the cores of the process; if there are fewer cores, waiting ranks soon yield their core to the others |
+//! | `JSTREAM_SHARERS` | number of ranks that share the cores of the process, on which the time to spin depends |
 //!
 //! Rank 0 refuses processes that do not know the session. It is sent unencrypted, so it keeps out
 //! strangers, but not those who can read the packets of the network.

@@ -33,7 +33,7 @@
 //! - **Pin threads**, each to its own processor (`--pin 0,1`), on cores that share a cache or not,
 //!   as in the program. On a single processor, one side runs only while the other sleeps, so
 //!   spinning is a loss. A thread that is pinned before it creates [`Options`](crate::Options) sees
-//!   a single processor, and its [`spin`](crate::Options::spin) is 0 by default.
+//!   a single processor, and its [`spin`](crate::Options::spin) is 1 us by default.
 //! - **Measure wake-ups separately.** Waking a sleeping thread takes 5 to 150 us, depending on the
 //!   machine. With `--spin inf` on both sides, the result includes no wake-ups. A spin time between
 //!   these extremes can mislead: if both sides sleep, each wake-up makes the other side wait for

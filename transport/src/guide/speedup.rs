@@ -162,4 +162,5 @@
 //!   meanwhile, as the
 //!   example `overlap` does.
 //! - **There are more ranks than processors.** A rank that waits should then yield its core
-//!   soon: see [`Options::spin`](crate::rank::Options::spin).
+//!   soon, as worlds arrange if they know the number of ranks of the host: see
+//!   [`WorldOptions`](crate::rank::world::WorldOptions).

@@ -7,8 +7,9 @@
 //! the process drives the send, for at most
 //! [`Options::send_timeout`](crate::Options::send_timeout). A thread that waits first polls for
 //! [`Options::spin`](crate::Options::spin), or for a shorter time if recent polling was
-//! unsuccessful, and then sleeps. So idle endpoints use no processor time. If there are more
-//! threads than cores, set `spin` to zero.
+//! unsuccessful, yields its core as long as other threads want it, and then sleeps. So idle
+//! endpoints use no processor time. The ranks of a world spin for longer if each has a core of its
+//! own, and yield soon if they share cores.
 //!
 //! # Futures
 //!

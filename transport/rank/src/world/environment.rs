@@ -2,9 +2,7 @@
 
 use std::env::{self, VarError};
 use std::fs;
-use std::num::NonZero;
 use std::str::FromStr;
-use std::thread::available_parallelism;
 
 use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
@@ -151,10 +149,8 @@ impl ProcessRole {
     fn options(&self, options: &WorldOptions) -> WorldOptions {
         let mut options = options.clone();
         options.session = self.session.or(options.session);
-        let cores = available_parallelism().map_or(1, NonZero::get);
-        let sharers = self.sharers.unwrap_or(self.threads);
-        if usize::try_from(sharers).unwrap_or(usize::MAX) > cores {
-            options.yield_soon();
+        if let Some(sharers) = self.sharers {
+            options.spin_among(sharers);
         }
         options
     }
@@ -287,8 +283,8 @@ impl World {
     /// strangers on the network can't join. The file is in `jstream-UID` of the folder for
     /// temporary files. Only the same user can read it, and it is removed when all have joined.
     ///
-    /// If more ranks run on the cores of this process than there are cores, and the time to spin is
-    /// the default, waiting ranks soon yield their core to the others.
+    /// If it is known how many ranks run on the cores of this process, and the time to spin is the
+    /// default, [`WorldOptions`] says for how long waiting ranks spin.
     ///
     /// # Errors
     ///

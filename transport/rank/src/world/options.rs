@@ -1,5 +1,7 @@
 //! Options of worlds.
 
+use std::num::NonZero;
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 use super::session::Session;
@@ -7,6 +9,12 @@ use jstream_base::Address;
 use jstream_base::Options;
 
 /// Configuration of a world: how its members connect, and for how long they try.
+///
+/// A world sets the time to spin, in `transport` and in `rank`, unless it differs from the default:
+/// to 1 ms if each rank has a core of its own, and to 1 us if the ranks of this host share cores.
+/// Functions that create all ranks know their number, and so does [`from_env`] from most launchers.
+///
+/// [`from_env`]: super::World::from_env
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct WorldOptions {
@@ -32,6 +40,11 @@ pub struct WorldOptions {
 /// Time for which a rank spins that shares its core with others, before it yields the core to them.
 const SPIN_OF_SHARERS: Duration = Duration::from_micros(1);
 
+/// Time for which a rank with a core of its own spins. Ranks that compute for the same time, and
+/// then exchange what they have, reach the exchange some 100 us apart. A rank that slept meanwhile
+/// would let the others wait until it has woken.
+const SPIN_OF_OWNERS: Duration = Duration::from_millis(1);
+
 impl WorldOptions {
     /// Returns the defaults, with these options for the connections.
     #[must_use]
@@ -46,12 +59,21 @@ impl WorldOptions {
         }
     }
 
-    /// Lets waiting threads yield their core soon, unless the program has set the time to spin.
-    pub(super) fn yield_soon(&mut self) {
+    /// Sets the time to spin of ranks of which `sharers` run on the cores of this process, unless
+    /// the program has set it.
+    pub(super) fn spin_among(&mut self, sharers: u32) {
+        let cores = available_parallelism().map_or(1, NonZero::get);
+        let has_core = usize::try_from(sharers).is_ok_and(|sharers| sharers <= cores);
+        let time = match (has_core, cores) {
+            (false, _) => SPIN_OF_SHARERS,
+            // The system and the other threads of the process need the core, too.
+            (true, 1) => return,
+            (true, _) => SPIN_OF_OWNERS,
+        };
         let default = Options::new(self.transport.pool.clone()).spin;
         for spin in [&mut self.transport.spin, &mut self.rank.spin] {
             if *spin == default {
-                *spin = SPIN_OF_SHARERS;
+                *spin = time;
             }
         }
     }

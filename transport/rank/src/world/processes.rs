@@ -14,7 +14,7 @@ use super::meeting::Meeting;
 use super::options::WorldOptions;
 use super::seat::Seat;
 use super::session::Session;
-use super::variables::{PARENT, RANK, SESSION, SIZE, THREADS, WORLD};
+use super::variables::{PARENT, RANK, SESSION, SHARERS, SIZE, THREADS, WORLD};
 use jstream_base::Address;
 
 impl World {
@@ -113,6 +113,7 @@ pub(super) fn start(
     let session = options.session.map_or_else(Session::new, Ok)?;
     options.session = Some(session);
     let size = ranks.end;
+    options.spin_among(size);
     let meeting = Meeting::open(addresses, size, &options)?;
     let addresses = meeting.addresses().iter().map(Address::to_string);
     let addresses = addresses.collect::<Vec<_>>().join(" ");
@@ -127,6 +128,7 @@ pub(super) fn start(
             .env(RANK, rank.to_string())
             .env(SIZE, size.to_string())
             .env(THREADS, threads.to_string())
+            .env(SHARERS, size.to_string())
             .env(WORLD, &addresses)
             .env(SESSION, session.to_string());
         (rank, command)

@@ -45,6 +45,8 @@ impl World {
         work: impl Fn(&Self) -> R + Sync,
     ) -> Result<Vec<R>, WorldError> {
         check_size(size)?;
+        let mut options = options.clone();
+        options.spin_among(size);
         let worlds = crate::threads(size, &options.rank).into_iter();
         let site = Site {
             session: Session::new()?,
@@ -55,7 +57,7 @@ impl World {
             timeout: options.timeout,
         };
         let worlds = worlds.map(|rank| {
-            let world = Self::of(rank, site.clone(), options);
+            let world = Self::of(rank, site.clone(), &options);
             move || Ok(world)
         });
         run(worlds.collect(), &work)
@@ -79,6 +81,7 @@ impl World {
         let meeting = Meeting::open(addresses, size, options)?;
         let mut options = options.clone();
         options.session = Some(meeting.session());
+        options.spin_among(size);
         let addresses = meeting.addresses().to_vec();
         let mut meeting = Some(meeting);
         let joining = (0..size).map(|rank| {

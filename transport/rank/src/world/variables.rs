@@ -15,8 +15,7 @@ pub const THREADS: &str = "JSTREAM_THREADS";
 /// parent ends.
 pub const PARENT: &str = "JSTREAM_PARENT";
 /// Name of the optional variable with the number of ranks that run on the cores on which this
-/// process may run. If there are more of them than cores, waiting ranks soon yield their core to
-/// the others, instead of spinning first.
+/// process may run; see [`WorldOptions`](super::WorldOptions) for what depends on it.
 pub const SHARERS: &str = "JSTREAM_SHARERS";
 /// Name of the variable that [`World::grow`](super::World::grow) sets for the processes that it adds.
 pub const NEWCOMER: &str = "JSTREAM_NEWCOMER";
