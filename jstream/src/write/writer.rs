@@ -14,7 +14,7 @@ use super::classes::Classes;
 use super::draft::{Draft, GATHER_ALWAYS_BELOW_BYTES, RECORD_MIN_BYTES};
 use super::error::{Full, WriteError, WriteFailure, WriteIntoError};
 use super::scratch::{KEEP_PIECES, Scratch};
-use crate::buffer::{EmptyBuffer, MessageBuffer};
+use crate::buffer::{EmptyBuffer, MessageBuffer, Space};
 #[cfg(all(feature = "file", unix))]
 use crate::class::Class;
 use crate::model::{InPlace, Transportable};
@@ -133,16 +133,12 @@ impl Writer {
         into: EmptyBuffer,
     ) -> Result<MessageBuffer, WriteFailure> {
         let mut into = into;
-        let fast = if T::WIRE_IS_MEMORY {
-            self.write_fast_to(value, &into)
-        } else {
-            None
+        let written = match self.write_plain(value, &into.space()) {
+            Some(len) => Ok(len),
+            None => self.write_measured(value, into.space()),
         };
-        let written = match fast {
-            Some(Ok(len)) => Ok(len),
-            _ => self.write_measured(value, &mut into),
-        };
-        // Inlined, because moving the handle of the buffer takes longer than writing.
+        // Inlined and in one place, because moving the handle of the buffer takes longer than
+        // writing.
         match written {
             // SAFETY: `len` bytes of the buffer were just written.
             Ok(len) => Ok(unsafe { MessageBuffer::from_empty(into, len) }),
@@ -158,7 +154,7 @@ impl Writer {
     fn write_measured<T: Transportable>(
         &mut self,
         value: &T,
-        into: &mut EmptyBuffer,
+        into: Space<'_>,
     ) -> Result<usize, WriteError> {
         self.write_into(value, into)
             .map_err(|unwritten| self.measured(value, unwritten.error))
@@ -208,9 +204,9 @@ impl Writer {
     pub(crate) fn write_into<T: Transportable>(
         &mut self,
         value: &T,
-        into: &mut EmptyBuffer,
+        into: Space<'_>,
     ) -> Result<usize, WriteIntoError> {
-        match self.write_fast_to(value, into) {
+        match self.write_fast_to(value, &into) {
             None => {}
             Some(Ok(len)) => return Ok(len),
             Some(Err(error)) => {
@@ -305,7 +301,7 @@ impl Writer {
     #[inline]
     pub(super) fn writing<'w, 'b>(
         &'w mut self,
-        into: Option<&'w mut EmptyBuffer>,
+        into: Option<Space<'w>>,
         record_min_bytes: usize,
     ) -> Writing<'w, 'b> {
         let draft = ptr::from_mut(&mut self.draft).cast::<Draft<'b>>();
