@@ -371,8 +371,7 @@ impl<'b> Writing<'_, 'b> {
             return result;
         }
         *self.borrowing = Some(descriptor);
-        self.draft.restart();
-        self.draft.write_root(value)
+        self.draft.write_root_again(value)
     }
 }
 
@@ -435,8 +434,8 @@ impl Draft<'_> {
             text_len: self.text_len() as u64,
         };
         let bytes = header.to_bytes();
-        // SAFETY: `write_root` reserved and zeroed the first 40 bytes of the buffer, which nothing
-        // else accesses (invariant 1).
+        // SAFETY: `write_root` reserved and wrote more than the first 40 bytes of the buffer, which
+        // nothing else accesses (invariant 1).
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.base.as_ptr(), bytes.len()) };
     }
 
@@ -450,6 +449,7 @@ impl Draft<'_> {
             return Err(WriteError::TooLong { limit, field });
         }
         self.write_header(self.bulk_align());
+        self.is_complete = true;
         Ok(())
     }
 
@@ -510,14 +510,15 @@ impl Draft<'_> {
 
     /// Completes the message in the buffer and returns its length. If it does not fit, the error is
     /// the length that it needs.
-    fn finish(&self) -> Result<usize, usize> {
+    fn finish(&mut self) -> Result<usize, usize> {
         let bulk_align = self.bulk_align();
         let bulk_start = align_up(self.written, bulk_align);
+        // Each segment is at most as long as the limit, which is at most a quarter of the range.
         let len = self
             .bulk_cursor
             .wrapping_sub(ORIGIN)
-            .saturating_add(self.text_len())
-            .saturating_add(bulk_start);
+            .wrapping_add(self.text_len())
+            .wrapping_add(bulk_start);
         if len > self.capacity {
             return Err(len);
         }
@@ -536,17 +537,22 @@ impl Draft<'_> {
                 // SAFETY: the lengths of all parts add up to `len`, for which there is room.
                 unsafe { ptr::write_bytes(end, 0, padding) };
             }
-            let end = end.wrapping_add(padding);
-            // SAFETY: the lengths of all parts add up to `len`, for which there is room. Nothing
-            // else accesses the buffer (invariant 1), so nothing overlaps it.
-            unsafe { copy(bulk.as_ptr(), end, bulk.len()) };
-            let end = end.wrapping_add(bulk.len());
-            // SAFETY: as above.
-            unsafe { copy(text.as_ptr(), end, text.len()) };
+            let mut end = end.wrapping_add(padding);
+            if !bulk.is_empty() {
+                // SAFETY: the lengths of all parts add up to `len`, for which there is room.
+                // Nothing else accesses the buffer (invariant 1), so nothing overlaps it.
+                unsafe { copy(bulk.as_ptr(), end, bulk.len()) };
+                end = end.wrapping_add(bulk.len());
+            }
+            if !text.is_empty() {
+                // SAFETY: as above.
+                unsafe { copy(text.as_ptr(), end, text.len()) };
+            }
         } else {
             // SAFETY: the lengths of all parts add up to `len`, for which there is room.
             unsafe { self.copy_tail(padding, end) };
         }
+        self.is_complete = true;
         Ok(len)
     }
 
