@@ -470,6 +470,33 @@ mod tests {
         assert!(!reader.is_clean);
     }
 
+    #[derive(Transportable, Debug)]
+    #[repr(u8)]
+    enum Part {
+        Nothing,
+        Number(u64),
+    }
+
+    #[test]
+    fn each_tag_of_a_long_slice_is_checked() {
+        let part = |n| match n % 2 {
+            0 => Part::Nothing,
+            _ => Part::Number(u64::MAX),
+        };
+        let parts: Vec<Part> = (0..11).map(part).collect();
+        let mut reader = Reader::default();
+        let received = reader.read::<Vec<Part>>(message(&parts)).unwrap();
+        assert!(matches!(received.get()[9], Part::Number(u64::MAX)));
+        for i in 0..parts.len() {
+            let mut message = message(&parts);
+            let bytes = message.as_bytes_mut();
+            let slice = bytes.len() - size_of_val(&parts[..]);
+            bytes[slice + i * size_of::<Part>()] = 2;
+            let error = reader.read::<Vec<Part>>(message).unwrap_err().error;
+            assert!(error.to_string().contains(&format!("[{i}]")), "{error}");
+        }
+    }
+
     #[test]
     fn a_run_may_begin_where_that_of_the_last_message_ended() {
         let mut reader = Reader::default();
