@@ -13,6 +13,7 @@
 use std::mem::{ManuallyDrop, size_of, transmute_copy};
 
 use crate::read::{Edge, Fault, Pass, Refusal, Trace};
+use crate::read::{bytes_at_most, has_many_tags, tags_at_most};
 use crate::schema::{Schema, TypeIndex};
 use crate::write::Draft;
 
@@ -37,6 +38,8 @@ pub struct Shape {
     /// True if the form is such a byte, and reading converts it, because the compiler lays an
     /// `Option` out in another way.
     pub is_converted: bool,
+    /// The largest tag, if the form is valid exactly if its first byte is a tag from 0 to this one.
+    pub most_tag: Option<u8>,
 }
 
 impl Shape {
@@ -51,6 +54,7 @@ impl Shape {
             bytes,
             most: None,
             is_converted: false,
+            most_tag: None,
         }
     }
 
@@ -74,6 +78,7 @@ impl Shape {
             bytes,
             most: None,
             is_converted: false,
+            most_tag: None,
         }
     }
 
@@ -97,6 +102,7 @@ impl Shape {
             bytes: self.bytes.wrapping_add(other.bytes),
             most: None,
             is_converted: false,
+            most_tag: None,
         }
     }
 
@@ -136,6 +142,7 @@ impl Shape {
             bytes: size,
             most: None,
             is_converted: false,
+            most_tag: None,
             ..self
         }
     }
@@ -320,7 +327,15 @@ pub unsafe trait InPlace: Sized {
         }
         if let Some(most) = Self::SHAPE.most_as_is() {
             // SAFETY: the caller's promise is passed on; the values are one byte each.
-            return unsafe { crate::read::bytes_at_most(first.cast(), count, most) };
+            return unsafe { bytes_at_most(first.cast(), count, most) };
+        }
+        if let (Some(most), true) = (Self::SHAPE.most_tag, has_many_tags::<Self>(count)) {
+            // SAFETY: the caller's promise is passed on; `has_many_tags` says that the values are
+            // large enough.
+            if unsafe { tags_at_most(first, count, most) } {
+                return Ok(());
+            }
+            // The fault is located below.
         }
         for i in 0..count {
             // SAFETY: the caller guarantees that `count` values lie there.

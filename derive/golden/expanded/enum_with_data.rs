@@ -253,23 +253,31 @@ const _: () = {
                     }
                 };
                 ::core::assert!(__meant, "the enum is not laid out as its `repr` says");
-                ::jstream::__private::Shape::NOTHING
-                    .and(
-                        ::jstream::__private::shape_of_own(|__of: *const __Variant1<'b>| unsafe {
-                            &raw const (*__of).__part_0
-                        }),
-                    )
-                    .and(
-                        ::jstream::__private::shape_of_own(|__of: *const __Variant2<'b>| unsafe {
-                            &raw const (*__of).__part_0
-                        }),
-                    )
-                    .and(
-                        ::jstream::__private::shape_of_own(|__of: *const __Variant2<'b>| unsafe {
-                            &raw const (*__of).__part_1
-                        }),
-                    )
-                    .tagged(::core::mem::size_of::<Self>())
+                ::jstream::__private::with_fields(
+                    ::jstream::__private::Shape::NOTHING
+                        .and(
+                            ::jstream::__private::shape_of_own(|
+                                __of: *const __Variant1<'b>|
+                            unsafe { &raw const (*__of).__part_0 }),
+                        )
+                        .and(
+                            ::jstream::__private::shape_of_own(|
+                                __of: *const __Variant2<'b>|
+                            unsafe { &raw const (*__of).__part_0 }),
+                        )
+                        .and(
+                            ::jstream::__private::shape_of_own(|
+                                __of: *const __Variant2<'b>|
+                            unsafe { &raw const (*__of).__part_1 }),
+                        ),
+                    ::core::mem::size_of::<Self>(),
+                    ::core::mem::size_of::<::core::primitive::u8>(),
+                    [
+                        __TAG_0 as ::core::primitive::i128,
+                        __TAG_1 as ::core::primitive::i128,
+                        __TAG_2 as ::core::primitive::i128,
+                    ],
+                )
             }
         };
         #[inline]

@@ -330,7 +330,15 @@ fn shape(
                 quote!(.and(#shape))
             })
         });
-        quote!(#support::Shape::NOTHING #(#fields)* .tagged(::core::mem::size_of::<Self>()))
+        let tags = variants.iter().map(|of| &of.tag);
+        quote! {
+            #support::with_fields(
+                #support::Shape::NOTHING #(#fields)*,
+                ::core::mem::size_of::<Self>(),
+                ::core::mem::size_of::<#int>(),
+                [#(#tags as ::core::primitive::i128),*],
+            )
+        }
     };
     quote! {{
         #size

@@ -1,6 +1,7 @@
 //! The handles of a slot. The type of a handle states what the bytes of the slot are.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::slice;
@@ -37,25 +38,6 @@ impl EmptyBuffer {
     #[inline]
     pub(crate) fn from_slot(slot: Slot) -> Self {
         Self { slot }
-    }
-
-    /// Returns part of another buffer as a buffer of its own, to be written into.
-    ///
-    /// # Safety
-    ///
-    /// `base` must be aligned to [`LEAST_ALIGNMENT`] and valid for reads and writes of `capacity`
-    /// bytes, which nothing else accesses until this handle is dropped. A message in this buffer
-    /// must not be read in place.
-    #[inline]
-    pub(crate) unsafe fn lent(base: NonNull<u8>, capacity: usize) -> Self {
-        debug_assert_eq!(
-            align_up(base.addr().get(), LEAST_ALIGNMENT),
-            base.addr().get()
-        );
-        Self {
-            // SAFETY: the caller's promise is passed on.
-            slot: unsafe { Slot::lent(base, capacity) },
-        }
     }
 
     /// Returns memory of the caller as a buffer to receive into. The memory may be aligned less
@@ -114,6 +96,16 @@ impl EmptyBuffer {
         unsafe { slice::from_raw_parts_mut(self.slot.base().as_ptr().cast(), self.slot.capacity()) }
     }
 
+    /// Returns the memory of the buffer, to write a message into it.
+    #[inline]
+    pub(crate) fn space(&mut self) -> Space<'_> {
+        Space {
+            base: self.slot.base(),
+            capacity: self.slot.capacity(),
+            of: PhantomData,
+        }
+    }
+
     /// Begins to fill the buffer piece by piece.
     #[inline]
     #[must_use]
@@ -147,6 +139,48 @@ impl fmt::Debug for EmptyBuffer {
         f.debug_struct("EmptyBuffer")
             .field("capacity", &self.capacity())
             .finish()
+    }
+}
+
+/// Memory of a buffer that a message is written into. Two words, which are passed in registers.
+///
+/// Invariant: `base` is aligned to [`LEAST_ALIGNMENT`] and valid for reads and writes of `capacity`
+/// bytes, which nothing else accesses during `'b`.
+#[derive(Debug)]
+pub(crate) struct Space<'b> {
+    base: NonNull<u8>,
+    capacity: usize,
+    of: PhantomData<&'b mut [MaybeUninit<u8>]>,
+}
+
+impl Space<'_> {
+    /// Returns `capacity` bytes at `base`.
+    ///
+    /// # Safety
+    ///
+    /// `base` must be aligned to [`LEAST_ALIGNMENT`] and valid for reads and writes of `capacity`
+    /// bytes, which nothing else accesses as long as the result is used.
+    #[inline]
+    pub(crate) unsafe fn new(base: NonNull<u8>, capacity: usize) -> Self {
+        debug_assert_eq!(
+            align_up(base.addr().get(), LEAST_ALIGNMENT),
+            base.addr().get()
+        );
+        Self {
+            base,
+            capacity,
+            of: PhantomData,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn base(&self) -> NonNull<u8> {
+        self.base
+    }
+
+    #[inline(always)]
+    pub(crate) fn capacity(&self) -> usize {
+        self.capacity
     }
 }
 

@@ -18,6 +18,7 @@ mod region;
 mod slot;
 mod view;
 
+pub(crate) use jbuf::Space;
 pub use jbuf::{BufferWriter, EmptyBuffer, MessageBuffer, Overfull};
 pub use keeper::Keeper;
 pub use pool::{Callback, ClassStats, Leak, Pool, PoolError, PoolOptions, PoolStats, WhenLow};

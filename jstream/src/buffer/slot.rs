@@ -27,7 +27,8 @@ pub(crate) struct Slot {
 }
 
 enum Home {
-    Pool(Lease),
+    /// The number of the slot in its pool.
+    Pool(Lease, u32),
     Heap,
     /// Allocated on the heap because a pool was at its limit.
     HeapOf(OnHeap),
@@ -51,13 +52,18 @@ unsafe impl Sync for Slot {}
 impl Slot {
     /// # Safety
     ///
-    /// `base` and `capacity` must be those of the slot that `lease` owns.
+    /// `base`, `capacity` and `number` must be those of the slot that `lease` owns.
     #[inline]
-    pub(super) unsafe fn pooled(base: NonNull<u8>, capacity: usize, lease: Lease) -> Self {
+    pub(super) unsafe fn pooled(
+        base: NonNull<u8>,
+        capacity: usize,
+        lease: Lease,
+        number: u32,
+    ) -> Self {
         Self {
             base,
             capacity,
-            home: ManuallyDrop::new(Home::Pool(lease)),
+            home: ManuallyDrop::new(Home::Pool(lease, number)),
         }
     }
 
@@ -184,7 +190,7 @@ impl Slot {
     /// Returns the region and offset of a slot of a pool.
     pub(super) fn place(&self) -> Option<Place> {
         match &*self.home {
-            Home::Pool(lease) => Some(lease.place(self.capacity)),
+            Home::Pool(lease, number) => Some(lease.place(*number, self.capacity)),
             _ => None,
         }
     }
@@ -204,38 +210,42 @@ fn layout(capacity: usize) -> Option<Layout> {
 impl Drop for Slot {
     #[inline]
     fn drop(&mut self) {
-        match &*self.home {
+        let (base, capacity) = (self.base, self.capacity);
+        // Passed by value, because a handle whose address is passed on is kept in memory wherever
+        // it might be dropped, and then each move copies it.
+        // SAFETY: `home` is not used again.
+        match unsafe { ManuallyDrop::take(&mut self.home) } {
             Home::Lent => {}
-            Home::Pool(_) => self.go_home(),
-            _ => self.go_elsewhere(),
+            // SAFETY: the handle that owned the slot is being dropped, and nothing else uses its
+            // lease.
+            Home::Pool(lease, number) => unsafe { end(lease, number, base, capacity) },
+            home => go_elsewhere(home, base, capacity),
         }
     }
 }
 
-impl Slot {
-    /// Returns the slot to its pool, for `drop`.
-    #[inline(never)]
-    fn go_home(&mut self) {
-        if let Home::Pool(lease) = &*self.home {
-            // SAFETY: the handle that owned the slot is being dropped, and nothing else uses its
-            // lease. The lease itself needs no dropping.
-            unsafe { lease.end(self.base, self.capacity) };
-        }
-    }
+/// Returns a slot to its pool.
+///
+/// # Safety
+///
+/// As for [`Lease::end`].
+#[inline(never)]
+unsafe fn end(lease: Lease, number: u32, base: NonNull<u8>, capacity: usize) {
+    // SAFETY: the caller's promise is passed on.
+    unsafe { lease.end(number, base, capacity) };
+}
 
-    /// Frees or returns a slot that is neither lent nor of a pool, for `drop`.
-    #[inline(never)]
-    fn go_elsewhere(&mut self) {
-        let (base, capacity) = (self.base, self.capacity);
-        match mem::replace(&mut *self.home, Home::Lent) {
-            Home::Heap => free(base, capacity),
-            Home::HeapOf(on_heap) => {
-                free(base, capacity);
-                on_heap.end(capacity);
-            }
-            Home::Kept(keeper, number) => keeper.get_back(number),
-            Home::Region(_) | Home::Lent | Home::Pool(_) => {}
+/// Frees or returns a slot that is neither lent nor of a pool.
+#[inline(never)]
+fn go_elsewhere(home: Home, base: NonNull<u8>, capacity: usize) {
+    match home {
+        Home::Heap => free(base, capacity),
+        Home::HeapOf(on_heap) => {
+            free(base, capacity);
+            on_heap.end(capacity);
         }
+        Home::Kept(keeper, number) => keeper.get_back(number),
+        Home::Region(_) | Home::Lent | Home::Pool(..) => {}
     }
 }
 

@@ -51,6 +51,7 @@ unsafe impl<T: InPlace, const N: usize> InPlace for [T; N] {
         Shape {
             bytes: size_of::<Self>(),
             most: None,
+            most_tag: None,
             ..T::SHAPE
         }
     };

@@ -134,6 +134,58 @@ pub(super) unsafe fn bytes_with_more(
     unsafe { bytes_at_most(first, count, most) }
 }
 
+/// Number of bytes of a value that [`tags_at_most`] loads.
+const WIDE: usize = 16;
+
+/// Returns true if [`tags_at_most`] checks `count` values of `T` faster than one after the other.
+#[inline(always)]
+pub(crate) const fn has_many_tags<T>(count: usize) -> bool {
+    size_of::<T>() >= WIDE && size_of::<T>() % WIDE == 0 && count >= 8
+}
+
+/// Returns true if the first byte of none of `count` values exceeds `most`. Takes the maximum of
+/// the first 16 bytes of all values, byte by byte, of which only the first counts.
+///
+/// # Safety
+///
+/// As for [`InPlace::read_all`](crate::model::InPlace::read_all), for values of at least 16 bytes.
+#[inline(never)]
+pub(crate) unsafe fn tags_at_most<T>(first: *const T, count: usize, most: u8) -> bool {
+    debug_assert!(size_of::<T>() >= WIDE);
+    let size = size_of::<T>();
+    let first = first.cast::<u8>();
+    let mut max = [0u8; WIDE];
+    let first_of = |i: usize| {
+        let value = first.wrapping_add(i.wrapping_mul(size));
+        // SAFETY: `i` is below `count`. The caller's values are initialised, and have at least as
+        // many bytes.
+        unsafe { value.cast::<[u8; WIDE]>().read() }
+    };
+    // Four maxima, so that they do not wait for one another.
+    let mut others = [[0u8; WIDE]; 4];
+    let grouped = count & !3;
+    for i in (0..grouped).step_by(4) {
+        for (max, j) in others.iter_mut().zip(i..) {
+            raise(max, first_of(j));
+        }
+    }
+    for i in grouped..count {
+        raise(&mut max, first_of(i));
+    }
+    for other in others {
+        raise(&mut max, other);
+    }
+    max[0] <= most
+}
+
+/// Raises each byte to that of `bytes` if that is larger. One instruction for 16 bytes.
+#[inline(always)]
+fn raise<const N: usize>(max: &mut [u8; N], bytes: [u8; N]) {
+    for (max, byte) in max.iter_mut().zip(bytes) {
+        *max = (*max).max(byte);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -167,6 +219,29 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn each_tag_counts_and_nothing_else() {
+        fn check<const SIZE: usize>() {
+            for count in 0..14 {
+                let mut values = vec![[255u8; SIZE]; count];
+                for value in &mut values {
+                    value[0] = 3;
+                }
+                // SAFETY: the bytes are initialised.
+                let is_valid =
+                    |values: &[[u8; SIZE]]| unsafe { tags_at_most(values.as_ptr(), count, 3) };
+                assert!(is_valid(&values));
+                for at in 0..count {
+                    values[at][0] = 4;
+                    assert!(!is_valid(&values), "{at} of {count} values of {SIZE}");
+                    values[at][0] = 0;
+                }
+            }
+        }
+        check::<16>();
+        check::<48>();
     }
 
     #[test]

@@ -20,7 +20,7 @@ mod refusal;
 mod shared;
 mod trace;
 
-pub(crate) use byte_check::bytes_at_most;
+pub(crate) use byte_check::{bytes_at_most, has_many_tags, tags_at_most};
 pub(crate) use choose::choose;
 pub use claim::assert_form;
 pub(crate) use describe::short;

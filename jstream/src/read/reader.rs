@@ -93,32 +93,19 @@ impl Reader {
     where
         T: Transportable + 'static,
     {
-        let shape = <T::InPlace<'static> as InPlace>::SHAPE;
-        // Inlined, because moving the handle of the buffer takes longer than reading.
-        if shape.flat
-            && shape.plain
-            && !shape.verified
-            && self.examine_flat::<T>(message.as_bytes()).is_some()
-        {
-            let root =
-                root_end::<T::InPlace<'static>>().wrapping_sub(size_of::<T::InPlace<'static>>());
-            // SAFETY: `examine_flat` checked that the message ends with the root.
-            let root = unsafe { message.base().add(root) }.cast();
-            // SAFETY: the root is aligned for the form, because both the slot and the root's offset
-            // in it are. All bytes of a plain form are valid, and it is not verified. The slot's
-            // only handle moves in.
-            let received = unsafe { Received::new(message.into_slot(), root) };
-            // SAFETY: `root` is the root of the message whose header is at the start of the slot,
-            // and a flat form has no pointers.
-            return Ok(unsafe { received.with_wire(Wire::AsRead) });
-        }
-        // SAFETY: a slot is aligned to 128 and its first `len` bytes are initialised. `message` is
-        // its only handle, and becomes a `Received` or an `EmptyBuffer`.
-        match unsafe { self.read_in_place::<T>(message.base(), message.len()) } {
+        let read = match self.read_plain::<T>(&message) {
+            Some(root) => Ok(root),
+            // SAFETY: a slot is aligned to 128 and its first `len` bytes are initialised. `message`
+            // is its only handle, and becomes a `Received` or an `EmptyBuffer`.
+            None => unsafe { self.read_in_place::<T>(message.base(), message.len()) },
+        };
+        // Inlined and in one place, because moving the handle of the buffer takes longer than
+        // reading.
+        match read {
             Ok(root) => {
                 let wire = self.wire_of::<T::InPlace<'static>>();
-                // SAFETY: `read_in_place` made `root` a value of the form inside this very slot,
-                // and the slot's only handle moves in.
+                // SAFETY: `root` is a value of the form inside this very slot, and the slot's only
+                // handle moves in.
                 let received = unsafe { Received::new(message.into_slot(), root) };
                 // SAFETY: `root` is the root of the message whose header is at the start of the
                 // slot.
@@ -129,6 +116,25 @@ impl Reader {
                 buffer: message.into_empty(),
             }),
         }
+    }
+
+    /// Returns the root of a message that is one plain value. Returns `None` for all other
+    /// messages, and if the last message was of another type. Does not panic.
+    #[inline(always)]
+    fn read_plain<T>(&self, message: &MessageBuffer) -> Option<NonNull<T::InPlace<'static>>>
+    where
+        T: Transportable + 'static,
+    {
+        let shape = <T::InPlace<'static> as InPlace>::SHAPE;
+        if !shape.flat || !shape.plain || shape.verified {
+            return None;
+        }
+        self.examine_flat::<T>(message.as_bytes())?;
+        let root = root_end::<T::InPlace<'static>>().wrapping_sub(size_of::<T::InPlace<'static>>());
+        // SAFETY: `examine_flat` checked that the message ends with the root. The root is aligned
+        // for the form, because both the slot and the root's offset in it are, and all bytes of a
+        // plain form are valid.
+        Some(unsafe { message.base().add(root) }.cast())
     }
 
     /// Checks that a message with the descriptor `found` is of type `T`.
@@ -190,9 +196,9 @@ impl Reader {
 
     /// Fast path of [`examine`](Self::examine) for a flat root with no other content: the header
     /// that writers produce for it is known in full and compared as a whole. Returns `None` for all
-    /// other messages, which may be valid too.
+    /// other messages, which may be valid too, and if the last message was of another type.
     #[inline(always)]
-    fn examine_flat<T>(&mut self, message: &[u8]) -> Option<Layout>
+    fn examine_flat<T>(&self, message: &[u8]) -> Option<Layout>
     where
         T: Transportable + 'static,
     {
@@ -202,7 +208,7 @@ impl Reader {
         if !is_flat || message.len() != len || len > self.limits.bytes {
             return None;
         }
-        let descriptor = self.descriptors.of::<T::InPlace<'static>>();
+        let descriptor = self.descriptors.last_if::<T::InPlace<'static>>()?;
         let found = Header::at_start_of(message)?;
         (found == Header::of_root(descriptor, len)).then(|| Layout::of_root(descriptor, len))
     }
@@ -462,6 +468,33 @@ mod tests {
         }
         reader.set_limits(Limits::default());
         assert!(!reader.is_clean);
+    }
+
+    #[derive(Transportable, Debug)]
+    #[repr(u8)]
+    enum Part {
+        Nothing,
+        Number(u64),
+    }
+
+    #[test]
+    fn each_tag_of_a_long_slice_is_checked() {
+        let part = |n| match n % 2 {
+            0 => Part::Nothing,
+            _ => Part::Number(u64::MAX),
+        };
+        let parts: Vec<Part> = (0..11).map(part).collect();
+        let mut reader = Reader::default();
+        let received = reader.read::<Vec<Part>>(message(&parts)).unwrap();
+        assert!(matches!(received.get()[9], Part::Number(u64::MAX)));
+        for i in 0..parts.len() {
+            let mut message = message(&parts);
+            let bytes = message.as_bytes_mut();
+            let slice = bytes.len() - size_of_val(&parts[..]);
+            bytes[slice + i * size_of::<Part>()] = 2;
+            let error = reader.read::<Vec<Part>>(message).unwrap_err().error;
+            assert!(error.to_string().contains(&format!("[{i}]")), "{error}");
+        }
     }
 
     #[test]

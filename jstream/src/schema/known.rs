@@ -62,10 +62,19 @@ pub(crate) struct Descriptors {
 impl Descriptors {
     #[inline]
     pub(crate) fn of<F: InPlace>(&mut self) -> u64 {
+        match self.last_if::<F>() {
+            Some(descriptor) => descriptor,
+            None => self.look_up(typeid::of::<F>(), F::describe),
+        }
+    }
+
+    /// Returns the descriptor of a form if it is the last one that was requested. Does not panic.
+    #[inline(always)]
+    pub(crate) fn last_if<F: InPlace>(&self) -> Option<u64> {
         let key = typeid::of::<F>();
         match self.last {
-            Some((last, descriptor)) if last == key => descriptor,
-            _ => self.look_up(key, F::describe),
+            Some((last, descriptor)) if last == key => Some(descriptor),
+            _ => None,
         }
     }
 

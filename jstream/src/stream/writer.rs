@@ -5,7 +5,7 @@ use std::slice;
 
 use super::framing::{Padding, place};
 use super::reader::Unread;
-use crate::buffer::{EmptyBuffer, LEAST_ALIGNMENT, MessageBuffer};
+use crate::buffer::{EmptyBuffer, LEAST_ALIGNMENT, MessageBuffer, Space};
 use crate::model::Transportable;
 use crate::write::{WriteError, Writer};
 
@@ -63,14 +63,13 @@ impl StreamWriter {
         // SAFETY: `start` is at most the capacity.
         let base = unsafe { self.jbuf.base().add(start) };
         // SAFETY: a buffer is aligned to 128, and `start` is a multiple of 16. The stream does not
-        // access its buffer before this handle is dropped below, and it is not read in place.
-        let mut rest = unsafe { EmptyBuffer::lent(base, room) };
-        let len = match writer.write_into(value, &mut rest) {
+        // access its buffer before the message has been written.
+        let space = unsafe { Space::new(base, room) };
+        let len = match writer.write_into(value, space) {
             Ok(len) => len,
             Err(unwritten) if unwritten.misaligned => return Err(Unplaced::Misaligned),
             Err(unwritten) => return Err(Unplaced::Error(unwritten.error)),
         };
-        drop(rest);
         // SAFETY: the writer initialised `len` bytes from `start` on.
         unsafe { self.commit(start, len) };
         Ok(())

@@ -45,6 +45,34 @@ pub const fn shape_of<S, F: InPlace>(_: Field<S, F>) -> Shape {
 /// Returns the shape of an enum of `size` bytes without fields.
 #[must_use]
 pub const fn fieldless<const N: usize>(size: usize, tags: [i128; N]) -> Shape {
+    match most_tag(size, tags) {
+        Some(most) => Shape::up_to(most),
+        None => Shape::leaf(size, false),
+    }
+}
+
+/// Returns the shape of an enum of `size` bytes with the tags `tags`, of `tag_size` bytes each, at
+/// its start. The shapes of all fields of its variants have been added up in `fields`.
+#[must_use]
+pub const fn with_fields<const N: usize>(
+    fields: Shape,
+    size: usize,
+    tag_size: usize,
+    tags: [i128; N],
+) -> Shape {
+    Shape {
+        most_tag: if fields.flat && fields.plain {
+            most_tag(tag_size, tags)
+        } else {
+            None
+        },
+        ..fields.tagged(size)
+    }
+}
+
+/// Returns the largest of these tags of `size` bytes, if they are one byte each and all numbers up
+/// to that one.
+const fn most_tag<const N: usize>(size: usize, tags: [i128; N]) -> Option<u8> {
     let mut dense = size == 1 && N <= 256;
     let mut rest: &[i128] = &tags;
     while let [tag, others @ ..] = rest {
@@ -57,9 +85,9 @@ pub const fn fieldless<const N: usize>(size: usize, tags: [i128; N]) -> Shape {
         reason = "there are 256 variants at most"
     )]
     if dense && N > 0 {
-        Shape::up_to(N.wrapping_sub(1) as u8)
+        Some(N.wrapping_sub(1) as u8)
     } else {
-        Shape::leaf(size, false)
+        None
     }
 }
 

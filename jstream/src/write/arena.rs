@@ -105,6 +105,11 @@ impl ValueArena {
         value
     }
 
+    /// Returns true if a chunk is larger than one that is always kept.
+    pub(super) fn is_large(&self) -> bool {
+        self.chunks.iter().any(|chunk| chunk.capacity() > KEEP)
+    }
+
     /// Drops all values. Keeps memory for the next message.
     #[inline]
     pub(super) fn clear(&mut self) {

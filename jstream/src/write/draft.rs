@@ -84,6 +84,11 @@ pub struct Draft<'b> {
     pub(super) borrows: bool,
     /// True if a shared target was not recorded, because it had one owner and nothing was borrowed.
     pub(super) skipped: bool,
+    /// True if the message was completed.
+    pub(super) is_complete: bool,
+    /// True if memory other than the jobs and the gathered text and arrays was used, or if any
+    /// memory has grown or is to be released.
+    pub(super) needs_clearing: bool,
     pub(super) scratch: Scratch<Self>,
     /// The state of restoring a received message in place, if that is in progress.
     pub(super) back: WriteBackState,
@@ -119,6 +124,8 @@ impl<'b> Draft<'b> {
             descriptor: 0,
             borrows: false,
             skipped: false,
+            is_complete: false,
+            needs_clearing: false,
             scratch: Scratch::new(),
             back: WriteBackState::new(),
             #[cfg(all(feature = "file", unix))]
@@ -149,6 +156,7 @@ impl<'b> Draft<'b> {
         self.misaligned = false;
         self.borrows = false;
         self.skipped = false;
+        self.is_complete = false;
     }
 
     /// Returns true if a target that was not recorded may have been met again.
@@ -170,6 +178,17 @@ impl<'b> Draft<'b> {
     /// Clears the message. Keeps memory for the next one.
     #[inline]
     pub(super) fn clear(&mut self) {
+        // The jobs of a complete message are done.
+        if self.is_complete && !self.needs_clearing && !self.scratch.jobs.has_grown() {
+            self.scratch.text.clear();
+            self.scratch.bulk.clear();
+        } else {
+            self.clear_all();
+        }
+    }
+
+    #[inline(never)]
+    fn clear_all(&mut self) {
         if self.back.active || self.refused.is_some() || self.oversized_field.is_some() {
             self.forget_failure();
         }
@@ -178,6 +197,7 @@ impl<'b> Draft<'b> {
             self.objects = EmptyBuffer::heap(0);
         }
         self.scratch.clear();
+        self.needs_clearing = self.objects.capacity() > KEEP || self.scratch.is_large();
     }
 
     #[cold]
@@ -223,6 +243,7 @@ impl<'b> Draft<'b> {
             self.full = true;
             return NO_ROOM;
         }
+        self.needs_clearing = true;
         self.scratch.text_pieces.push(Piece {
             start: text.as_ptr(),
             len: text.len(),
@@ -323,6 +344,7 @@ impl<'b> Draft<'b> {
         &mut self,
         values: impl ExactSizeIterator<Item = T>,
     ) -> &'b mut [T] {
+        self.needs_clearing = true;
         let slice = self.scratch.arena.slice(values);
         // SAFETY: the values were just written, do not move, are in no other slice, and stay until
         // the draft is cleared, which is after the last use of the slice.
@@ -335,6 +357,7 @@ impl<'b> Draft<'b> {
     ///
     /// As for [`keep_slice`](Self::keep_slice).
     pub(crate) unsafe fn keep_value<T: 'b>(&mut self, value: T) -> &'b T {
+        self.needs_clearing = true;
         let value = self.scratch.arena.value(value);
         // SAFETY: as for `keep_slice`; the box is not touched before it is dropped.
         unsafe { &*value }

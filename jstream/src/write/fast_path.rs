@@ -9,8 +9,8 @@ use std::slice;
 use super::draft::RECORD_MIN_BYTES;
 use super::error::WriteError;
 use super::writer::{Writer, takes_fast_path};
-use crate::buffer::{ALIGNMENT, EmptyBuffer, LEAST_ALIGNMENT};
-use crate::model::Transportable;
+use crate::buffer::{ALIGNMENT, LEAST_ALIGNMENT, Space};
+use crate::model::{InPlace, Transportable};
 use crate::wire::{HEADER_LEN, Header, align_up, root_end};
 
 /// Storage for such a message, aligned for the form.
@@ -47,19 +47,32 @@ impl Writer {
     pub(super) fn write_fast_to<T: Transportable>(
         &mut self,
         value: &T,
-        into: &EmptyBuffer,
+        into: &Space<'_>,
     ) -> Option<Result<usize, WriteError>> {
-        let len = root_end::<T::InPlace<'_>>();
-        let base = into.base();
-        let align = align_of::<T::InPlace<'_>>();
-        let is_aligned = align <= LEAST_ALIGNMENT || base.addr().get() % ALIGNMENT == 0;
-        if !takes_fast_path::<T::InPlace<'_>>() || len > into.capacity() || !is_aligned {
+        if !fits::<T::InPlace<'_>>(into) {
             return None;
         }
-        // SAFETY: the buffer has at least `len` bytes, as was just checked, and its base is aligned
-        // for the form: to 16, or to 128 if the form needs more.
-        let written = unsafe { self.write_fast(value, base.as_ptr()) };
-        Some(written.map(|()| len))
+        // SAFETY: the space has room for the message, and its base is aligned for the form.
+        let written = unsafe { self.write_fast(value, into.base().as_ptr()) };
+        Some(written.map(|()| root_end::<T::InPlace<'_>>()))
+    }
+
+    /// Like [`write_fast_to`](Self::write_fast_to), for values that are copied. Also returns `None`
+    /// if the last message was of another type. Does not panic.
+    #[inline(always)]
+    pub(super) fn write_plain<T: Transportable>(
+        &mut self,
+        value: &T,
+        into: &Space<'_>,
+    ) -> Option<usize> {
+        if !T::WIRE_IS_MEMORY || !fits::<T::InPlace<'_>>(into) {
+            return None;
+        }
+        let descriptor = self.descriptors.last_if::<T::InPlace<'_>>()?;
+        // SAFETY: the space has room for the message, its base is aligned for the form, and the
+        // memory of the value is its wire form.
+        unsafe { copy_root(descriptor, value, into.base().as_ptr()) };
+        Some(root_end::<T::InPlace<'_>>())
     }
 
     /// Writes the message of a form that takes the fast path. Initialises each byte up to the end
@@ -74,27 +87,62 @@ impl Writer {
         value: &T,
         base: *mut u8,
     ) -> Result<(), WriteError> {
-        let end = root_end::<T::InPlace<'_>>();
-        let header = Header::of_root(self.descriptors.of::<T::InPlace<'_>>(), end);
-        let at = align_up(HEADER_LEN, align_of::<T::InPlace<'_>>());
-        let root = base.wrapping_add(at).cast::<T::InPlace<'_>>();
-        // SAFETY: the caller has room for all of it.
-        unsafe { ptr::write_bytes(base, 0, end) };
-        // SAFETY: as above.
-        unsafe { base.cast::<Header>().write_unaligned(header) };
+        let descriptor = self.descriptors.of::<T::InPlace<'_>>();
         if T::WIRE_IS_MEMORY {
-            let bytes = ptr::from_ref(value).cast::<u8>();
-            // SAFETY: `WIRE_IS_MEMORY` guarantees that all bytes of the value are initialised and
-            // not behind a cell, and that the form has the same size.
-            unsafe { ptr::copy_nonoverlapping(bytes, root.cast(), size_of::<T::InPlace<'_>>()) };
+            // SAFETY: the caller's promise is passed on, and this is such a value.
+            unsafe { copy_root(descriptor, value, base) };
             return Ok(());
         }
+        // SAFETY: the caller's promise is passed on.
+        let root = unsafe { begin_root(descriptor, base) };
         let mut writing = self.writing(None, RECORD_MIN_BYTES);
         // SAFETY: the slot is aligned, writable and zeroed. A flat form has no pointers to other
         // memory.
         unsafe { value.write(root, &mut writing) };
         writing.refused.take().map_or(Ok(()), Err)
     }
+}
+
+/// Returns true if messages of this form take the fast path, and one has room in `into`, whose base
+/// is aligned for the form.
+#[inline(always)]
+fn fits<F: InPlace>(into: &Space<'_>) -> bool {
+    let is_aligned =
+        align_of::<F>() <= LEAST_ALIGNMENT || into.base().addr().get() % ALIGNMENT == 0;
+    takes_fast_path::<F>() && root_end::<F>() <= into.capacity() && is_aligned
+}
+
+/// Writes the header of a message that consists of a root, and zeroes the root. Returns its slot.
+///
+/// # Safety
+///
+/// `base` must be aligned for the form, and valid for writes up to the end of the root.
+#[inline(always)]
+unsafe fn begin_root<F>(descriptor: u64, base: *mut u8) -> *mut F {
+    let end = root_end::<F>();
+    // SAFETY: the caller has room for all of it.
+    unsafe { ptr::write_bytes(base, 0, end) };
+    let header = Header::of_root(descriptor, end);
+    // SAFETY: as above.
+    unsafe { base.cast::<Header>().write_unaligned(header) };
+    base.wrapping_add(align_up(HEADER_LEN, align_of::<F>()))
+        .cast()
+}
+
+/// Writes the message of a value whose memory is its wire form.
+///
+/// # Safety
+///
+/// As for [`begin_root`], and `T::WIRE_IS_MEMORY` must be true.
+#[inline(always)]
+unsafe fn copy_root<T: Transportable>(descriptor: u64, value: &T, base: *mut u8) {
+    debug_assert!(T::WIRE_IS_MEMORY);
+    // SAFETY: the caller's promise is passed on.
+    let root = unsafe { begin_root::<T::InPlace<'_>>(descriptor, base) };
+    let bytes = ptr::from_ref(value).cast::<u8>();
+    // SAFETY: `WIRE_IS_MEMORY` guarantees that all bytes of the value are initialised and not
+    // behind a cell, and that the form has the same size.
+    unsafe { ptr::copy_nonoverlapping(bytes, root.cast(), size_of::<T::InPlace<'_>>()) };
 }
 
 #[cfg(test)]
@@ -109,7 +157,7 @@ mod tests {
     use super::*;
     use crate::received::Wire;
     use crate::write::writer::LONGEST;
-    use crate::{Adapter, Limits, ReadError, Reader, Transportable};
+    use crate::{Adapter, EmptyBuffer, Limits, ReadError, Reader, Transportable};
 
     #[derive(Transportable, Debug, PartialEq, Clone, Copy)]
     #[repr(C, align(64))]

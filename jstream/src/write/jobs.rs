@@ -151,6 +151,17 @@ impl<D> Jobs<D> {
         Some(ValueSpan { values, count, at })
     }
 
+    /// Returns true if the queue has held more than one job since it was cleared.
+    #[inline(always)]
+    pub(super) fn has_grown(&self) -> bool {
+        self.peak_len > 0
+    }
+
+    /// Returns true if the list is longer than one that is always kept.
+    pub(super) fn is_large(&self) -> bool {
+        self.list.capacity() > KEEP
+    }
+
     /// Clears the queue. Keeps memory for the next message.
     #[inline]
     pub(super) fn clear(&mut self) {

@@ -77,6 +77,15 @@ impl<D> Scratch<D> {
         self.arena.clear();
     }
 
+    /// Returns true if there is memory that is released unless the next message needs it.
+    pub(super) fn is_large(&self) -> bool {
+        self.text.capacity().max(self.bulk.capacity()) > KEEP
+            || self.pieces.capacity().max(self.text_pieces.capacity()) > KEEP_PIECES
+            || self.jobs.is_large()
+            || self.shared.is_large()
+            || self.arena.is_large()
+    }
+
     /// Clears the vectors, and releases the memory that the last message did not need.
     #[cold]
     fn release(&mut self) {

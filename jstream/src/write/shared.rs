@@ -86,10 +86,15 @@ impl SharedTargets {
         });
     }
 
+    /// Returns true if the map is larger than one that is always kept.
+    pub(super) fn is_large(&self) -> bool {
+        self.known.capacity() > 2 * KEEP
+    }
+
     #[inline]
     pub(super) fn clear(&mut self) {
         // A target that is known was counted, and a map without targets was cleared before.
-        if self.count > 0 || self.known.capacity() > 2 * KEEP {
+        if self.count > 0 || self.is_large() {
             self.clear_targets();
         }
         self.root = None;

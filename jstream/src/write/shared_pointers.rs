@@ -22,6 +22,7 @@ impl<'b> Draft<'b> {
     /// may also be borrowed elsewhere in the message.
     #[inline(always)]
     pub(crate) fn shared<T: Target + ?Sized>(&mut self, target: &'b T, only: bool) -> [u64; 2] {
+        self.needs_clearing = true;
         self.skipped |= only && !self.borrows;
         if !only || self.borrows {
             if self.back.active {

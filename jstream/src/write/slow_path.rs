@@ -85,6 +85,7 @@ impl<'b> Draft<'b> {
         if self.back.active {
             self.overwrite_tag(tag);
         } else {
+            self.needs_clearing = true;
             self.scratch.text.push(u8::from(tag));
         }
     }
@@ -132,6 +133,7 @@ impl<'b> Draft<'b> {
             return false;
         }
         segment.reserve(len);
+        self.needs_clearing = true;
         true
     }
 

@@ -16,43 +16,59 @@ use super::scratch::Piece;
 use crate::buffer::EmptyBuffer;
 use crate::model::{InPlace, Transportable};
 use crate::read::assert_form;
-use crate::wire::{HEADER_LEN, align_up};
+use crate::wire::{HEADER_LEN, align_up, root_end};
 
 impl<'b> Draft<'b> {
     /// Writes the whole graph, but not the header.
     #[inline]
     pub(super) fn write_root<T: Transportable>(&mut self, root: &'b T) -> Result<(), Full> {
+        let span = self.begin_root(root)?;
+        // SAFETY: the place was just allocated for one value, which is borrowed for `'b`, and all
+        // before it was written.
+        unsafe { write_values::<T>(self, span)? };
+        self.write_targets()
+    }
+
+    /// Like [`write_root`](Self::write_root), after the graph was written once. Records all shared
+    /// targets.
+    #[cold]
+    pub(super) fn write_root_again<T: Transportable>(&mut self, root: &'b T) -> Result<(), Full> {
+        self.restart();
+        let span = self.begin_root(root)?;
+        // Queued, so that the code that writes the root is not inlined once more.
+        self.scratch.jobs.push(Job {
+            write: write_job::<T> as WriteJob<Self>,
+            span,
+        });
+        self.write_targets()
+    }
+
+    /// Allocates the place of the root, and zeroes everything before it. Fails if the root has no
+    /// room.
+    #[inline(always)]
+    fn begin_root<T: Transportable>(&mut self, root: &'b T) -> Result<ValueSpan, Full> {
         const { assert_form::<T::InPlace<'b>>() };
+        debug_assert_eq!(self.written, 0);
         if self.is_misaligned::<T::InPlace<'b>>() {
             return Err(Full);
         }
         let place = ptr::from_ref(root).cast::<T::InPlace<'b>>();
         self.scratch.shared.set_root(place);
         let at = align_up(HEADER_LEN, align_of::<T::InPlace<'b>>());
-        self.cursor = at.saturating_add(size_of::<T::InPlace<'b>>());
-        self.begin_objects()?;
-        let span = ValueSpan {
+        let end = root_end::<T::InPlace<'b>>();
+        self.cursor = end;
+        if end > self.limit {
+            return Err(Full);
+        }
+        self.reserve(end)?;
+        // SAFETY: there is room up to the end of the root in the buffer (invariant 1).
+        unsafe { ptr::write_bytes(self.base.as_ptr(), 0, at) };
+        self.written = at;
+        Ok(ValueSpan {
             values: ptr::from_ref(root).cast(),
             count: 1,
             at,
-        };
-        // SAFETY: the place was just allocated for one value, which is borrowed for `'b`.
-        unsafe { write_values::<T>(self, span)? };
-        self.write_targets()
-    }
-
-    /// Reserves and zeroes the header. Fails if the root, which ends at the cursor, has no room.
-    #[inline]
-    fn begin_objects(&mut self) -> Result<(), Full> {
-        debug_assert_eq!(self.written, 0);
-        if self.cursor > self.limit {
-            return Err(Full);
-        }
-        self.reserve(HEADER_LEN)?;
-        // SAFETY: there is room for the header in the buffer (invariant 1).
-        unsafe { ptr::write_bytes(self.base.as_ptr(), 0, HEADER_LEN) };
-        self.written = HEADER_LEN;
-        Ok(())
+        })
     }
 
     /// Writes all values that were queued.
@@ -151,6 +167,7 @@ impl<'b> Draft<'b> {
         } else if at.saturating_add(len) > self.limit_from_origin {
             return self.place_bulk_slow(values.as_ptr(), values.len());
         } else {
+            self.needs_clearing = true;
             let padded = self.scratch.bulk.len().wrapping_add(padding);
             self.scratch.bulk.resize(padded, 0);
             if T::WIRE_IS_MEMORY {

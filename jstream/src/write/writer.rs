@@ -14,7 +14,7 @@ use super::classes::Classes;
 use super::draft::{Draft, GATHER_ALWAYS_BELOW_BYTES, RECORD_MIN_BYTES};
 use super::error::{Full, WriteError, WriteFailure, WriteIntoError};
 use super::scratch::{KEEP_PIECES, Scratch};
-use crate::buffer::{EmptyBuffer, MessageBuffer};
+use crate::buffer::{EmptyBuffer, MessageBuffer, Space};
 #[cfg(all(feature = "file", unix))]
 use crate::class::Class;
 use crate::model::{InPlace, Transportable};
@@ -133,16 +133,12 @@ impl Writer {
         into: EmptyBuffer,
     ) -> Result<MessageBuffer, WriteFailure> {
         let mut into = into;
-        let fast = if T::WIRE_IS_MEMORY {
-            self.write_fast_to(value, &into)
-        } else {
-            None
+        let written = match self.write_plain(value, &into.space()) {
+            Some(len) => Ok(len),
+            None => self.write_measured(value, into.space()),
         };
-        let written = match fast {
-            Some(Ok(len)) => Ok(len),
-            _ => self.write_measured(value, &mut into),
-        };
-        // Inlined, because moving the handle of the buffer takes longer than writing.
+        // Inlined and in one place, because moving the handle of the buffer takes longer than
+        // writing.
         match written {
             // SAFETY: `len` bytes of the buffer were just written.
             Ok(len) => Ok(unsafe { MessageBuffer::from_empty(into, len) }),
@@ -158,7 +154,7 @@ impl Writer {
     fn write_measured<T: Transportable>(
         &mut self,
         value: &T,
-        into: &mut EmptyBuffer,
+        into: Space<'_>,
     ) -> Result<usize, WriteError> {
         self.write_into(value, into)
             .map_err(|unwritten| self.measured(value, unwritten.error))
@@ -208,9 +204,9 @@ impl Writer {
     pub(crate) fn write_into<T: Transportable>(
         &mut self,
         value: &T,
-        into: &mut EmptyBuffer,
+        into: Space<'_>,
     ) -> Result<usize, WriteIntoError> {
-        match self.write_fast_to(value, into) {
+        match self.write_fast_to(value, &into) {
             None => {}
             Some(Ok(len)) => return Ok(len),
             Some(Err(error)) => {
@@ -305,7 +301,7 @@ impl Writer {
     #[inline]
     pub(super) fn writing<'w, 'b>(
         &'w mut self,
-        into: Option<&'w mut EmptyBuffer>,
+        into: Option<Space<'w>>,
         record_min_bytes: usize,
     ) -> Writing<'w, 'b> {
         let draft = ptr::from_mut(&mut self.draft).cast::<Draft<'b>>();
@@ -375,8 +371,7 @@ impl<'b> Writing<'_, 'b> {
             return result;
         }
         *self.borrowing = Some(descriptor);
-        self.draft.restart();
-        self.draft.write_root(value)
+        self.draft.write_root_again(value)
     }
 }
 
@@ -439,8 +434,8 @@ impl Draft<'_> {
             text_len: self.text_len() as u64,
         };
         let bytes = header.to_bytes();
-        // SAFETY: `write_root` reserved and zeroed the first 40 bytes of the buffer, which nothing
-        // else accesses (invariant 1).
+        // SAFETY: `write_root` reserved and wrote more than the first 40 bytes of the buffer, which
+        // nothing else accesses (invariant 1).
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.base.as_ptr(), bytes.len()) };
     }
 
@@ -454,6 +449,7 @@ impl Draft<'_> {
             return Err(WriteError::TooLong { limit, field });
         }
         self.write_header(self.bulk_align());
+        self.is_complete = true;
         Ok(())
     }
 
@@ -514,14 +510,15 @@ impl Draft<'_> {
 
     /// Completes the message in the buffer and returns its length. If it does not fit, the error is
     /// the length that it needs.
-    fn finish(&self) -> Result<usize, usize> {
+    fn finish(&mut self) -> Result<usize, usize> {
         let bulk_align = self.bulk_align();
         let bulk_start = align_up(self.written, bulk_align);
+        // Each segment is at most as long as the limit, which is at most a quarter of the range.
         let len = self
             .bulk_cursor
             .wrapping_sub(ORIGIN)
-            .saturating_add(self.text_len())
-            .saturating_add(bulk_start);
+            .wrapping_add(self.text_len())
+            .wrapping_add(bulk_start);
         if len > self.capacity {
             return Err(len);
         }
@@ -540,17 +537,22 @@ impl Draft<'_> {
                 // SAFETY: the lengths of all parts add up to `len`, for which there is room.
                 unsafe { ptr::write_bytes(end, 0, padding) };
             }
-            let end = end.wrapping_add(padding);
-            // SAFETY: the lengths of all parts add up to `len`, for which there is room. Nothing
-            // else accesses the buffer (invariant 1), so nothing overlaps it.
-            unsafe { copy(bulk.as_ptr(), end, bulk.len()) };
-            let end = end.wrapping_add(bulk.len());
-            // SAFETY: as above.
-            unsafe { copy(text.as_ptr(), end, text.len()) };
+            let mut end = end.wrapping_add(padding);
+            if !bulk.is_empty() {
+                // SAFETY: the lengths of all parts add up to `len`, for which there is room.
+                // Nothing else accesses the buffer (invariant 1), so nothing overlaps it.
+                unsafe { copy(bulk.as_ptr(), end, bulk.len()) };
+                end = end.wrapping_add(bulk.len());
+            }
+            if !text.is_empty() {
+                // SAFETY: as above.
+                unsafe { copy(text.as_ptr(), end, text.len()) };
+            }
         } else {
             // SAFETY: the lengths of all parts add up to `len`, for which there is room.
             unsafe { self.copy_tail(padding, end) };
         }
+        self.is_complete = true;
         Ok(len)
     }
 

@@ -11,12 +11,9 @@ use super::slab::Slab;
 use crate::buffer::{EmptyBuffer, Place, Slot};
 use jstream_sync::Ordering;
 
-/// The ownership of one slot of a pool.
-pub(in crate::buffer) struct Lease {
-    slab: NonNull<Slab<Shared>>,
-    /// Stored as a whole word, so that a copy of the whole word does not stall on a narrower store.
-    slot: usize,
-}
+/// The ownership of a slot of a pool: its slab. The number of the slot is stored beside the lease,
+/// where it takes no word of its own.
+pub(in crate::buffer) struct Lease(NonNull<Slab<Shared>>);
 
 // SAFETY: all threads access a slab through shared references, and the slab lives as long as the
 // lease.
@@ -26,29 +23,16 @@ unsafe impl Sync for Lease {}
 
 impl Lease {
     #[inline]
-    pub(super) fn new(slab: NonNull<Slab<Shared>>, slot: u32) -> Self {
-        Self {
-            slab,
-            slot: slot as usize,
-        }
+    pub(super) fn new(slab: NonNull<Slab<Shared>>) -> Self {
+        Self(slab)
     }
 
-    #[inline]
-    fn number(&self) -> u32 {
-        #[allow(
-            clippy::cast_possible_truncation,
-            reason = "slots have numbers of 30 bits"
-        )]
-        let number = self.slot as u32;
-        number
-    }
-
-    /// Returns the place of the slot, which has `size` bytes.
-    pub(in crate::buffer) fn place(&self, size: usize) -> Place {
+    /// Returns the place of the slot with this number, which has `size` bytes.
+    pub(in crate::buffer) fn place(&self, slot: u32, size: usize) -> Place {
         // SAFETY: the slab lives at least until its slot is returned.
-        let slab = unsafe { self.slab.as_ref() };
+        let slab = unsafe { self.0.as_ref() };
         // SAFETY: the pool of the slab lives as long as the slab.
-        let (number, i) = unsafe { slab.shared.as_ref() }.table.split(self.number());
+        let (number, i) = unsafe { slab.shared.as_ref() }.table.split(slot);
         Place {
             region: number,
             offset: i.wrapping_mul(size),
@@ -59,24 +43,23 @@ impl Lease {
     ///
     /// # Safety
     ///
-    /// The lease and all other handles of the slot must not be used again. `base` and `capacity`
-    /// must be those of the slot.
+    /// No other handle of the slot may be used again. `slot`, `base` and `capacity` must be those
+    /// of the slot.
     #[inline]
-    pub(in crate::buffer) unsafe fn end(&self, base: NonNull<u8>, capacity: usize) {
-        let slab = self.slab;
+    pub(in crate::buffer) unsafe fn end(self, slot: u32, base: NonNull<u8>, capacity: usize) {
+        let slab = self.0;
         // SAFETY: the slab lives at least until its slot is returned.
         let shared = unsafe { slab.as_ref() }.shared;
         // SAFETY: the pool of the slab lives as long as the slab.
         if let Some(reclaim) = &unsafe { shared.as_ref() }.options.reclaim {
             if !is_reclaiming(reclaim) {
-                let slot = self.slot;
                 // SAFETY: the caller promises that this is the only handle from now on.
-                let slot = unsafe { Slot::pooled(base, capacity, Lease { slab, slot }) };
+                let slot = unsafe { Slot::pooled(base, capacity, self, slot) };
                 return hand_over(reclaim.clone(), EmptyBuffer::from_slot(slot));
             }
         }
         // SAFETY: the caller's promise is passed on.
-        unsafe { give_back(slab, self.number()) };
+        unsafe { give_back(slab, slot) };
     }
 }
 

@@ -288,7 +288,7 @@ impl Shared {
         class: usize,
     ) -> EmptyBuffer {
         let (_, i) = self.table.split(slot);
-        let lease = Lease::new(slab, slot);
+        let lease = Lease::new(slab);
         let size = slot_size(class);
         // SAFETY: slabs live as long as the table.
         let base = unsafe { slab.as_ref() }.base.load(Ordering::Relaxed);
@@ -297,7 +297,7 @@ impl Shared {
         // SAFETY: mappings are not at address 0.
         let base = unsafe { NonNull::new_unchecked(base) };
         // SAFETY: the address, size and lease are those of the slot, which the caller owned.
-        let slot = unsafe { Slot::pooled(base, size, lease) };
+        let slot = unsafe { Slot::pooled(base, size, lease, slot) };
         EmptyBuffer::from_slot(slot)
     }
 
