@@ -161,6 +161,8 @@ impl<'b> Draft<'b> {
         self.base = grown.base();
         self.capacity = grown.capacity();
         self.objects = grown;
+        // It is released if later messages are much shorter.
+        self.needs_clearing = true;
         Ok(())
     }
 }

@@ -571,3 +571,22 @@ impl Draft<'_> {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Writer;
+    use crate::write::scratch::KEEP;
+
+    #[test]
+    fn the_memory_of_a_large_root_is_released() {
+        const COUNT: usize = 2 * KEEP / size_of::<u64>();
+        let large: Box<[u64; COUNT]> = vec![7; COUNT].try_into().unwrap();
+        let mut writer = Writer::default();
+        writer.gather(&*large, |_| ()).unwrap();
+        assert!(writer.draft.objects.capacity() > KEEP);
+        for _ in 0..2 {
+            writer.gather(&"short", |_| ()).unwrap();
+        }
+        assert!(writer.draft.objects.capacity() <= KEEP);
+    }
+}
