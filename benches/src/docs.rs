@@ -202,7 +202,8 @@ fn application(rows: &[&Row]) -> [String; 9] {
         let row = rows
             .iter()
             .find(|row| row.subject == subject && row.metric == metric)?;
-        (row.value > 0.0).then_some(row.value)
+        let value = row.median().unwrap_or(row.value);
+        (value > 0.0).then_some(value)
     };
     let total = |subject| of(subject, "total");
     let mpi = LIBRARIES.iter().filter_map(|library| total(library.name));
