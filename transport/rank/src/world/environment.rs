@@ -149,9 +149,8 @@ impl ProcessRole {
     fn options(&self, options: &WorldOptions) -> WorldOptions {
         let mut options = options.clone();
         options.session = self.session.or(options.session);
-        if let Some(sharers) = self.sharers {
-            options.spin_among(sharers);
-        }
+        let sharers = self.sharers.unwrap_or(self.threads);
+        options.spin_among(sharers, self.sharers.is_some());
         options
     }
 
@@ -283,8 +282,8 @@ impl World {
     /// strangers on the network can't join. The file is in `jstream-UID` of the folder for
     /// temporary files. Only the same user can read it, and it is removed when all have joined.
     ///
-    /// If it is known how many ranks run on the cores of this process, and the time to spin is the
-    /// default, [`WorldOptions`] says for how long waiting ranks spin.
+    /// [`WorldOptions`] says for how long waiting ranks spin, which depends on the number of ranks
+    /// that are known to run on the cores of this process.
     ///
     /// # Errors
     ///

@@ -60,15 +60,16 @@ impl WorldOptions {
     }
 
     /// Sets the time to spin of ranks of which `sharers` run on the cores of this process, unless
-    /// the program has set it.
-    pub(super) fn spin_among(&mut self, sharers: u32) {
+    /// the program has set it. If other processes may run more of them, `are_all` is false.
+    pub(super) fn spin_among(&mut self, sharers: u32, are_all: bool) {
         let cores = available_parallelism().map_or(1, NonZero::get);
         let has_core = usize::try_from(sharers).is_ok_and(|sharers| sharers <= cores);
         let time = match (has_core, cores) {
             (false, _) => SPIN_OF_SHARERS,
             // The system and the other threads of the process need the core, too.
             (true, 1) => return,
-            (true, _) => SPIN_OF_OWNERS,
+            (true, _) if are_all => SPIN_OF_OWNERS,
+            (true, _) => return,
         };
         let default = Options::new(self.transport.pool.clone()).spin;
         for spin in [&mut self.transport.spin, &mut self.rank.spin] {
@@ -82,5 +83,42 @@ impl WorldOptions {
 impl Default for WorldOptions {
     fn default() -> Self {
         Self::new(Options::default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_spin_for_as_long_as_they_have_cores() {
+        let spin_of = |sharers, are_all| {
+            let mut options = WorldOptions::default();
+            options.spin_among(sharers, are_all);
+            assert_eq!(options.rank.spin, options.transport.spin);
+            options.rank.spin
+        };
+        let default = WorldOptions::default().rank.spin;
+        let has_one_core = available_parallelism().is_ok_and(|cores| cores.get() == 1);
+        let of_owners = if has_one_core {
+            default
+        } else {
+            SPIN_OF_OWNERS
+        };
+        assert_eq!(spin_of(1, true), of_owners);
+        assert_eq!(spin_of(1, false), default);
+        assert_eq!(spin_of(u32::MAX, true), SPIN_OF_SHARERS);
+        assert_eq!(spin_of(u32::MAX, false), SPIN_OF_SHARERS);
+    }
+
+    #[test]
+    fn a_time_of_the_program_stays() {
+        let mut options = WorldOptions::default();
+        options.rank.spin = Duration::ZERO;
+        options.transport.spin = Duration::from_secs(1);
+        options.spin_among(u32::MAX, true);
+        options.spin_among(1, true);
+        assert_eq!(options.rank.spin, Duration::ZERO);
+        assert_eq!(options.transport.spin, Duration::from_secs(1));
     }
 }

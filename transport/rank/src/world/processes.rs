@@ -113,7 +113,7 @@ pub(super) fn start(
     let session = options.session.map_or_else(Session::new, Ok)?;
     options.session = Some(session);
     let size = ranks.end;
-    options.spin_among(size);
+    options.spin_among(size, true);
     let meeting = Meeting::open(addresses, size, &options)?;
     let addresses = meeting.addresses().iter().map(Address::to_string);
     let addresses = addresses.collect::<Vec<_>>().join(" ");

@@ -46,7 +46,7 @@ impl World {
     ) -> Result<Vec<R>, WorldError> {
         check_size(size)?;
         let mut options = options.clone();
-        options.spin_among(size);
+        options.spin_among(size, true);
         let worlds = crate::threads(size, &options.rank).into_iter();
         let site = Site {
             session: Session::new()?,
@@ -81,7 +81,7 @@ impl World {
         let meeting = Meeting::open(addresses, size, options)?;
         let mut options = options.clone();
         options.session = Some(meeting.session());
-        options.spin_among(size);
+        options.spin_among(size, true);
         let addresses = meeting.addresses().to_vec();
         let mut meeting = Some(meeting);
         let joining = (0..size).map(|rank| {
