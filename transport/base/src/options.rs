@@ -44,9 +44,10 @@ pub struct Options {
     pub send_timeout: Duration,
     /// Time for which a waiting thread polls before it sleeps (default 10 us, 1 us on a single
     /// core). Sleeping and waking cost 15 to 30 us on many machines; polling occupies a core.
-    /// The time is shortened while polling is in vain. Then, as long as other threads use the core
-    /// meanwhile, the thread yields to them for up to 1 ms before it sleeps. With zero it neither
-    /// polls nor yields, and with `Duration::MAX` it never sleeps.
+    /// Then the thread yields the core between polls before it sleeps: for up to 1 ms as long as
+    /// other threads use the core meanwhile, otherwise for some 40 us. Both times are shortened
+    /// while waiting is in vain. With zero it neither polls nor yields, and with `Duration::MAX` it
+    /// never sleeps.
     pub spin: Duration,
     /// True if each message is recorded as a `tracing` event of level TRACE (default false).
     /// Connections are always recorded.

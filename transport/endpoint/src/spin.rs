@@ -10,8 +10,12 @@ use jstream_device::deadline::Deadline;
 const LOOKS: u32 = 8;
 
 /// Number of times that the thread yields the processor in vain before it sleeps. If there are more
-/// threads than cores, the awaited thread gets to run.
-const YIELDS: u8 = 2;
+/// threads than cores, the awaited thread gets to run. The number is halved for each recent wait in
+/// vain, down to `LEAST_YIELDS`.
+const MOST_YIELDS: u8 = 128;
+
+/// Smallest number of yields in vain before a sleep.
+const LEAST_YIELDS: u8 = 2;
 
 /// Time for which the thread yields the processor to others before it sleeps. If the threads of a
 /// core wait for one another, yielding takes less time than sleeping and waking.
@@ -83,7 +87,7 @@ impl Spin {
             full,
             left: Duration::MAX,
             looks,
-            yields: YIELDS,
+            yields: (MOST_YIELDS >> vain).max(LEAST_YIELDS),
             has_let_run: false,
             slept: None,
             in_vain: false,
@@ -279,8 +283,20 @@ mod tests {
             spin.again() && spin.begun.is_some(),
             "the clock was not read"
         );
-        assert!(spin.has_let_run || spin.yields < YIELDS, "it did not yield");
+        assert!(
+            spin.has_let_run || spin.yields < LEAST_YIELDS,
+            "it did not yield"
+        );
         assert!(looks(&mut spin) < 1_000_000 && spin.was_in_vain());
+    }
+
+    #[test]
+    fn waits_in_vain_shorten_the_next_ones() {
+        let yields = |vain| Spin::begin(Duration::from_secs(100), vain, Deadline::NEVER).yields;
+        assert_eq!([0, 1, 5].map(yields), [MOST_YIELDS, MOST_YIELDS / 2, 4]);
+        assert_eq!(yields(MOST_VAIN), LEAST_YIELDS);
+        let passed = Deadline::after(Duration::ZERO);
+        assert_eq!(Spin::begin(Duration::MAX, 0, passed).yields, 0);
     }
 
     #[test]
