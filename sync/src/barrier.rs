@@ -36,12 +36,16 @@ impl Barriers {
         system::of_this_process()
     }
 
-    /// Returns the cheapest kind of barriers that the system offers to this process and another
-    /// one. With [`Processes`](Self::Processes), barriers of other processes take effect in this
-    /// one from now on. This kind can be used if both processes have got it.
+    /// Returns the kind of barriers for threads of this process and another one: always
+    /// [`Both`](Self::Both).
+    ///
+    /// With [`Processes`](Self::Processes), wake-ups are lost. When a thread ends, Linux (up to 6.x
+    /// at least) marks its processor as one without a registered process, and does not set the
+    /// mark again if a thread of the same process runs next. The barrier of another process then
+    /// skips this processor.
     #[must_use]
     pub fn across_processes() -> Self {
-        system::across_processes()
+        Self::Both
     }
 
     /// Executes the barrier of the ringing thread.
@@ -83,14 +87,6 @@ mod system {
         })
     }
 
-    pub(super) fn across_processes() -> Barriers {
-        static REGISTERED: OnceLock<Barriers> = OnceLock::new();
-        *REGISTERED.get_or_init(|| {
-            let register = MembarrierCommand::RegisterGlobalExpedited;
-            registered(register, Barriers::Processes)
-        })
-    }
-
     /// Registers the process, and returns `barriers` if the system offers them.
     fn registered(register: MembarrierCommand, barriers: Barriers) -> Barriers {
         match membarrier(register).and_then(|()| execute(barriers)) {
@@ -123,10 +119,6 @@ mod system {
     use super::Barriers;
 
     pub(super) fn of_this_process() -> Barriers {
-        Barriers::Both
-    }
-
-    pub(super) fn across_processes() -> Barriers {
         Barriers::Both
     }
 
