@@ -13,8 +13,8 @@ use crate::{Ordering, fence};
 pub enum Barriers {
     /// The sleeping thread executes the barrier for all threads of its process (`membarrier`).
     Process,
-    /// The sleeping thread executes the barrier for all threads of the processes that have called
-    /// [`across_processes`](Self::across_processes).
+    /// The sleeping thread executes the barrier for all threads of the registered processes. Not
+    /// reliable, see [`across_processes`](Self::across_processes).
     Processes,
     /// Each side executes its own barrier.
     Both,
@@ -39,9 +39,9 @@ impl Barriers {
     /// Returns the kind of barriers for threads of this process and another one: always
     /// [`Both`](Self::Both).
     ///
-    /// With [`Processes`](Self::Processes), wake-ups are lost. When a thread ends, Linux (up to 6.x
-    /// at least) marks its processor as one without a registered process, and does not set the
-    /// mark again if a thread of the same process runs next. The barrier of another process then
+    /// With [`Processes`](Self::Processes), wake-ups are lost: when a thread ends, Linux (6.18 at
+    /// least) clears the mark of its processor that tells of a registered process, and does not set
+    /// it again if a thread of the same process runs next. The barrier of another process then
     /// skips this processor.
     #[must_use]
     pub fn across_processes() -> Self {
