@@ -2,7 +2,9 @@
 //!
 //! The ringing thread executes its barrier for each message, the sleeping thread only before it
 //! sleeps. If the system has `membarrier`, the sleeping thread makes all processors that run the
-//! ringing threads execute a barrier, and the ringing thread needs only a compiler fence.
+//! ringing threads execute a barrier, and the ringing thread needs only a compiler fence. All of them
+//! are threads of one process: the barrier of the system across processes is not reliable, because
+//! Linux (6.18 at least) skips a processor on which a thread of the other process has just ended.
 
 use std::sync::atomic::compiler_fence;
 
@@ -13,9 +15,6 @@ use crate::{Ordering, fence};
 pub enum Barriers {
     /// The sleeping thread executes the barrier for all threads of its process (`membarrier`).
     Process,
-    /// The sleeping thread executes the barrier for all threads of the registered processes. Not
-    /// reliable, see [`across_processes`](Self::across_processes).
-    Processes,
     /// Each side executes its own barrier.
     Both,
 }
@@ -36,25 +35,13 @@ impl Barriers {
         system::of_this_process()
     }
 
-    /// Returns the kind of barriers for threads of this process and another one: always
-    /// [`Both`](Self::Both).
-    ///
-    /// With [`Processes`](Self::Processes), wake-ups are lost: when a thread ends, Linux (6.18 at
-    /// least) clears the mark of its processor that tells of a registered process, and does not set
-    /// it again if a thread of the same process runs next. The barrier of another process then
-    /// skips this processor.
-    #[must_use]
-    pub fn across_processes() -> Self {
-        Self::Both
-    }
-
     /// Executes the barrier of the ringing thread.
     #[inline]
     pub fn pass(self) {
         match self {
             // In a model, stands for the effect of the sleeping side's barrier on this side.
-            Self::Process | Self::Processes if cfg!(loom) => fence(Ordering::SeqCst),
-            Self::Process | Self::Processes => compiler_fence(Ordering::SeqCst),
+            Self::Process if cfg!(loom) => fence(Ordering::SeqCst),
+            Self::Process => compiler_fence(Ordering::SeqCst),
             Self::Both => fence(Ordering::SeqCst),
         }
     }
@@ -82,23 +69,17 @@ mod system {
     pub(super) fn of_this_process() -> Barriers {
         static REGISTERED: OnceLock<Barriers> = OnceLock::new();
         *REGISTERED.get_or_init(|| {
-            let register = MembarrierCommand::RegisterPrivateExpedited;
-            registered(register, Barriers::Process)
+            let registered = membarrier(MembarrierCommand::RegisterPrivateExpedited);
+            match registered.and_then(|()| execute(Barriers::Process)) {
+                Ok(()) => Barriers::Process,
+                Err(_) => Barriers::Both,
+            }
         })
-    }
-
-    /// Registers the process, and returns `barriers` if the system offers them.
-    fn registered(register: MembarrierCommand, barriers: Barriers) -> Barriers {
-        match membarrier(register).and_then(|()| execute(barriers)) {
-            Ok(()) => barriers,
-            Err(_) => Barriers::Both,
-        }
     }
 
     fn execute(barriers: Barriers) -> rustix::io::Result<()> {
         match barriers {
             Barriers::Process => membarrier(MembarrierCommand::PrivateExpedited),
-            Barriers::Processes => membarrier(MembarrierCommand::GlobalExpedited),
             Barriers::Both => Ok(()),
         }
     }

@@ -27,7 +27,6 @@ use super::mapping::{DATA, Lane, Mapping};
 use super::outgoing::ShmOutgoing;
 use super::remote::{Nonce, NonceMark, Remote};
 use super::ring::{Consumer, INLINE, Producer};
-use super::signal::Barriers;
 use super::trusted::{Offered, TrustedInbox};
 use crate::connection::{Connection, Interest, Limits};
 use crate::credentials::Credentials;
@@ -40,7 +39,8 @@ use jstream_base::Address;
 use jstream_base::HandshakeError;
 use jstream_base::Options;
 
-/// Flag: barriers of other processes take effect in the sender's process.
+/// Flag of earlier versions, without effect: barriers of other processes were to take effect in the
+/// sender's process.
 const PASSES_BARRIERS: u64 = 1;
 /// Flag: the sender reads the other side's memory.
 const READS: u64 = 2;
@@ -81,14 +81,6 @@ impl Offer {
             },
             flags,
         })
-    }
-}
-
-fn our_flags() -> u64 {
-    if Barriers::across_processes() == Barriers::Processes {
-        PASSES_BARRIERS
-    } else {
-        0
     }
 }
 
@@ -159,7 +151,7 @@ pub(super) fn connect(
     let mut trusted = Offered::new(options);
     let ours = Offer {
         mark: mark(&nonce, options),
-        flags: our_flags() | trusted.flag(TRUSTS),
+        flags: trusted.flag(TRUSTS),
     };
     talk.say(&ours.to_bytes(), &[])?;
     let mut given = Vec::new();
@@ -187,7 +179,6 @@ pub(super) fn connect(
         lanes: [outgoing, incoming],
         nonce,
         theirs,
-        passes: ours.flags & offer.flags & PASSES_BARRIERS != 0,
         read: options.remote_reads && offer.flags & READS != 0,
         remote,
         trusted,
@@ -229,7 +220,7 @@ pub(super) fn accept(
     let mut trusted = Offered::new(options);
     let ours = Offer {
         mark: mark(&nonce, options),
-        flags: our_flags() | trusted.flag(TRUSTS) | if remote.is_ok() { READS } else { 0 },
+        flags: trusted.flag(TRUSTS) | if remote.is_ok() { READS } else { 0 },
     };
     let trusts = offer.flags & TRUSTS != 0;
     let mut descriptors = vec![memory.as_fd(), theirs_too.as_fd()];
@@ -248,7 +239,6 @@ pub(super) fn accept(
         lanes: [outgoing, incoming],
         nonce,
         theirs,
-        passes: ours.flags & offer.flags & PASSES_BARRIERS != 0,
         read: options.remote_reads && can & READS != 0,
         remote,
         trusted,
@@ -285,7 +275,6 @@ struct Made {
     lanes: [Lane; 2],
     nonce: Nonce,
     theirs: Hello,
-    passes: bool,
     /// True if the peer reads this process's memory.
     read: bool,
     remote: Result<Remote, Unread>,
@@ -297,11 +286,6 @@ impl Made {
     fn connection(self, options: &Options) -> Connection {
         let [published, consumed] = self.sockets;
         let [outgoing, incoming] = self.lanes;
-        let barriers = if self.passes {
-            Barriers::Processes
-        } else {
-            Barriers::Both
-        };
         let identity = Credentials::identity(published.as_fd());
         let mut degraded = Vec::new();
         if let Err(Unread::Failed(error)) = &self.remote {
@@ -323,10 +307,10 @@ impl Made {
             self.nonce,
         );
         let line = Arc::new(line.with_outbox(self.trusted.into_outbox()));
-        let sends = ShmOutgoing::new(line.clone(), Producer::new(outgoing, barriers), self.read);
+        let sends = ShmOutgoing::new(line.clone(), Producer::new(outgoing), self.read);
         let receives = ShmIncoming::new(
             line.clone(),
-            Consumer::new(incoming, barriers),
+            Consumer::new(incoming),
             self.remote.ok(),
             options.pool.clone(),
             options.max_message,

@@ -15,7 +15,7 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
 
-use super::signal::{self, Barriers};
+use super::signal;
 
 const SLOTS: usize = 2;
 
@@ -36,11 +36,11 @@ type Publish = fn(&AtomicU64, u64, &AtomicU64) -> bool;
 type Arm = fn(&AtomicU64);
 
 fn publish(word: &AtomicU64, value: u64, armed: &AtomicU64) -> bool {
-    signal::publish(word, value, armed, Barriers::Both)
+    signal::publish(word, value, armed)
 }
 
 fn arm(armed: &AtomicU64) {
-    signal::arm(armed, Barriers::Both);
+    signal::arm(armed);
 }
 
 impl ShmModel {
@@ -150,7 +150,7 @@ fn without_the_barrier_of_the_sleeper_it_does_not_see_what_is_published() {
 fn a_slot_is_not_published_by_a_relaxed_store() {
     let publish: Publish = |word, value, armed| {
         word.store(value, Ordering::Relaxed);
-        signal::wanted(armed, Barriers::Both)
+        signal::wanted(armed)
     };
     messages(1, publish, arm);
 }

@@ -32,7 +32,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::mapping::{Control, DATA, Lane, SLOT, SLOTS};
-use super::signal::{self, Barriers};
+use super::signal;
 use jstream_base::HeaderError;
 
 /// Position of the header in a slot, in words. The payload follows it.
@@ -163,7 +163,6 @@ fn front_after(place: u64) -> u64 {
 /// The publishing side.
 pub(super) struct Producer {
     lane: Lane,
-    barriers: Barriers,
     /// The position of the next slot.
     at: u64,
     /// The last value of `Consumed` that was read.
@@ -180,10 +179,9 @@ pub(super) struct Producer {
 }
 
 impl Producer {
-    pub(super) fn new(lane: Lane, barriers: Barriers) -> Self {
+    pub(super) fn new(lane: Lane) -> Self {
         Self {
             lane,
-            barriers,
             at: 0,
             consumed: 0,
             data_at: 0,
@@ -296,7 +294,7 @@ impl Producer {
         }
         let armed = self.lane.control(Control::ConsumerArmed);
         let [word, ..] = self.lane.slot(self.at);
-        let wake = signal::publish(word, mark.to_word(self.at), armed, self.barriers);
+        let wake = signal::publish(word, mark.to_word(self.at), armed);
         self.at = self.at.wrapping_add(1);
         wake
     }
@@ -305,7 +303,7 @@ impl Producer {
     /// slots were consumed since the last check; otherwise the consumer will wake this side.
     pub(super) fn arm(&self) -> bool {
         let armed = self.lane.control(Control::ProducerArmed);
-        signal::arm(armed, self.barriers);
+        signal::arm(armed);
         if self.consumed() == self.consumed {
             return false;
         }
@@ -324,7 +322,6 @@ fn index(position: u64) -> usize {
 /// The consuming side.
 pub(super) struct Consumer {
     lane: Lane,
-    barriers: Barriers,
     /// The position of the next slot.
     at: u64,
     /// The place of the next data.
@@ -332,10 +329,9 @@ pub(super) struct Consumer {
 }
 
 impl Consumer {
-    pub(super) fn new(lane: Lane, barriers: Barriers) -> Self {
+    pub(super) fn new(lane: Lane) -> Self {
         Self {
             lane,
-            barriers,
             at: 0,
             data_at: 0,
         }
@@ -388,14 +384,14 @@ impl Consumer {
         self.data_at = self.data_at(mark).wrapping_add(data);
         let consumed = self.lane.control(Control::Consumed);
         let armed = self.lane.control(Control::ProducerArmed);
-        signal::publish(consumed, self.at, armed, self.barriers)
+        signal::publish(consumed, self.at, armed)
     }
 
     /// Announces that this side is about to sleep. Returns true, and withdraws the announcement, if
     /// a slot is published; otherwise the producer will wake this side.
     pub(super) fn arm(&self) -> bool {
         let armed = self.lane.control(Control::ConsumerArmed);
-        signal::arm(armed, self.barriers);
+        signal::arm(armed);
         if matches!(self.next(), Ok(None)) {
             return false;
         }

@@ -9,13 +9,13 @@
 //! other side armed?        word changed?
 //! ```
 //!
-//! At least one side sees the step of the other one. This is the protocol and the
-//! [barrier](Barriers) of a [`DekkerFlag`](jstream_sync::flag::DekkerFlag). The flag itself is a
-//! word that the other process can write, and a byte on a socket wakes the sleeping side.
+//! At least one side sees the step of the other one. This is the protocol of a
+//! [`DekkerFlag`](jstream_sync::flag::DekkerFlag) of frequent sleepers: each side executes a fence.
+//! The flag itself is a word that the other process can write, and a byte on a socket wakes the
+//! sleeping side.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-pub(super) use jstream_sync::barrier::Barriers;
 use jstream_sync::fence;
 
 /// An atomic word of a ring: in shared memory, or in a model.
@@ -64,22 +64,22 @@ impl Word for loom::sync::atomic::AtomicU64 {
 /// other side sleeps and must be woken. In this case `armed` is cleared, so only one call returns
 /// true.
 #[inline]
-pub(super) fn publish<W: Word>(word: &W, value: u64, armed: &W, barriers: Barriers) -> bool {
+pub(super) fn publish<W: Word>(word: &W, value: u64, armed: &W) -> bool {
     word.set(value, Ordering::Release);
-    wanted(armed, barriers)
+    wanted(armed)
 }
 
 /// Does the same as [`publish`] for a value that was stored before.
 #[inline]
-pub(super) fn wanted<W: Word>(armed: &W, barriers: Barriers) -> bool {
-    barriers.pass();
+pub(super) fn wanted<W: Word>(armed: &W) -> bool {
+    fence(Ordering::SeqCst);
     armed.get(Ordering::Relaxed) != 0 && armed.replace(0, Ordering::Relaxed) != 0
 }
 
 /// Announces that this side is about to sleep. The caller must check its condition only afterwards.
-pub(super) fn arm<W: Word>(armed: &W, barriers: Barriers) {
+pub(super) fn arm<W: Word>(armed: &W) {
     armed.set(1, Ordering::Relaxed);
-    barriers.make_all_pass();
+    fence(Ordering::SeqCst);
 }
 
 /// Withdraws the announcement: this side does not sleep.

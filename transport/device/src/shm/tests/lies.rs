@@ -15,7 +15,6 @@ use super::super::mapping::{Control, DATA, LENGTH, Lane, Mapping, SLOTS};
 use super::super::outgoing::ShmOutgoing;
 use super::super::remote::{Nonce, NonceMark, Remote};
 use super::super::ring::{Consumer, Producer};
-use super::super::signal::Barriers;
 use super::*;
 use jstream_base::{ConnectError, HandshakeError};
 
@@ -47,7 +46,7 @@ pub(super) fn victim() -> Victim {
         in_lane.clone(),
         nonce,
     ));
-    let producer = Producer::new(out_lane.clone(), Barriers::Both);
+    let producer = Producer::new(out_lane.clone());
     Victim {
         incoming: incoming(&line, &in_lane, mark, &Pool::default()),
         outgoing: ShmOutgoing::new(line.clone(), producer, true),
@@ -61,7 +60,7 @@ pub(super) fn victim() -> Victim {
 /// Returns a receive half at the beginning of a lane.
 fn incoming(line: &Arc<ShmConnection>, lane: &Lane, mark: NonceMark, pool: &Pool) -> ShmIncoming {
     let remote = Remote::probe(std::process::id().try_into().unwrap(), mark).unwrap();
-    let consumer = Consumer::new(lane.clone(), Barriers::Both);
+    let consumer = Consumer::new(lane.clone());
     ShmIncoming::new(line.clone(), consumer, Some(remote), pool.clone(), MAX)
 }
 

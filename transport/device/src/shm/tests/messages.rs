@@ -5,7 +5,6 @@ use std::io::IoSlice;
 use super::super::mapping::{DATA, Mapping, SLOTS};
 use super::super::outgoing::REMOTE_FROM;
 use super::super::ring::{Consumer, INLINE, Kind, Producer, SlotMark, Stretch};
-use super::super::signal::Barriers;
 use super::*;
 
 /// Sends each received message back in its buffer, until the connection ends.
@@ -205,8 +204,8 @@ fn closing_wakes_both_sides() {
 fn data_begins_at_the_front_again_when_all_is_consumed() {
     let (mapping, _) = Mapping::create().unwrap();
     let [lane, _] = mapping.lanes();
-    let mut producer = Producer::new(lane.clone(), Barriers::Both);
-    let mut consumer = Consumer::new(lane, Barriers::Both);
+    let mut producer = Producer::new(lane.clone());
+    let mut consumer = Consumer::new(lane);
     let mut publish = |n| {
         assert!(producer.has_room(n, Stretch::of(n)).unwrap());
         let at = producer.data_at();

@@ -4,7 +4,6 @@ use std::sync::atomic::Ordering;
 
 use super::super::mapping::{Control, DATA, Mapping, SLOTS};
 use super::super::ring::{Consumer, Kind, Producer, SlotMark, Stretch, lap};
-use super::super::signal::Barriers;
 
 /// Returns a ring as if this many slots and bytes of data had been used before.
 fn ring_at(at: u64, data_at: u64) -> (Producer, Consumer) {
@@ -16,8 +15,8 @@ fn ring_at(at: u64, data_at: u64) -> (Producer, Consumer) {
         lane.slot(position)[0].store(mark, Ordering::Relaxed);
     }
     lane.control(Control::Consumed).store(at, Ordering::Relaxed);
-    let producer = Producer::new(lane.clone(), Barriers::Both).starting_at(at, data_at);
-    let consumer = Consumer::new(lane, Barriers::Both).starting_at(at, data_at);
+    let producer = Producer::new(lane.clone()).starting_at(at, data_at);
+    let consumer = Consumer::new(lane).starting_at(at, data_at);
     (producer, consumer)
 }
 
