@@ -2,8 +2,9 @@
 //!
 //! The ringing thread executes its barrier for each message, the sleeping thread only before it
 //! sleeps. If the system has `membarrier`, the sleeping thread makes all processors that run the
-//! ringing threads execute a barrier, and the ringing thread needs only a compiler fence. All of them
-//! are threads of one process: the barrier of the system across processes is not reliable, because
+//! ringing threads execute a barrier, and the ringing thread needs only a compiler fence.
+//!
+//! Both are threads of one process. The barrier of the system across processes is not reliable:
 //! Linux (6.18 at least) skips a processor on which a thread of the other process has just ended.
 
 use std::sync::atomic::compiler_fence;
