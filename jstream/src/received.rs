@@ -18,14 +18,45 @@ use crate::write::Segments;
 /// `Received` is `Send` if `T::InPlace<'b>` is `Send`, and `Sync` if `T::InPlace<'b>` is `Sync`,
 /// for all lifetimes `'b`.
 ///
-/// Invariant: `root` is a valid `T::InPlace<'_>` inside the slot as long as the slot lives,
+/// Invariant: the root is a valid `T::InPlace<'_>` inside the slot as long as the slot lives,
 /// whatever the program does through the references that it gets.
 pub struct Received<T: Transportable + 'static> {
     slot: Slot,
-    root: NonNull<T::InPlace<'static>>,
-    wire: Wire,
-    /// Neither `Send` nor `Sync` by itself. The implementations below decide.
-    of: PhantomData<*const T>,
+    position: RootPosition,
+    /// Invariant in the form, and neither `Send` nor `Sync` by itself. The implementations below
+    /// decide.
+    of: PhantomData<(*const T, NonNull<T::InPlace<'static>>)>,
+}
+
+/// The offset of the root from the start of the slot, and the state of the message in the two
+/// lowest bits.
+///
+/// A single word, because a handle is moved soon after it was made. A wide load that spans two
+/// recent stores would stall until both have reached the cache.
+#[derive(Clone, Copy)]
+struct RootPosition(usize);
+
+impl RootPosition {
+    #[inline(always)]
+    const fn new(offset: usize, wire: Wire) -> Self {
+        assert!(offset <= usize::MAX >> 2, "no slot is that long");
+        Self(offset << 2 | wire as usize)
+    }
+
+    #[inline(always)]
+    const fn offset(self) -> usize {
+        self.0 >> 2
+    }
+
+    #[inline(always)]
+    const fn wire(self) -> Wire {
+        match self.0 & 3 {
+            0 => Wire::Unknown,
+            1 => Wire::AsRead,
+            2 => Wire::Kept,
+            _ => Wire::Changed,
+        }
+    }
 }
 
 /// The state of the message that an object was read from.
@@ -67,13 +98,9 @@ impl<T: Transportable + 'static> Received<T> {
     ///
     /// `root` must be a valid object inside `slot` whose references all lead into the slot.
     #[inline]
-    pub(crate) const unsafe fn new(slot: Slot, root: NonNull<T::InPlace<'static>>) -> Self {
-        Self {
-            slot,
-            root,
-            wire: Wire::Unknown,
-            of: PhantomData,
-        }
+    pub(crate) unsafe fn new(slot: Slot, root: NonNull<T::InPlace<'static>>) -> Self {
+        // SAFETY: the caller's promise is passed on. In the state `Unknown`, nothing is claimed.
+        unsafe { Self::from_parts(slot, root, Wire::Unknown) }
     }
 
     /// Sets the state of the object's message.
@@ -83,7 +110,10 @@ impl<T: Transportable + 'static> Received<T> {
     /// The message must be in the state `wire`.
     #[inline]
     pub(crate) unsafe fn with_wire(self, wire: Wire) -> Self {
-        Self { wire, ..self }
+        Self {
+            position: RootPosition::new(self.position.offset(), wire),
+            ..self
+        }
     }
 
     /// Returns the value that a receiver gets if no message is sent, for `T` = `()`. It needs no
@@ -105,7 +135,8 @@ impl<T: Transportable + 'static> Received<T> {
 
     /// Takes the object apart.
     pub(crate) fn into_parts(self) -> (Slot, NonNull<T::InPlace<'static>>, Wire) {
-        (self.slot, self.root, self.wire)
+        let (root, wire) = (self.root(), self.wire());
+        (self.slot, root, wire)
     }
 
     /// Rebuilds the object from its parts.
@@ -113,22 +144,31 @@ impl<T: Transportable + 'static> Received<T> {
     /// # Safety
     ///
     /// The parts must be those of a `Received<T>`.
+    #[inline]
     pub(crate) unsafe fn from_parts(
         slot: Slot,
         root: NonNull<T::InPlace<'static>>,
         wire: Wire,
     ) -> Self {
+        let offset = root.addr().get().wrapping_sub(slot.base().addr().get());
         Self {
             slot,
-            root,
-            wire,
+            position: RootPosition::new(offset, wire),
             of: PhantomData,
         }
     }
 
     /// Returns the state of the message.
+    #[inline]
     pub(crate) fn wire(&self) -> Wire {
-        self.wire
+        self.position.wire()
+    }
+
+    /// Returns the root.
+    #[inline(always)]
+    fn root(&self) -> NonNull<T::InPlace<'static>> {
+        // SAFETY: the root is inside the slot.
+        unsafe { self.slot.base().add(self.position.offset()) }.cast()
     }
 
     /// Returns the start of the slot.
@@ -143,7 +183,7 @@ impl<T: Transportable + 'static> Received<T> {
     where
         T: Covariant,
     {
-        let root = self.root.as_ptr().cast_const().cast::<T::InPlace<'s>>();
+        let root = self.root().as_ptr().cast_const().cast::<T::InPlace<'s>>();
         // SAFETY: the root is valid while the slot lives, which is longer than `'s`. No code can
         // store a shorter-lived reference in the root, because the form is covariant.
         unsafe { &*root }
@@ -179,7 +219,7 @@ impl<T: Transportable + 'static> Received<T> {
         // visitor cannot observe that it is called with an unbounded lifetime: it is generic in
         // that lifetime and `R` does not mention it, so it can neither keep a reference nor store
         // one.
-        visit(unsafe { self.root.as_ref() })
+        visit(unsafe { self.root().as_ref() })
     }
 
     /// Calls `visit` with exclusive access to the object. The visitor can change values stored in
@@ -217,12 +257,13 @@ impl<T: Transportable + 'static> Received<T> {
         T: Covariant,
         for<'x> T::InPlace<'x>: Sync,
     {
-        if self.wire == Wire::AsRead {
-            self.wire = if self.keep_root() {
+        if self.wire() == Wire::AsRead {
+            let wire = if self.keep_root() {
                 Wire::Kept
             } else {
                 Wire::Changed
             };
+            self.position = RootPosition::new(self.position.offset(), wire);
         }
         // SAFETY: as for `with`. In addition, nothing else leads to the root, or to a slice that
         // the root refers to exclusively. Only a pointer in a `Cell` can lead back to the object
@@ -231,7 +272,7 @@ impl<T: Transportable + 'static> Received<T> {
         // object. The visitor cannot store a reference to anything that it may change: such a
         // reference is borrowed for `'y`, which may be shorter than the `'x` of everything that can
         // be stored. As the form is covariant, an earlier visitor cannot have stored one either.
-        visit(unsafe { self.root.as_mut() })
+        visit(unsafe { self.root().as_mut() })
     }
 
     /// Copies the root behind the message, so that it can be compared with the root after a change.
@@ -244,7 +285,7 @@ impl<T: Transportable + 'static> Received<T> {
         };
         // SAFETY: the place is inside the slot, aligned, and behind the root and everything that
         // the root refers to. The copy is never used as a value.
-        unsafe { std::ptr::copy_nonoverlapping(self.root.as_ptr().cast_const(), place, 1) };
+        unsafe { std::ptr::copy_nonoverlapping(self.root().as_ptr().cast_const(), place, 1) };
         true
     }
 
@@ -276,7 +317,7 @@ impl<T: Transportable + 'static> Received<T> {
     #[must_use]
     pub fn share(self) -> Part<T> {
         Part {
-            root: self.root,
+            root: self.root(),
             slot: Arc::new(self.slot),
             of: PhantomData,
         }
