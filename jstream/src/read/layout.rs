@@ -42,8 +42,8 @@ impl Layout {
         if !bulk_align.is_power_of_two() || bulk_align > ALIGNMENT {
             return Err(wrong());
         }
-        // Checking each value against the message's length first keeps the sums from wrapping.
-        if objects_end > len || header.bulk_len > len as u64 || header.text_len > len as u64 {
+        // No sum of three such values wraps, so a sum that equals `len` bounds each of them by it.
+        if (header.objects_end | header.bulk_len | header.text_len) >= 1 << 62 {
             return Err(wrong());
         }
         let (bulk_len, text_len) = (in_memory(header.bulk_len), in_memory(header.text_len));
