@@ -13,7 +13,9 @@ use super::line::{HalfEvent, ShmConnection};
 use super::mapping::{Control, DATA};
 use super::place::AreaCursor;
 use super::remote::MOST_RANGES;
-use super::ring::{HEADER_WORDS, INLINE, Kind, Producer, SLOT_RANGES, SlotMark, Stretch};
+use super::ring::{
+    BESIDE_MARK, HEADER_WORDS, INLINE, Kind, Producer, SLOT_RANGES, SlotMark, Stretch,
+};
 use super::signal;
 use super::trusted::{Outbox, Spot};
 use crate::connection::{Armed, Body, Fault, Interest, Outbound, Outgoing, Push};
@@ -120,13 +122,18 @@ impl ShmOutgoing {
         }
     }
 
+    /// Publishes the slot with the header of a message.
+    ///
+    /// The header is written last. It is in the cache line of the mark, which the peer polls: each
+    /// poll after an earlier write would take the line away from this processor once more.
     #[inline]
-    fn write_header(&self, message: &Outbound<'_>) {
+    fn publish_message(&mut self, message: &Outbound<'_>, mark: SlotMark) {
         if let Some(words) = self.ring.slot().get(HEADER_WORDS) {
             let header: [u64; Header::WIRE_LENGTH / 8] =
                 zerocopy::transmute!(message.header.to_bytes());
             set_words(words, header);
         }
+        self.publish(mark);
     }
 
     fn begin(
@@ -164,11 +171,8 @@ impl ShmOutgoing {
         if !self.room(0, Stretch::Front)? {
             return Ok(Push::Untouched);
         }
-        self.write_header(message);
-        let words = self.ring.slot().get(HEADER_WORDS.end..);
-        let words = words.unwrap_or_default();
         if let [part] = parts {
-            words_in(words, part);
+            self.write_inline(part);
         } else {
             let mut bytes = [0; INLINE];
             let mut rest = bytes.as_mut_slice();
@@ -177,11 +181,21 @@ impl ShmOutgoing {
                 to.copy_from_slice(part.get(..to.len()).unwrap_or_default());
                 rest = after;
             }
-            words_in(words, bytes.get(..length).unwrap_or_default());
+            self.write_inline(bytes.get(..length).unwrap_or_default());
         }
-        self.publish(SlotMark::new(Kind::Inline, length));
+        self.publish_message(message, SlotMark::new(Kind::Inline, length));
         message.taken = length as u64;
         Ok(Push::Done)
+    }
+
+    /// Writes the payload of a slot, and the cache line of the mark last.
+    #[inline]
+    fn write_inline(&self, payload: &[u8]) {
+        let words = self.ring.slot().get(HEADER_WORDS.end..).unwrap_or_default();
+        let (first, rest) = words.split_at(BESIDE_MARK.min(words.len()));
+        let (in_first, in_rest) = payload.split_at(payload.len().min(8 * BESIDE_MARK));
+        words_in(rest, in_rest);
+        words_in(first, in_first);
     }
 
     /// Lists the ranges of the message, so that the peer can read it from this process's memory.
@@ -199,7 +213,6 @@ impl ShmOutgoing {
         if !self.room(listed, Stretch::Front)? {
             return Ok(Push::Untouched);
         }
-        self.write_header(message);
         let ranges = parts.iter().filter(|part| !part.is_empty()).map(|part| {
             let mut range = [0; 16];
             let (address, length) = range.split_at_mut(8);
@@ -224,7 +237,7 @@ impl ShmOutgoing {
         } else {
             Kind::List
         };
-        self.publish(SlotMark::new(kind, count));
+        self.publish_message(message, SlotMark::new(kind, count));
         self.flight = Flight::Remote;
         self.looks = 0;
         self.remote(message)
@@ -271,12 +284,6 @@ impl ShmOutgoing {
                     Push::Begun
                 });
             }
-            let kind = if taken == 0 {
-                self.write_header(message);
-                Kind::Data
-            } else {
-                Kind::More
-            };
             let data = self.ring.lane().data(self.ring.data_at(), n);
             let mut place = AreaCursor::new(data);
             let mut skip = taken;
@@ -291,7 +298,11 @@ impl ShmOutgoing {
                     break;
                 }
             }
-            self.publish(SlotMark::new(kind, n));
+            if taken == 0 {
+                self.publish_message(message, SlotMark::new(Kind::Data, n));
+            } else {
+                self.publish(SlotMark::new(Kind::More, n));
+            }
             message.taken = message.taken.saturating_add(n as u64);
             self.flight = Flight::Pieces;
         }
@@ -428,11 +439,10 @@ impl ShmOutgoing {
                 None => Ok(false),
             };
         };
-        self.write_header(message);
         if let Some(words) = self.ring.slot().get(HEADER_WORDS.end..) {
             set_words(words, spot.to_words());
         }
-        self.publish(SlotMark::new(Kind::Placed, 0));
+        self.publish_message(message, SlotMark::new(Kind::Placed, 0));
         message.taken = message.header.length;
         Ok(true)
     }

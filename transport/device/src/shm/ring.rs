@@ -37,6 +37,8 @@ use jstream_base::HeaderError;
 
 /// Position of the header in a slot, in words. The payload follows it.
 pub(super) const HEADER_WORDS: std::ops::Range<usize> = 1..6;
+/// Number of words of the payload that are in the cache line of the mark.
+pub(super) const BESIDE_MARK: usize = 8 - HEADER_WORDS.end;
 /// Maximum length of a payload in a slot, in bytes.
 pub(super) const INLINE: usize = SLOT - 6 * 8;
 /// Maximum number of ranges in a slot.
