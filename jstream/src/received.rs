@@ -61,6 +61,7 @@ impl RootPosition {
 
 /// The state of the message that an object was read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
 pub(crate) enum Wire {
     /// The message is not known. In all other states, the header of the message lies at the start
     /// of the slot, where no pointer leads, and the object is the root of that message.
@@ -167,7 +168,7 @@ impl<T: Transportable + 'static> Received<T> {
     /// Returns the root.
     #[inline(always)]
     fn root(&self) -> NonNull<T::InPlace<'static>> {
-        // SAFETY: the root is inside the slot.
+        // SAFETY: the root is inside the slot, of whose memory `base` is the start.
         unsafe { self.slot.base().add(self.position.offset()) }.cast()
     }
 
@@ -455,5 +456,26 @@ where
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.with(|object| f.debug_tuple("Part").field(object).finish())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_position_has_the_offset_and_the_state() {
+        for wire in [Wire::Unknown, Wire::AsRead, Wire::Kept, Wire::Changed] {
+            for offset in [0, 1, 48, usize::MAX >> 2] {
+                let position = RootPosition::new(offset, wire);
+                assert_eq!((position.offset(), position.wire()), (offset, wire));
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "no slot is that long")]
+    fn an_offset_that_has_no_room_is_refused() {
+        RootPosition::new((usize::MAX >> 2) + 1, Wire::Unknown);
     }
 }
