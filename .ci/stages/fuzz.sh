@@ -3,9 +3,7 @@
 stage_fuzz() {
     need_nightly
     apt_install c++ g++
-    if ! cargo fuzz --version; then
-        CARGO_TARGET_DIR=$target/ci/tools run cargo install cargo-fuzz --locked
-    fi
+    cargo_install cargo-fuzz 0.13.2
     # What the runs find stays out of the sources.
     local found=$target/ci/corpus name dictionary leaks
     # In runs this short, most of the time goes into optimisation.

@@ -5,7 +5,7 @@ stage_layout() {
     RUSTFLAGS="-Zrandomize-layout -Zlayout-seed=20240607" PROPTEST_CASES=16 \
         run cargo +nightly test --target-dir "$target/layout" -p jstream --all-features \
         --lib --test '*'
-    layout_peers 1 20240607 3
+    layout_peers 1 20240607
 }
 
 # layout_peers SEED...: programs that lay their types out by different seeds read each other's
