@@ -9,7 +9,7 @@ use crate::apps::{COPYING, IN_PLACE, RANKS, SHARED_MEMORY};
 use crate::headlines::HEADLINES;
 use crate::row::{self, Row, runs};
 use crate::suites::transport::mpi::LIBRARIES;
-use crate::{Failure, markdown, papers};
+use crate::{Failure, markdown, papers, profiles};
 
 /// Text after the options in the output of --help.
 pub(crate) const HELP: &str = "\
@@ -17,10 +17,13 @@ Writes docs/performance.md and the table of the README from docs/performance.jso
 
   cargo run --release -p jstream-benches --features peers -- report \\
     --json docs/performance.json
+  cargo run --release -p jstream-benches -- profiles --json docs/builds.json
   cargo run --release -p jstream-benches -- docs";
 
 /// Rows from which the documents are made.
 const ROWS: &str = "docs/performance.json";
+/// Rows of several builds of this program.
+const BUILDS: &str = "docs/builds.json";
 const PERFORMANCE: &str = "docs/performance.md";
 const README: &str = "README.md";
 /// Lines around the generated part of the README.
@@ -70,11 +73,12 @@ const METRICS: [&str; 11] = [
 /// Returns the documents as pairs of a path below `root` and the text that it must have.
 fn documents(root: &Path) -> Result<[(&'static str, String); 2], Failure> {
     let rows = row::load(&root.join(ROWS))?;
+    let builds = row::load(&root.join(BUILDS))?;
     let readme =
         fs::read_to_string(root.join(README)).map_err(|e| format!("cannot read {README}: {e}"))?;
     Ok([
-        (PERFORMANCE, performance(&rows)),
-        (README, in_readme(&readme, &headlines(&rows))?),
+        (PERFORMANCE, performance(&rows, &builds)),
+        (README, in_readme(&readme, &headlines(&rows, &builds))?),
     ])
 }
 
@@ -86,11 +90,11 @@ pub(crate) fn write(root: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the table of the headlines.
-fn headlines(rows: &[Row]) -> String {
+/// Returns the table of the headlines, with the worst ratio of all builds.
+fn headlines(rows: &[Row], builds: &[Row]) -> String {
     let mut out = String::from("| operation | peer | ratio |\n|---|---|---|\n");
     for headline in &HEADLINES {
-        if let Some(ratio) = headline.ratio(rows) {
+        if let Some(ratio) = headline.worst(rows, builds) {
             // Writing to a `String` cannot fail, neither here nor below.
             let _ = writeln!(
                 out,
@@ -111,7 +115,7 @@ fn in_readme(readme: &str, table: &str) -> Result<String, Failure> {
 }
 
 /// Returns the text of the document about performance.
-fn performance(rows: &[Row]) -> String {
+fn performance(rows: &[Row], builds: &[Row]) -> String {
     let mut out = String::from(
         "# Performance\n\n\
          Generated from [performance.json](performance.json) by `cargo run --release -p jstream-benches \
@@ -140,6 +144,7 @@ fn performance(rows: &[Row]) -> String {
             );
         }
     }
+    push_builds(&mut out, builds);
     push_papers(&mut out, rows);
     push_applications(&mut out, rows);
     for (suite, about) in SUITES {
@@ -154,6 +159,31 @@ fn performance(rows: &[Row]) -> String {
         }
     }
     out
+}
+
+fn push_builds(out: &mut String, builds: &[Row]) {
+    let lines = profiles::lines(builds);
+    let [header, ratios @ ..] = lines.as_slice() else {
+        return;
+    };
+    if ratios.is_empty() {
+        return;
+    }
+    out.push_str(
+        "\n## Builds\n\n\
+         The serialization suite, compiled in several ways by `jstream-benches profiles` \
+         ([builds.json](builds.json)).\nRatios of our time to the peer's; the spread is the largest divided by \
+         the smallest. The README has the\nlargest.\n\n",
+    );
+    let _ = writeln!(out, "| {} |", header.join(" | "));
+    let _ = writeln!(
+        out,
+        "|---|---|{}",
+        "---:|".repeat(header.len().saturating_sub(2))
+    );
+    for line in ratios {
+        let _ = writeln!(out, "| {} |", line.join(" | "));
+    }
 }
 
 fn push_papers(out: &mut String, rows: &[Row]) {
@@ -244,11 +274,9 @@ mod tests {
 
     #[test]
     fn the_readme_has_a_short_table() {
-        let rows = row::load(Path::new(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../docs/performance.json"
-        )));
-        let lines = headlines(&rows.unwrap()).lines().count();
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let [rows, builds] = [ROWS, BUILDS].map(|file| row::load(&root.join(file)).unwrap());
+        let lines = headlines(&rows, &builds).lines().count();
         assert!((3..=12).contains(&lines), "{lines} lines");
     }
 
@@ -272,6 +300,29 @@ mod tests {
         assert_eq!(out.lines().last(), Some(line));
         out.clear();
         push_applications(&mut out, &[row("rmi/tcp/null", "jstream", "rtt_p50", 1.0)]);
+        assert!(out.is_empty());
+    }
+
+    #[test]
+    fn builds_are_columns_of_a_table() {
+        let of = |build: &str, subject, value| Row {
+            suite: format!("serialization/{build}"),
+            ..row("serialization/tree", subject, "read", value)
+        };
+        let builds = [
+            of("default", "jstream", 1.0),
+            of("default", "rkyv", 2.0),
+            of("lto-fat", "jstream", 3.0),
+            of("lto-fat", "rkyv", 2.0),
+        ];
+        let mut out = String::new();
+        push_builds(&mut out, &builds);
+        let table = "| case, metric | subjects | default | lto-fat | spread |\n\
+                     |---|---|---:|---:|---:|\n\
+                     | tree, read | jstream/rkyv | 0.50 | 1.50 | 3.00 |\n";
+        assert!(out.ends_with(table), "{out}");
+        out.clear();
+        push_builds(&mut out, &[]);
         assert!(out.is_empty());
     }
 

@@ -1,6 +1,7 @@
 //! The figures that stand for all others, with the peers and the targets.
 
-use crate::row::Row;
+use crate::profiles;
+use crate::row::{Row, distinct};
 
 /// A figure of ours beside that of a peer.
 #[derive(Debug)]
@@ -119,9 +120,27 @@ const fn headline(
 impl Headline {
     /// Returns the ratio of our cost to the peer's, or `None` if a row is missing.
     pub(crate) fn ratio(&self, rows: &[Row]) -> Option<f64> {
+        self.ratio_in(self.suite, rows)
+    }
+
+    /// Returns the largest ratio of all builds, and that of `rows` itself if it is larger. The rows
+    /// of builds are those of `jstream-benches profiles`.
+    pub(crate) fn worst(&self, rows: &[Row], builds: &[Row]) -> Option<f64> {
+        let suites = distinct(builds, |row| &row.suite);
+        let of_builds = suites
+            .into_iter()
+            .filter(|suite| profiles::measured_suite(suite) == Some(self.suite))
+            .filter_map(|suite| self.ratio_in(suite, builds));
+        self.ratio(rows)
+            .into_iter()
+            .chain(of_builds)
+            .reduce(f64::max)
+    }
+
+    fn ratio_in(&self, suite: &str, rows: &[Row]) -> Option<f64> {
         let of = |subject: &str| {
             rows.iter().find(|row| {
-                row.suite == self.suite
+                row.suite == suite
                     && row.case == self.case
                     && row.metric == self.metric
                     && row.subject == subject
@@ -167,5 +186,26 @@ mod tests {
         };
         assert_eq!(cost_ratio(&rate(2.0), &rate(1.0)), Some(0.5));
         assert_eq!(cost_ratio(&rate(0.0), &rate(1.0)), None);
+    }
+
+    #[test]
+    fn the_worst_ratio_is_that_of_any_build() {
+        let [write, ..] = &HEADLINES;
+        let of = |suite: &str, ours: f64| {
+            [("jstream", ours), ("rkyv", 4.0)].map(|(subject, value)| Row {
+                suite: suite.to_owned(),
+                ..row("serialization/records", subject, "write", value)
+            })
+        };
+        let rows = of("serialization", 2.0);
+        let builds = [
+            of("serialization/default", 1.0),
+            of("serialization/lto-fat", 3.0),
+            of("transport/units-1", 9.0),
+        ]
+        .concat();
+        assert_eq!(write.worst(&rows, &builds), Some(0.75));
+        assert_eq!(write.worst(&rows, &[]), Some(0.5));
+        assert_eq!(write.worst(&[], &[]), None);
     }
 }

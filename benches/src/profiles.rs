@@ -117,6 +117,11 @@ fn suite_of(build: &str) -> String {
     format!("serialization/{build}")
 }
 
+/// Returns the suite that a build measured, if `suite` is that of the rows of a build.
+pub(crate) fn measured_suite(suite: &str) -> Option<&str> {
+    suite.rsplit_once('/').map(|(measured, _)| measured)
+}
+
 /// Returns the rows that a build wrote, as rows of that build.
 fn of_build(build: &str, mut rows: Vec<Row>) -> Vec<Row> {
     for row in &mut rows {
@@ -233,6 +238,13 @@ fn measure(program: &Path, case: &str, quick: bool, file: &Path) -> Result<(), F
 /// Returns a table with a line per case, metric and peer: the ratio of our time to the peer's in
 /// each build, and the spread, which is the largest ratio divided by the smallest.
 pub(crate) fn text(rows: &[Row]) -> String {
+    let mut out = String::new();
+    push_aligned(&mut out, &lines(rows));
+    out
+}
+
+/// Returns the cells of that table, with its header.
+pub(crate) fn lines(rows: &[Row]) -> Vec<Vec<String>> {
     let suites = distinct(rows, |row| &row.suite);
     let mut header = vec!["case, metric".to_owned(), "subjects".to_owned()];
     header.extend(suites.iter().map(|suite| build_of(suite).to_owned()));
@@ -263,9 +275,7 @@ pub(crate) fn text(rows: &[Row]) -> String {
             }
         }
     }
-    let mut out = String::new();
-    push_aligned(&mut out, &lines);
-    out
+    lines
 }
 
 /// Returns the name of the build whose rows have this suite.
