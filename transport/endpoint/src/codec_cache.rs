@@ -1,5 +1,7 @@
 //! Cache of writers and readers that are reused from one object to the next.
 
+use std::sync::OnceLock;
+
 use jstream::{Reader, Writer};
 use jstream_sync::mpmc::PositionRing;
 
@@ -19,23 +21,21 @@ pub struct CodecCache {
 /// Cached writers or readers.
 ///
 /// A writer or reader is taken out while it is used. The program's code that runs in it, such as
-/// adapters, may use the endpoint, which then takes another one.
-pub struct Codecs<T>(PositionRing<Box<T>>);
+/// adapters, may use the endpoint, which then takes another one. The memory for the cache is
+/// allocated when the first codec is put back: many connections never send objects.
+#[derive(Default)]
+pub struct Codecs<T>(OnceLock<Box<PositionRing<Box<T>>>>);
 
 impl<T: Default> Codecs<T> {
     /// Calls `work` with a cached or a new codec. The codec is not returned to the cache if `work`
     /// panics.
     pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
-        let mut codec = self.0.pop().unwrap_or_default();
+        let cached = self.0.get().and_then(|codecs| codecs.pop());
+        let mut codec = cached.unwrap_or_default();
         let result = work(&mut codec);
+        let codecs = self.0.get_or_init(|| Box::new(PositionRing::new(KEPT)));
         // A codec for which there is no room is dropped.
-        let _ = self.0.push(codec);
+        let _ = codecs.push(codec);
         result
-    }
-}
-
-impl<T> Default for Codecs<T> {
-    fn default() -> Self {
-        Self(PositionRing::new(KEPT))
     }
 }
