@@ -61,7 +61,6 @@ impl RootPosition {
 
 /// The state of the message that an object was read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
 pub(crate) enum Wire {
     /// The message is not known. In all other states, the header of the message lies at the start
     /// of the slot, where no pointer leads, and the object is the root of that message.
@@ -168,7 +167,8 @@ impl<T: Transportable + 'static> Received<T> {
     /// Returns the root.
     #[inline(always)]
     fn root(&self) -> NonNull<T::InPlace<'static>> {
-        // SAFETY: the root is inside the slot, of whose memory `base` is the start.
+        // SAFETY: every constructor is given a root inside the memory of its slot, and keeps the
+        // offset from `base`, the start of that memory. The start does not change.
         unsafe { self.slot.base().add(self.position.offset()) }.cast()
     }
 
