@@ -11,7 +11,7 @@ use super::launcher::{Announcement, host_address};
 use super::limits::check_size;
 use super::options::WorldOptions;
 use super::places::Whereabouts;
-use super::processes::{self, StartedWorld, this_program};
+use super::processes::{self, Newcomers, StartedWorld, this_program};
 use super::seat::Seat;
 use super::session::Session;
 use super::variables::NEWCOMER;
@@ -116,6 +116,7 @@ impl World {
             let (session, addresses) = hear(members)?;
             let mut options = options.clone();
             options.session = Some(session);
+            options.spin_among(self.sharers(members, added), true);
             let seat = Seat::alone(members.rank(), size, &options.rank);
             seat.join_first(&addresses, &options, true)?
         };
@@ -173,8 +174,12 @@ impl World {
         let mut options = options.clone();
         options.session = Some(session);
         let mut command = command()?;
-        let added = members.size()..size;
-        let started = processes::start(&places, added, 1, &options, |rank| {
+        let newcomers = Newcomers {
+            ranks: members.size()..size,
+            threads: 1,
+            sharers: self.sharers(members, size.saturating_sub(members.size())),
+        };
+        let started = processes::start(&places, newcomers, &options, |rank| {
             let mut command = command(rank);
             command.env(NEWCOMER, "1");
             command
@@ -187,6 +192,25 @@ impl World {
         let public: Result<_, _> = public.map(|place| here.public(place)).collect();
         Ok((started, public?))
     }
+
+    /// Returns the number of ranks on this host in a new world of `members` and of `added` ranks on
+    /// the host of the first member. A member whose host is not known counts as one on this host.
+    fn sharers(&self, members: &Rank, added: u32) -> u32 {
+        let host = |member| self.site.host_of(members.members().in_node(member));
+        sharers(members.rank(), members.size(), added, host)
+    }
+}
+
+fn sharers<'h>(own: u32, size: u32, added: u32, host: impl Fn(u32) -> &'h str) -> u32 {
+    let here = host(own);
+    let is_here = |member| {
+        let there = host(member);
+        here.is_empty() || there.is_empty() || here == there
+    };
+    let joining = if is_here(0) { added } else { 0 };
+    (0..size).fold(joining, |count, member| {
+        count.saturating_add(u32::from(is_here(member)))
+    })
 }
 
 /// Sends an announcement to the other members.
@@ -217,4 +241,22 @@ fn hear(members: &Rank) -> Result<(Session, Vec<Address>), WorldError> {
 fn share<E: Element>(members: &Rank, elements: &mut [E]) -> Result<(), WorldError> {
     let shared = members.broadcast(0, elements);
     shared.map_err(|source| WorldError::Members { source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_of_other_hosts_share_no_cores() {
+        let hosts = ["one", "two", "two", "", "one"];
+        let host = |member: u32| hosts[member as usize];
+        // Of the members 0, 3 and 4, and two new ones.
+        assert_eq!(sharers(0, 5, 2, host), 5);
+        assert_eq!(sharers(4, 5, 2, host), 5);
+        // Of the members 1, 2 and 3. The new ones are with member 0.
+        assert_eq!(sharers(2, 5, 2, host), 3);
+        // Nothing is known to be elsewhere.
+        assert_eq!(sharers(3, 5, 2, host), 7);
+    }
 }

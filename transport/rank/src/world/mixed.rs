@@ -8,7 +8,7 @@ use super::environment::{Assembly, ProcessRole};
 use super::error::WorldError;
 use super::limits::check_size;
 use super::options::WorldOptions;
-use super::processes::{self, StartedWorld};
+use super::processes::{self, Newcomers, StartedWorld};
 use super::seat::Seat;
 use super::threads::run;
 use super::variables::{SIZE, THREADS};
@@ -88,11 +88,12 @@ impl World {
         if processes == 1 {
             return Self::threads(threads, options, work);
         }
+        let newcomers = Newcomers::of_one_host(threads, size);
         let StartedWorld {
             meeting,
             children,
             options,
-        } = processes::start(addresses, threads..size, threads, options, command)?;
+        } = processes::start(addresses, newcomers, options, command)?;
         let addresses = meeting.addresses().to_vec();
         let mut first = Some((meeting, children));
         let seats = Seat::of_threads(&(0..threads), size, &options.rank);

@@ -73,7 +73,7 @@ impl World {
             meeting,
             children,
             options,
-        } = start(addresses, 1..size, 1, options, command)?;
+        } = start(addresses, Newcomers::of_one_host(1, size), options, command)?;
         let seat = Seat::alone(0, size, &options.rank);
         let mut world = meeting.join_unless(seat, &mut || children.check())?;
         world.children.push(children);
@@ -99,12 +99,31 @@ pub(super) struct StartedWorld {
     pub(super) options: WorldOptions,
 }
 
-/// Opens the meeting of a world, and starts processes with `threads` ranks each for `ranks`, the
-/// last ranks of the world.
+/// The ranks of a world whose processes are to be started.
+pub(super) struct Newcomers {
+    /// The last ranks of the world.
+    pub(super) ranks: Range<u32>,
+    /// Number of ranks of each process.
+    pub(super) threads: u32,
+    /// Number of all ranks, new or not, that run on the host of the new ones.
+    pub(super) sharers: u32,
+}
+
+impl Newcomers {
+    /// Returns all ranks of a world of one host but those of the first process.
+    pub(super) fn of_one_host(threads: u32, size: u32) -> Self {
+        Self {
+            ranks: threads..size,
+            threads,
+            sharers: size,
+        }
+    }
+}
+
+/// Opens the meeting of a world, and starts the processes of its last ranks.
 pub(super) fn start(
     addresses: &[Address],
-    ranks: Range<u32>,
-    threads: u32,
+    newcomers: Newcomers,
     options: &WorldOptions,
     mut command: impl FnMut(u32) -> Command,
 ) -> Result<StartedWorld, WorldError> {
@@ -112,8 +131,13 @@ pub(super) fn start(
     // The session keeps out all other processes.
     let session = options.session.map_or_else(Session::new, Ok)?;
     options.session = Some(session);
+    let Newcomers {
+        ranks,
+        threads,
+        sharers,
+    } = newcomers;
     let size = ranks.end;
-    options.spin_among(size, true);
+    options.spin_among(sharers, true);
     let meeting = Meeting::open(addresses, size, &options)?;
     let addresses = meeting.addresses().iter().map(Address::to_string);
     let addresses = addresses.collect::<Vec<_>>().join(" ");
@@ -128,7 +152,7 @@ pub(super) fn start(
             .env(RANK, rank.to_string())
             .env(SIZE, size.to_string())
             .env(THREADS, threads.to_string())
-            .env(SHARERS, size.to_string())
+            .env(SHARERS, sharers.to_string())
             .env(WORLD, &addresses)
             .env(SESSION, session.to_string());
         (rank, command)
