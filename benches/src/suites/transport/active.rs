@@ -30,6 +30,13 @@ pub(super) const NAMES: [&str; 9] = [
 /// Requests per round, enough that reading the clock does not matter.
 const OPERATIONS: usize = 256;
 
+/// Requests before these in each round.
+const UNCOUNTED: usize = 16;
+
+/// Spin time of waiting threads, far more than a request takes: the wake-up of threads is not
+/// measured.
+const SPIN: Duration = Duration::from_micros(200);
+
 /// A way to run an operation on the other side.
 struct Subject {
     name: &'static str,
@@ -64,6 +71,12 @@ pub(super) fn run(bench: &mut Bench<'_>, case: &str, cores: Cores) -> Result<(),
         }
     }
     let times = measure::interleave(&mut subjects, &bench.effort, |subject| {
+        // By then the threads of other subjects, which run on the same core, have stopped spinning.
+        // So has that of this subject, which the first operations wake.
+        thread::sleep(2 * SPIN);
+        for _ in 0..UNCOUNTED {
+            (subject.work)()?;
+        }
         let begin = Instant::now();
         for _ in 0..OPERATIONS {
             (subject.work)()?;
@@ -93,9 +106,8 @@ fn joined(
         )
         .parse()?,
     };
-    // The threads spin long enough that the wake-up of threads is not measured.
     let mut options = Options::default();
-    options.spin = Duration::from_micros(200);
+    options.spin = SPIN;
     let listener = listen(&address, &options)?;
     let address = listener.local_address().clone();
     let server = thread::spawn(move || {
