@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::apps::{COPYING, IN_PLACE, RANKS, SHARED_MEMORY};
+use crate::environment::Run;
 use crate::headlines::HEADLINES;
 use crate::row::{self, Row, runs};
 use crate::suites::transport::mpi::LIBRARIES;
@@ -124,9 +125,15 @@ fn performance(rows: &[Row], builds: &[Row]) -> String {
          the next, with the\nlayout of the code. `-- report` writes a page with plots, `-- compare` finds \
          what changed between two\nfiles, and `-- profiles` compares compiler profiles.\n\n## Runs\n\n",
     );
-    for run in runs(rows) {
-        let (command, machine, build) = (&run.command, &run.machine, &run.build);
-        let _ = writeln!(out, "- `jstream-benches {command}`: {machine}; {build}");
+    let are_alike =
+        |one: &&Run, next: &&Run| one.machine == next.machine && one.build == next.build;
+    for alike in runs(rows).chunk_by(are_alike) {
+        if let [Run { machine, build, .. }, ..] = alike {
+            let _ = writeln!(out, "- {machine}; {build}");
+        }
+        for Run { command, .. } in alike {
+            let _ = writeln!(out, "  - `jstream-benches {command}`");
+        }
     }
     out.push_str("\n## Beside the peers\n\nOur cost divided by the peer's; less is better.\n\n");
     out.push_str("| operation | peer | ratio | target | command |\n|---|---|---:|---:|---|\n");
@@ -218,7 +225,8 @@ fn push_applications(out: &mut String, rows: &[Row]) {
          total\ntimes, medians: reading in place to a copying serializer (target 1.0), and calls and ranks to \
          the better\nMPI library (target 1.0). The share is that of serialization in the time, in place to \
          copying (target 0.2).\nSpeed-ups are over the sequential version, the last one with threads that \
-         share memory and do not\ncommunicate (target 0.95 of it).\n\n",
+         share memory and do not\ncommunicate (target 0.95 of it for those that take two seconds sequentially: \
+         `tsp`, and the cases with\n`-long`, which `apps --long` runs).\n\n",
     );
     out.push_str(APPLICATIONS);
     for case in rows.chunk_by(|one, next| one.case == next.case) {

@@ -119,7 +119,10 @@ impl Apps {
     fn options(self) -> apps::Options {
         apps::Options {
             apps: self.names,
-            size: self.run.size(),
+            size: match self.long {
+                true => apps::Size::Long,
+                false => self.run.size(),
+            },
             setups: match self.setups.is_empty() {
                 true => apps::Setups::All,
                 false => apps::Setups::Named(self.setups),
@@ -259,6 +262,10 @@ struct Apps {
     /// Also write the rows to FILE, as a JSON array.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Run more iterations, so that the sequential version takes some two seconds, with `-long`
+    /// behind the names in the rows. Applications without such a data set are left out.
+    #[arg(long, conflicts_with = "quick")]
+    long: bool,
     #[command(flatten)]
     run: Run,
 }

@@ -23,7 +23,7 @@ use self::apps::size::Size;
 /// An error that ends the program.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-const USAGE: &str = "usage: jstream-benches-mpi-peer APP quick|full FILE [--check]";
+const USAGE: &str = "usage: jstream-benches-mpi-peer APP quick|full|long FILE [--check]";
 
 fn main() -> Result<(), Failure> {
     let arguments: Vec<_> = std::env::args().skip(1).collect();

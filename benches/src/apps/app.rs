@@ -63,6 +63,11 @@ pub(super) trait App: Sync {
         1
     }
 
+    /// Returns true if [`Size::Long`] has more iterations than [`Size::Full`].
+    fn has_long(&self) -> bool {
+        false
+    }
+
     /// Returns the largest permitted difference between a number of a parallel result and the
     /// sequential one, relative to the larger of 1 and the sequential one. If 0, both are equal.
     fn bound(&self) -> f64 {

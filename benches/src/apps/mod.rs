@@ -199,12 +199,14 @@ pub(crate) enum Setups {
 }
 
 impl Options {
-    /// Returns the applications to run, in order, each with an arrangement of nodes.
+    /// Returns the applications to run, in order, each with an arrangement of nodes. Those without
+    /// a long data set are left out if that is asked for.
     fn chosen(&self) -> impl Iterator<Item = (&'static dyn App, Setup)> {
         let apps = APPS
             .iter()
             .copied()
             .filter(|app| self.apps.is_empty() || self.apps.iter().any(|name| name == app.name()));
+        let apps = apps.filter(|app| self.size != Size::Long || app.has_long());
         apps.flat_map(|app| {
             let all = app.setups().iter().copied().enumerate();
             let chosen = all.filter(|(index, setup)| match &self.setups {
@@ -231,7 +233,7 @@ pub(crate) fn cases(options: &Options) -> usize {
 fn effort(size: Size) -> Effort {
     let rounds = match size {
         Size::Quick => 1,
-        Size::Full => 5,
+        Size::Full | Size::Long => 5,
     };
     Effort {
         rounds,
@@ -288,7 +290,11 @@ impl Bench<'_> {
         programs: &[mpi_peer::Program],
         options: &Options,
     ) -> Result<(), Failure> {
-        let case = format!("{}/{}", app.name(), setup.name);
+        let longer = match options.size {
+            Size::Quick | Size::Full => "",
+            Size::Long => "-long",
+        };
+        let case = format!("{}{longer}/{}", app.name(), setup.name);
         let baseline = app.baseline();
         let mut subjects = vec![SEQUENTIAL];
         subjects.extend(baseline.map(|baseline| baseline.name));

@@ -82,7 +82,10 @@ pub(super) const NAIVE: Em3d = Em3d {
 impl Em3d {
     fn problem(&self, size: Size) -> Problem {
         let (points, degree, iterations) = match self.version {
-            Version::Aggregated => size.pick((800, 10, 5), (20_000, 20, 100)),
+            Version::Aggregated => {
+                let (points, degree) = size.pick((800, 10), (20_000, 20));
+                (points, degree, size.iterations(5, 100, 25))
+            }
             Version::Ghosts => size.pick((80, 5, 2), (20_000, 20, 10)),
             Version::Naive => size.pick((80, 5, 2), (20_000, 20, 2)),
         };
@@ -120,6 +123,10 @@ impl App for Em3d {
     fn operations(&self, size: Size) -> usize {
         let problem = self.problem(size);
         FIELDS * problem.points * problem.degree * problem.iterations
+    }
+
+    fn has_long(&self) -> bool {
+        matches!(self.version, Version::Aggregated)
     }
 
     fn sequential(&self, size: Size, clock: &Clock<'_>) -> Result<Answer, Failure> {

@@ -53,7 +53,7 @@ pub(super) const ARRAYS: Fft<f64> = Fft {
 
 /// Returns the number of points, a power of two, and of transforms.
 fn problem(size: Size) -> (usize, usize) {
-    size.pick((1 << 10, 2), (1 << 20, 20))
+    (size.pick(1 << 10, 1 << 20), size.iterations(2, 20, 2))
 }
 
 /// Returns a point before the transform.
@@ -79,6 +79,10 @@ impl<F: Layout> App for Fft<F> {
 
     fn operations(&self, size: Size) -> usize {
         problem(size).1
+    }
+
+    fn has_long(&self) -> bool {
+        true
     }
 
     fn sequential(&self, size: Size, clock: &Clock<'_>) -> Result<Answer, Failure> {

@@ -32,6 +32,8 @@ pub(super) struct MatMul {
     /// Rows and columns, and repetitions, of a quick run.
     quick: (usize, usize),
     full: (usize, usize),
+    /// Number of times that a long run does what a full one does.
+    long: usize,
 }
 
 pub(super) const SMALL: MatMul = MatMul {
@@ -39,6 +41,7 @@ pub(super) const SMALL: MatMul = MatMul {
     about: "Product of matrices of 64 x 64 doubles, repeated",
     quick: (64, 2),
     full: (64, 5_000),
+    long: 1,
 };
 
 pub(super) const MEDIUM: MatMul = MatMul {
@@ -46,6 +49,7 @@ pub(super) const MEDIUM: MatMul = MatMul {
     about: "Product of matrices of 256 x 256 doubles, repeated",
     quick: (72, 2),
     full: (256, 200),
+    long: 1,
 };
 
 pub(super) const LARGE: MatMul = MatMul {
@@ -53,6 +57,7 @@ pub(super) const LARGE: MatMul = MatMul {
     about: "Product of matrices of 1024 x 1024 doubles, repeated",
     quick: (96, 1),
     full: (1024, 5),
+    long: 6,
 };
 
 /// Returns a number of the left matrix.
@@ -63,6 +68,15 @@ fn left(row: usize, column: usize) -> f64 {
 /// Returns a number of the right matrix.
 fn right(row: usize, column: usize) -> f64 {
     ((row * 5 + column * 11) % 29) as f64 / 13.0 - 1.0
+}
+
+impl MatMul {
+    /// Returns the number of rows and columns, and of repetitions.
+    fn problem(&self, size: Size) -> (usize, usize) {
+        let (quick, full) = (self.quick, self.full);
+        let n = size.pick(quick.0, full.0);
+        (n, size.iterations(quick.1, full.1, self.long))
+    }
 }
 
 impl App for MatMul {
@@ -79,11 +93,15 @@ impl App for MatMul {
     }
 
     fn operations(&self, size: Size) -> usize {
-        size.pick(self.quick, self.full).1
+        self.problem(size).1
+    }
+
+    fn has_long(&self) -> bool {
+        self.long > 1
     }
 
     fn sequential(&self, size: Size, clock: &Clock<'_>) -> Result<Answer, Failure> {
-        let (n, repetitions) = size.pick(self.quick, self.full);
+        let (n, repetitions) = self.problem(size);
         let a = Array2::from_shape_fn((n, n), |(i, j)| left(i, j));
         let b = Array2::from_shape_fn((n, n), |(i, j)| right(i, j));
         let mut c = Array2::zeros((n, n));
@@ -106,7 +124,7 @@ impl App for MatMul {
         threads: u32,
         clock: &Clock<'_>,
     ) -> Result<Answer, Failure> {
-        let (n, repetitions) = size.pick(self.quick, self.full);
+        let (n, repetitions) = self.problem(size);
         let threads = threads as usize;
         let b = Array2::from_shape_fn((n, n), |(i, j)| right(i, j));
         let mut parts: Vec<_> = (0..threads)
@@ -133,7 +151,7 @@ impl App for MatMul {
     }
 
     fn node(&self, node: &Node<'_>) -> Result<Answer, Failure> {
-        let (n, repetitions) = node.size.pick(self.quick, self.full);
+        let (n, repetitions) = self.problem(node.size);
         let (me, nodes) = (node.index(), node.count());
         let rows = part_of(n, me, nodes);
         let a = Array2::from_shape_fn((rows.len(), n), |(i, j)| left(rows.start + i, j));
@@ -176,7 +194,7 @@ impl App for MatMul {
         size: Size,
         nodes: usize,
     ) -> Result<Option<Cost>, Failure> {
-        let (n, _) = size.pick(self.quick, self.full);
+        let (n, _) = self.problem(size);
         exchange::cost::<f64>(n * n / nodes, 0, subject == COPYING).map(Some)
     }
 }

@@ -16,8 +16,10 @@ pub(in crate::apps) struct Problem {
 
 impl Problem {
     pub(in crate::apps) fn of(size: Size) -> Self {
-        let (bodies, steps) = size.pick((600, 2), (20_000, 20));
-        Self { bodies, steps }
+        Self {
+            bodies: size.pick(600, 20_000),
+            steps: size.iterations(2, 20, 3),
+        }
     }
 }
 

@@ -45,6 +45,10 @@ impl App for NBody {
         &[IN_PLACE, COPYING, RANKS]
     }
 
+    fn has_long(&self) -> bool {
+        true
+    }
+
     fn sequential(&self, size: Size, clock: &Clock<'_>) -> Result<Answer, Failure> {
         let problem = Problem::of(size);
         let mut galaxies = Galaxies::new(problem);

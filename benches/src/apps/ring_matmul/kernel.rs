@@ -23,7 +23,7 @@ impl Problem {
         let rounds = (1usize << 31) / (2 * side * side * side);
         Self {
             side: size.pick(side.min(64), side),
-            rounds: size.pick(2, rounds.max(1)),
+            rounds: size.iterations(2, rounds.max(1), 6),
         }
     }
 

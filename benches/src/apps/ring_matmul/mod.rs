@@ -51,6 +51,10 @@ impl App for RingMatmul {
         &[IN_PLACE, COPYING, RANKS]
     }
 
+    fn has_long(&self) -> bool {
+        self.side == 1024
+    }
+
     fn sequential(&self, size: Size, clock: &Clock<'_>) -> Result<Answer, Failure> {
         self.shared_memory(size, 1, clock)
     }

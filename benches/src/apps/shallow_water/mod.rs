@@ -58,6 +58,10 @@ impl App for ShallowWater {
         &[IN_PLACE, COPYING, RANKS]
     }
 
+    fn has_long(&self) -> bool {
+        self.side == 512
+    }
+
     fn sequential(&self, size: Size, clock: &Clock<'_>) -> Result<Answer, Failure> {
         self.shared_memory(size, 2, clock)
     }

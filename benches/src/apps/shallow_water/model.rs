@@ -18,7 +18,7 @@ impl Problem {
     pub(in crate::apps) fn of(side: usize, size: Size) -> Self {
         Self {
             side: size.pick(side.min(64), side),
-            steps: size.pick(5, 100),
+            steps: size.iterations(5, 100, 10),
         }
     }
 

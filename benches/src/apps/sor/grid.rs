@@ -13,11 +13,11 @@ pub(in crate::apps) struct Problem {
 
 impl Problem {
     pub(in crate::apps) fn of(size: Size) -> Self {
-        let (side, iterations) = size.pick((200, 6), (1600, 100));
+        let side = size.pick(200, 1600);
         Self {
             rows: side,
             columns: side,
-            iterations,
+            iterations: size.iterations(6, 100, 15),
         }
     }
 

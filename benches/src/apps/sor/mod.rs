@@ -58,6 +58,10 @@ impl<F: Real + Element> App for Sor<F> {
         &[IN_PLACE, COPYING, RANKS]
     }
 
+    fn has_long(&self) -> bool {
+        true
+    }
+
     fn sequential(&self, size: Size, clock: &Clock<'_>) -> Result<Answer, Failure> {
         let problem = Problem::of(size);
         let mut grid = Grid::<F>::new(problem, problem.rows_of(0, 1));
