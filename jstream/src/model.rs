@@ -23,6 +23,9 @@ pub struct Shape {
     /// True if nothing outside the slot belongs to the form: no target and no text. Targets of such
     /// a form lie in the bulk segment, and are final as soon as they are claimed.
     pub flat: bool,
+    /// True if no target belongs to the form, except text. A message with such a root consists of
+    /// the root and text.
+    pub text_only: bool,
     /// True if every bit pattern is a valid value, so nothing needs to be read.
     pub plain: bool,
     /// True if writing the form writes every byte of the slot.
@@ -48,6 +51,7 @@ impl Shape {
     pub const fn leaf(bytes: usize, plain: bool) -> Self {
         Self {
             flat: true,
+            text_only: true,
             plain,
             dense: true,
             verified: false,
@@ -72,6 +76,7 @@ impl Shape {
     pub const fn edge(bytes: usize) -> Self {
         Self {
             flat: false,
+            text_only: false,
             plain: false,
             dense: true,
             verified: false,
@@ -96,6 +101,7 @@ impl Shape {
     pub const fn and(self, other: Self) -> Self {
         Self {
             flat: self.flat && other.flat,
+            text_only: self.text_only && other.text_only,
             plain: self.plain && other.plain,
             dense: self.dense && other.dense,
             verified: self.verified || other.verified,
@@ -441,8 +447,11 @@ pub unsafe trait Target {
 ///
 /// `claim` may return only a pointer to memory that it claimed from the pass for a value of `Self`.
 /// The value must be queued to be read, or `read_now` must read it. `trace_target` must walk what
-/// `claim` returned.
+/// `claim` returned. `IS_TEXT` may be true only if the target lies in the text segment.
 pub unsafe trait Pointee {
+    /// True if the target is text.
+    const IS_TEXT: bool = false;
+
     /// Claims the target of an edge.
     ///
     /// # Errors

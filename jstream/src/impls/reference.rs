@@ -175,6 +175,8 @@ unsafe impl<T: InPlace> Pointee for [T] {
 
 // SAFETY: the text was claimed, is UTF-8 as a whole, and is split at character boundaries.
 unsafe impl Pointee for str {
+    const IS_TEXT: bool = true;
+
     #[inline(always)]
     fn claim(edge: Edge, pass: &mut Pass<'_>) -> Result<*const Self, Fault> {
         pass.string(edge)
@@ -300,7 +302,10 @@ unsafe fn read_words<T: Pointee + ?Sized>(
 // SAFETY: `read` stores a pointer to claimed memory in the slot. `read_option` stores such a
 // pointer or `None`.
 unsafe impl<T: Pointee + ?Sized> InPlace for &T {
-    const SHAPE: Shape = Shape::edge(size_of::<Self>());
+    const SHAPE: Shape = Shape {
+        text_only: T::IS_TEXT,
+        ..Shape::edge(size_of::<Self>())
+    };
     const OPTION_SHAPE: Shape = Self::SHAPE;
 
     #[inline(always)]

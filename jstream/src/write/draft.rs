@@ -7,8 +7,8 @@
 //!
 //! Invariants of a [`Draft`]:
 //! 1. While a message is written, `base` is valid for reads and writes of `capacity` bytes, which
-//!    nothing else accesses. The first `written` of them are initialised, and `written` is at most
-//!    `capacity`.
+//!    nothing else accesses. Those between the header and `written` are initialised, and `written`
+//!    is at most `capacity`. The header is written last.
 //! 2. Jobs are queued in ascending order of their places, none of which is below `written`.
 //! 3. The memory that a job or a piece points to outlives `'b`.
 //! 4. `base` is aligned to [`ALIGNMENT`] if `aligned` is true, otherwise to
@@ -20,7 +20,6 @@ use std::mem::align_of;
 use std::ptr::{self, NonNull};
 use std::slice;
 
-use super::append::append_within;
 use super::blame_field::NO_ROOM;
 #[cfg(all(feature = "file", unix))]
 use super::classes::Classes;
@@ -59,8 +58,8 @@ pub struct Draft<'b> {
     pub(super) limit: usize,
     /// The limit of each segment as a place in a segment that begins at [`ORIGIN`].
     pub(super) limit_from_origin: usize,
-    /// True if a segment would have exceeded the limit. Places allocated after that are
-    /// meaningless.
+    /// True if the message can't be completed, in most cases because a segment would have exceeded
+    /// the limit. Places allocated after that are meaningless.
     pub(super) full: bool,
     /// The reason why the first unsendable value can't be sent.
     pub(super) refused: Option<WriteError>,
@@ -180,7 +179,7 @@ impl<'b> Draft<'b> {
     pub(super) fn clear(&mut self) {
         // The jobs of a complete message are done.
         if self.is_complete && !self.needs_clearing && !self.scratch.jobs.has_grown() {
-            self.scratch.text.clear();
+            self.scratch.text.empty();
             self.scratch.bulk.clear();
         } else {
             self.clear_all();
@@ -263,16 +262,14 @@ impl<'b> Draft<'b> {
     #[inline(always)]
     fn gather_string(&mut self, text: &str) -> u64 {
         let at = self.text_end();
-        // One byte more, so that an unallocated segment has no room for an empty string either.
-        let room = text.len().wrapping_add(1);
-        let segment = &mut self.scratch.text;
-        if segment.capacity().wrapping_sub(segment.len()) < room {
-            if let Some(at) = self.reserve_string_slow(text, room) {
+        if !self.scratch.text.has_room(text.len()) {
+            if let Some(at) = self.reserve_string_slow(text) {
                 return at;
             }
         }
-        // SAFETY: there is room for the text.
-        unsafe { append_within(&mut self.scratch.text, text.as_bytes()) };
+        // SAFETY: there is room for the text. The room is memory of the draft or of the message,
+        // which nothing else accesses, so it does not overlap text of the program.
+        unsafe { self.scratch.text.append_within(text.as_bytes()) };
         at as u64
     }
 
@@ -304,20 +301,18 @@ impl<'b> Draft<'b> {
         let _ = (number, class);
     }
 
-    /// Records that a value can't be sent.
+    /// Records that a value can't be sent. The draft is then `full` too.
     #[cold]
     pub(crate) fn refuse(&mut self, why: WriteError) {
+        self.full = true;
         self.refused.get_or_insert(why);
     }
 
     /// Appends the tag of a slot that has no room for its tag.
     #[inline(always)]
     pub(crate) fn tag(&mut self, tag: bool) {
-        let text = &mut self.scratch.text;
-        if text.len() == text.capacity() {
+        if !self.scratch.text.push_within(u8::from(tag)) {
             self.tag_slow(tag);
-        } else {
-            text.push(u8::from(tag));
         }
     }
 
@@ -367,10 +362,10 @@ impl<'b> Draft<'b> {
     #[inline(always)]
     pub(super) fn zero_up_to(&mut self, end: usize) {
         debug_assert!(end <= self.capacity);
-        let gap = end.saturating_sub(self.written);
-        if gap == 0 {
+        if end <= self.written {
             return;
         }
+        let gap = end.wrapping_sub(self.written);
         let start = self.base.as_ptr().wrapping_add(self.written);
         // SAFETY: the caller reserved room up to `end` in the buffer (invariant 1).
         unsafe { ptr::write_bytes(start, 0, gap) };

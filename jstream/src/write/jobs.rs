@@ -31,9 +31,9 @@ impl<D> Copy for Job<D> {}
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ValueSpan {
     pub(super) values: *const u8,
-    pub(super) count: usize,
-    /// The place of the values in the objects segment.
+    /// The place of the values in the objects segment, and its end.
     pub(super) at: usize,
+    pub(super) end: usize,
 }
 
 /// A FIFO queue of jobs.
@@ -68,8 +68,8 @@ impl<D> Job<D> {
         write: nothing,
         span: ValueSpan {
             values: std::ptr::null(),
-            count: 0,
             at: 0,
+            end: 0,
         },
     };
 }
@@ -94,9 +94,14 @@ impl<D> Jobs<D> {
         if self.list.len() == self.list.capacity() {
             self.make_room();
         }
-        self.list.push(job);
+        let len = self.list.len();
+        // SAFETY: there is room for one more job, because `make_room` makes it.
+        unsafe { self.list.as_mut_ptr().wrapping_add(len).write(job) };
+        // SAFETY: the job was just written.
+        unsafe { self.list.set_len(len.wrapping_add(1)) };
     }
 
+    /// Makes room for at least one more job in the list.
     #[cold]
     fn make_room(&mut self) {
         if self.head >= COMPACT && self.head.wrapping_mul(2) >= self.list.len() {
@@ -138,17 +143,17 @@ impl<D> Jobs<D> {
             if !std::ptr::fn_addr_eq(self.first.write, write) {
                 return None;
             }
-            let ValueSpan { values, count, at } = self.first.span;
+            let ValueSpan { values, at, end } = self.first.span;
             self.first.span.at = 0;
-            return Some(ValueSpan { values, count, at });
+            return Some(ValueSpan { values, at, end });
         }
         let next = self.list.get(self.head)?;
         if !std::ptr::fn_addr_eq(next.write, write) {
             return None;
         }
-        let ValueSpan { values, count, at } = next.span;
+        let ValueSpan { values, at, end } = next.span;
         self.advance();
-        Some(ValueSpan { values, count, at })
+        Some(ValueSpan { values, at, end })
     }
 
     /// Returns true if the queue has held more than one job since it was cleared.
@@ -180,8 +185,8 @@ mod tests {
             write: nothing,
             span: ValueSpan {
                 values: std::ptr::null(),
-                count: 0,
                 at,
+                end: at,
             },
         }
     }

@@ -18,6 +18,7 @@ mod shared;
 mod shared_pointers;
 mod slow_path;
 mod targets;
+mod text_buffer;
 mod work_queue;
 mod write_back;
 mod write_back_state;

@@ -3,6 +3,7 @@
 use super::arena::ValueArena;
 use super::jobs::Jobs;
 use super::shared::SharedTargets;
+use super::text_buffer::TextBuffer;
 use super::work_queue::WorkQueue;
 use crate::keep::clear;
 
@@ -19,7 +20,7 @@ pub(super) struct Piece {
 /// draft.
 #[derive(Debug)]
 pub(super) struct Scratch<D> {
-    pub(super) text: Vec<u8>,
+    pub(super) text: TextBuffer,
     pub(super) bulk: Vec<u8>,
     /// The arrays that are recorded.
     pub(super) pieces: Vec<Piece>,
@@ -45,7 +46,7 @@ pub(super) const KEEP_PIECES: usize = 1 << 16;
 impl<D> Scratch<D> {
     pub(super) fn new() -> Self {
         Self {
-            text: Vec::new(),
+            text: TextBuffer::new(),
             bulk: Vec::new(),
             pieces: Vec::new(),
             text_pieces: Vec::new(),
@@ -62,12 +63,12 @@ impl<D> Scratch<D> {
     #[inline]
     pub(super) fn clear(&mut self) {
         // The limits are powers of two, so the union of two capacities below a limit is below it.
-        if self.text.capacity() | self.bulk.capacity() > KEEP
+        if self.bulk.capacity() > KEEP
             || self.pieces.capacity() | self.text_pieces.capacity() > KEEP_PIECES
         {
             self.release();
         }
-        self.text.clear();
+        self.text.clear(KEEP);
         self.bulk.clear();
         self.pieces.clear();
         self.text_pieces.clear();
@@ -79,7 +80,7 @@ impl<D> Scratch<D> {
 
     /// Returns true if there is memory that is released unless the next message needs it.
     pub(super) fn is_large(&self) -> bool {
-        self.text.capacity().max(self.bulk.capacity()) > KEEP
+        self.text.own_capacity().max(self.bulk.capacity()) > KEEP
             || self.pieces.capacity().max(self.text_pieces.capacity()) > KEEP_PIECES
             || self.jobs.is_large()
             || self.shared.is_large()
@@ -89,7 +90,6 @@ impl<D> Scratch<D> {
     /// Clears the vectors, and releases the memory that the last message did not need.
     #[cold]
     fn release(&mut self) {
-        clear(&mut self.text, KEEP);
         clear(&mut self.bulk, KEEP);
         clear(&mut self.pieces, KEEP_PIECES);
         clear(&mut self.text_pieces, KEEP_PIECES);

@@ -42,7 +42,8 @@ struct TargetRun {
 pub(super) struct SharedTargets {
     /// The targets that may be met repeatedly.
     known: FxHashMap<Identity, u32>,
-    pub(super) root: Option<Identity>,
+    /// The address and type of the root. The address is 0 if there is none.
+    pub(super) root: (usize, TypeId),
     /// Number of targets other than the root.
     pub(super) count: u32,
     /// The runs of targets of a message that is restored in place: for each of its segments,
@@ -69,7 +70,7 @@ impl SharedTargets {
     pub(super) fn new() -> Self {
         Self {
             known: FxHashMap::with_hasher(rustc_hash::FxBuildHasher),
-            root: None,
+            root: (0, TypeId::of::<()>()),
             count: 0,
             in_place_runs: [const { Vec::new() }; 3],
             open: TargetRun::nothing(),
@@ -79,11 +80,7 @@ impl SharedTargets {
 
     /// Registers the root as number 0.
     pub(super) fn set_root<F>(&mut self, root: *const F) {
-        self.root = Some(Identity {
-            address: root.addr(),
-            meta: 0,
-            key: typeid::of::<F>(),
-        });
+        self.root = (root.addr(), typeid::of::<F>());
     }
 
     /// Returns true if the map is larger than one that is always kept.
@@ -97,7 +94,7 @@ impl SharedTargets {
         if self.count > 0 || self.is_large() {
             self.clear_targets();
         }
-        self.root = None;
+        self.root.0 = 0;
     }
 
     #[inline(never)]
@@ -121,11 +118,17 @@ impl SharedTargets {
             && self.known == other.known
     }
 
+    /// Returns true if the target is the root.
+    #[inline]
+    pub(super) fn is_root(&self, target: Identity) -> bool {
+        (target.address, target.key) == self.root && target.meta == 0
+    }
+
     /// Returns the number of a target that was met before. Otherwise assigns it the next number and
     /// returns `None`.
     #[inline]
     pub(super) fn number(&mut self, identity: Identity) -> Option<u32> {
-        if self.root == Some(identity) {
+        if self.is_root(identity) {
             return Some(0);
         }
         let next = self.count.wrapping_add(1);

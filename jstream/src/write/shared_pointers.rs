@@ -83,7 +83,7 @@ impl<'b> Draft<'b> {
         let shared = &mut self.scratch.shared;
         match place {
             None => shared.number(identity),
-            Some(_) if shared.root == Some(identity) => Some(0),
+            Some(_) if shared.is_root(identity) => Some(0),
             Some((segment, true)) => shared.number_in_runs(segment, identity, size),
             Some((segment, false)) => {
                 shared.add_in_place(segment, identity, size);

@@ -71,11 +71,11 @@ impl<'b> Draft<'b> {
 
     /// Like [`reserve_bulk_slow`](Self::reserve_bulk_slow), for text.
     #[cold]
-    pub(super) fn reserve_string_slow(&mut self, text: &str, room: usize) -> Option<u64> {
+    pub(super) fn reserve_string_slow(&mut self, text: &str) -> Option<u64> {
         if self.back.active {
             return Some(self.claim_string(text));
         }
-        (!self.make_room(room, SideSegment::Text)).then_some(NO_ROOM)
+        (!self.make_room(text.len(), SideSegment::Text)).then_some(NO_ROOM)
     }
 
     /// Makes room for a tag and appends it, or writes it to its place in a message that is restored
@@ -86,14 +86,16 @@ impl<'b> Draft<'b> {
             self.overwrite_tag(tag);
         } else {
             self.needs_clearing = true;
-            self.scratch.text.push(u8::from(tag));
+            self.scratch.text.reserve(1);
+            let _ = self.scratch.text.push_within(u8::from(tag));
         }
     }
 
     /// Records the field of the values just written whose target did not fit.
     #[cold]
-    pub(super) fn blame_field<T: Transportable + 'b>(&mut self, at: usize, count: usize) {
+    pub(super) fn blame_field<T: Transportable + 'b>(&mut self, at: usize, end: usize) {
         let size = size_of::<T::InPlace<'b>>();
+        let count = end.wrapping_sub(at).checked_div(size).unwrap_or(1);
         let name = std::any::type_name::<T>();
         self.blame_field_of(name, T::InPlace::<'b>::describe, size, at, count);
     }
@@ -122,17 +124,18 @@ impl<'b> Draft<'b> {
     /// Reserves `len` bytes in a segment. Returns false if the segment would exceed the limit.
     #[cold]
     fn make_room(&mut self, len: usize, of: SideSegment) -> bool {
-        let recorded = self.text_origin.wrapping_sub(ORIGIN);
-        let (segment, recorded) = match of {
-            SideSegment::Bulk => (&mut self.scratch.bulk, 0),
-            SideSegment::Text => (&mut self.scratch.text, recorded),
+        let end = match of {
+            SideSegment::Bulk => self.scratch.bulk.len(),
+            SideSegment::Text => self.text_end().wrapping_sub(ORIGIN),
         };
-        let end = segment.len().saturating_add(recorded);
         if end.saturating_add(len) > self.limit.saturating_add(PADDING) {
             self.full = true;
             return false;
         }
-        segment.reserve(len);
+        match of {
+            SideSegment::Bulk => self.scratch.bulk.reserve(len),
+            SideSegment::Text => self.scratch.text.reserve(len),
+        }
         self.needs_clearing = true;
         true
     }
@@ -149,6 +152,7 @@ impl<'b> Draft<'b> {
     #[cold]
     fn grow(&mut self, end: usize) -> Result<(), Full> {
         if !self.growable {
+            self.full = true;
             return Err(Full);
         }
         let larger = end.max(4096).saturating_mul(2);

@@ -21,30 +21,47 @@ use crate::wire::{HEADER_LEN, align_up, root_end};
 impl<'b> Draft<'b> {
     /// Writes the whole graph, but not the header.
     #[inline]
-    pub(super) fn write_root<T: Transportable>(&mut self, root: &'b T) -> Result<(), Full> {
-        let span = self.begin_root(root)?;
+    pub(super) fn write_graph<T: Transportable>(&mut self, root: &'b T) -> Result<(), Full> {
+        let ValueSpan { values, at, end } = self.begin_root(root)?;
         // SAFETY: the place was just allocated for one value, which is borrowed for `'b`, and all
         // before it was written.
-        unsafe { write_values::<T>(self, span)? };
-        self.write_targets()
+        unsafe { write_job::<T>(self, values, at, end)? };
+        self.write_targets()?;
+        // Segments that had enough capacity were not compared with the limit while they grew.
+        let longest = self.text_end().max(self.bulk_cursor);
+        if longest > self.limit_from_origin {
+            Err(Full)
+        } else {
+            Ok(())
+        }
     }
 
-    /// Like [`write_root`](Self::write_root), after the graph was written once. Records all shared
-    /// targets.
-    #[cold]
-    pub(super) fn write_root_again<T: Transportable>(&mut self, root: &'b T) -> Result<(), Full> {
-        self.restart();
+    /// Writes the root. Its targets are queued.
+    #[inline(always)]
+    pub(super) fn write_root<T: Transportable>(&mut self, root: &'b T) -> Result<(), Full> {
         let span = self.begin_root(root)?;
-        // Queued, so that the code that writes the root is not inlined once more.
-        self.scratch.jobs.push(Job {
-            write: write_job::<T> as WriteJob<Self>,
-            span,
-        });
-        self.write_targets()
+        // SAFETY: as in `write_graph`, and `begin_root` has made room for the value.
+        unsafe { write_where_room::<T>(self, span) }
     }
 
-    /// Allocates the place of the root, and zeroes everything before it. Fails if the root has no
-    /// room.
+    /// Writes a root whose form is [`text_only`](crate::model::Shape::text_only) into a buffer of
+    /// the caller. Its text is written behind it as long as there is room.
+    #[inline(always)]
+    pub(super) fn write_text_root<T: Transportable>(&mut self, root: &'b T) -> Result<(), Full> {
+        debug_assert!(<T::InPlace<'_> as InPlace>::SHAPE.text_only);
+        debug_assert!(!self.growable);
+        let span = self.begin_root(root)?;
+        let place = self.base.as_ptr().wrapping_add(span.end);
+        let room = self.capacity.wrapping_sub(span.end);
+        // SAFETY: the bytes behind the root belong to the buffer, which is not replaced and has no
+        // other objects (invariant 1). The draft is cleared before the borrow of the buffer ends.
+        unsafe { self.scratch.text.begin_at(place, room) };
+        // SAFETY: as in `write_root`.
+        unsafe { write_where_room::<T>(self, span) }
+    }
+
+    /// Allocates the place of the root, makes room for it, and zeroes everything between the header
+    /// and it. Fails if there is no room.
     #[inline(always)]
     fn begin_root<T: Transportable>(&mut self, root: &'b T) -> Result<ValueSpan, Full> {
         const { assert_form::<T::InPlace<'b>>() };
@@ -58,35 +75,30 @@ impl<'b> Draft<'b> {
         let end = root_end::<T::InPlace<'b>>();
         self.cursor = end;
         if end > self.limit {
+            self.full = true;
             return Err(Full);
         }
         self.reserve(end)?;
-        // SAFETY: there is room up to the end of the root in the buffer (invariant 1).
-        unsafe { ptr::write_bytes(self.base.as_ptr(), 0, at) };
-        self.written = at;
+        self.written = HEADER_LEN;
+        self.zero_up_to(at);
         Ok(ValueSpan {
             values: ptr::from_ref(root).cast(),
-            count: 1,
             at,
+            end,
         })
     }
 
-    /// Writes all values that were queued.
+    /// Writes all values that were queued. If it returns `Ok`, the draft is not `full`, because
+    /// each job checks that after its values.
     #[inline]
-    fn write_targets(&mut self) -> Result<(), Full> {
+    pub(super) fn write_targets(&mut self) -> Result<(), Full> {
         while let Some(Job { write, span }) = self.scratch.jobs.pop() {
-            let ValueSpan { values, count, at } = span;
+            let ValueSpan { values, at, end } = span;
             // SAFETY: the job was pushed with the function for its type and was just taken off the
             // queue.
-            unsafe { write(self, values, count, at)? };
+            unsafe { write(self, values, at, end)? };
         }
-        // Segments that had enough capacity were not compared with the limit while they grew.
-        let longest = self.text_end().max(self.bulk_cursor);
-        if self.full || longest > self.limit_from_origin {
-            Err(Full)
-        } else {
-            Ok(())
-        }
+        Ok(())
     }
 
     /// Allocates the place for one value. Returns the first word of a pointer to it.
@@ -122,16 +134,17 @@ impl<'b> Draft<'b> {
         let size = count.checked_mul(size_of::<T::InPlace<'b>>());
         let size = size.filter(|size| *size <= isize::MAX.unsigned_abs());
         // Neither operand exceeds half the range of a `usize`, so the sum does not wrap.
-        match size.map(|size| at.wrapping_add(size)) {
-            Some(end) if end <= self.limit => self.cursor = end,
+        let end = match size.map(|size| at.wrapping_add(size)) {
+            Some(end) if end <= self.limit => end,
             _ => return self.allocate_slow(values, count),
-        }
+        };
+        self.cursor = end;
         self.scratch.jobs.push(Job {
             write: write_job::<T> as WriteJob<Self>,
             span: ValueSpan {
                 values: values.cast(),
-                count,
                 at,
+                end,
             },
         });
         at as u64
@@ -281,14 +294,17 @@ impl<'b> Draft<'b> {
 /// # Safety
 ///
 /// A job for these values must have been pushed for `T`, or for a type whose instance of this
-/// function is the same code, and must have been taken off the queue of `draft`.
+/// function is the same code, and must have been taken off the queue of `draft`; or this is the
+/// root, whose place was just allocated. Not inlined into the function that writes a graph, because
+/// the queue has a pointer to it anyway.
+#[inline(never)]
 unsafe fn write_job<'b, T: Transportable + 'b>(
     draft: &mut Draft<'b>,
     values: *const u8,
-    count: usize,
     at: usize,
+    end: usize,
 ) -> Result<(), Full> {
-    let mut span = ValueSpan { values, count, at };
+    let mut span = ValueSpan { values, at, end };
     loop {
         // SAFETY: the first job is covered by the caller's promise; `pop_same` guarantees the same
         // for the others.
@@ -314,34 +330,53 @@ unsafe fn write_values<'b, T: Transportable + 'b>(
     draft: &mut Draft<'b>,
     span: ValueSpan,
 ) -> Result<(), Full> {
-    let ValueSpan { values, count, at } = span;
+    draft.reserve(span.end)?;
+    draft.zero_up_to(span.at);
+    // SAFETY: the caller's promise is passed on, and room was just reserved.
+    unsafe { write_where_room::<T>(draft, span) }
+}
+
+/// # Safety
+///
+/// As for [`write_values`]. The buffer must have room up to the end of the place, and everything
+/// before the place must have been written, including the gap before it.
+#[inline(always)]
+unsafe fn write_where_room<'b, T: Transportable + 'b>(
+    draft: &mut Draft<'b>,
+    span: ValueSpan,
+) -> Result<(), Full> {
+    let ValueSpan { values, at, end } = span;
     let size = size_of::<T::InPlace<'b>>();
-    // `allocate` checked that this does not wrap.
-    let end = at.wrapping_add(count.wrapping_mul(size));
-    draft.reserve(end)?;
-    draft.zero_up_to(at);
-    for i in 0..count {
-        // SAFETY: the job is for `count` values that live for `'b` (invariant 3).
-        let value: &'b T = unsafe { &*values.cast::<T>().wrapping_add(i) };
-        let at = at.wrapping_add(i.wrapping_mul(size));
-        let slot = draft.base.as_ptr().wrapping_add(at);
+    let mut value = values.cast::<T>();
+    let mut place = at;
+    // Values without size have one place, and there is one such value: the root.
+    while place < end || size == 0 {
+        let slot = draft.base.as_ptr().wrapping_add(place);
         let slot = slot.cast::<T::InPlace<'b>>();
         if !<T::InPlace<'b> as InPlace>::SHAPE.dense {
-            // SAFETY: room up to `end` was reserved. The slot is aligned for the form, because both
+            // SAFETY: there is room up to `end`. The slot is aligned for the form, because both
             // the job's place and the buffer's base are. The base is aligned to 128, which by
             // `assert_form` is the maximum alignment of a form, or to 16, which is enough for any
             // form whose place was allocated (invariant 4).
             unsafe { ptr::write_bytes(slot, 0, 1) };
         }
+        // SAFETY: the job is for as many values as its place has room for, and they live for `'b`
+        // (invariant 3).
+        let of: &'b T = unsafe { &*value };
         // SAFETY: as above; the slot is zeroed unless the form is dense. `write` does not replace
         // the buffer, which only `reserve` does.
-        unsafe { value.write(slot, draft) };
+        unsafe { of.write(slot, draft) };
+        if size == 0 {
+            break;
+        }
+        value = value.wrapping_add(1);
+        place = place.wrapping_add(size);
     }
     draft.written = end;
     if draft.full {
         // The field is not reported if the message is written into a buffer of fixed size.
-        if draft.growable {
-            draft.blame_field::<T>(at, count);
+        if draft.growable && draft.refused.is_none() {
+            draft.blame_field::<T>(at, end);
         }
         return Err(Full);
     }

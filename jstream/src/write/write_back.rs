@@ -20,6 +20,7 @@ use std::ptr::NonNull;
 use super::claims::rewrite;
 use super::draft::{Draft, RECORD_MIN_BYTES};
 use super::scratch::Scratch;
+use super::text_buffer::TextBuffer;
 use super::write_back_state::WriteBackState;
 use crate::buffer::ALIGNMENT;
 use crate::model::Transportable;
@@ -233,10 +234,13 @@ impl<'b> Draft<'b> {
         self.refused = None;
         let base = of.base.as_ptr();
         let saved_scratch = if self.back.active {
-            mem::take(&mut self.back.saved_scratch)
+            mem::replace(
+                &mut self.back.saved_scratch,
+                (TextBuffer::new(), Vec::new()),
+            )
         } else {
             (
-                mem::take(&mut self.scratch.text),
+                mem::replace(&mut self.scratch.text, TextBuffer::closed()),
                 mem::take(&mut self.scratch.bulk),
             )
         };
@@ -260,7 +264,10 @@ impl<'b> Draft<'b> {
     /// Clears the state of the walk, and returns the draft to normal writing.
     #[cold]
     pub(super) fn end_write_back(&mut self) {
-        let (text, bulk) = mem::take(&mut self.back.saved_scratch);
+        let (text, bulk) = mem::replace(
+            &mut self.back.saved_scratch,
+            (TextBuffer::new(), Vec::new()),
+        );
         self.back.active = false;
         self.back.walks_copy = false;
         self.scratch.work_queue.clear();

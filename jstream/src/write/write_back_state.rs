@@ -3,6 +3,8 @@
 use std::mem;
 use std::ptr;
 
+use super::text_buffer::TextBuffer;
+
 /// The state of a walk in addition to the cursors of its draft.
 #[derive(Debug)]
 pub(super) struct WriteBackState {
@@ -25,7 +27,7 @@ pub(super) struct WriteBackState {
     pub(super) text_end: usize,
     /// The draft's own text and bulk vectors, removed so that the draft has no room and takes its
     /// slow paths.
-    pub(super) saved_scratch: (Vec<u8>, Vec<u8>),
+    pub(super) saved_scratch: (TextBuffer, Vec<u8>),
 }
 
 impl WriteBackState {
@@ -43,7 +45,7 @@ impl WriteBackState {
             text: ptr::null_mut(),
             text_cursor: 0,
             text_end: 0,
-            saved_scratch: (Vec::new(), Vec::new()),
+            saved_scratch: (TextBuffer::new(), Vec::new()),
         }
     }
 

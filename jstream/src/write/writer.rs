@@ -216,24 +216,21 @@ impl Writer {
                 });
             }
         }
-        let capacity = into.capacity();
+        let descriptor = self.descriptors.of::<T::InPlace<'_>>();
         let mut writing = self.writing(Some(into), RECORD_MIN_BYTES);
-        let result = if writing.write_root(value).is_err() {
-            Err(None)
+        writing.set_descriptor(descriptor);
+        let written = if <T::InPlace<'_> as InPlace>::SHAPE.text_only {
+            // Copied to its place at once, however long it is.
+            writing.record_min_bytes = usize::MAX;
+            let root = writing.write_text_root(value);
+            root.and_then(|()| writing.finish_text())
         } else {
-            writing.finish().map_err(Some)
+            let root = writing.write_root(value);
+            root.and_then(|()| writing.finish())
         };
-        if let (Ok(len), None) = (result, &writing.refused) {
-            return Ok(len);
-        }
-        let error = writing.refused.take();
-        Err(WriteIntoError {
-            error: error.unwrap_or(WriteError::EndOfStream {
-                capacity,
-                needed: result.err().flatten(),
-            }),
-            misaligned: writing.misaligned,
-        })
+        written
+            .or_else(|Full| writing.finish_again(value))
+            .map_err(|Full| writing.into_error())
     }
 
     /// Writes `value`, and everything that it reaches, and lends the message as a list of segments.
@@ -278,8 +275,10 @@ impl Writer {
         // The memory of the emptied list is reused for segments of another lifetime.
         let mut many: Vec<IoSlice<'_>> = mem::take(&mut self.segments);
         let mut few = [IoSlice::new(&[]); FEW];
+        let descriptor = self.descriptors.of::<T::InPlace<'_>>();
         let mut writing = self.writing(None, record_min_bytes);
-        let written = writing.write_root(value);
+        writing.set_descriptor(descriptor);
+        let written = writing.write_graph(value);
         writing.complete(written, limit)?;
         let count = writing.lend(&mut few, &mut many);
         let result = send(if many.is_empty() {
@@ -324,7 +323,6 @@ impl Writer {
         draft.begin(limit, self.lend_min_bytes.unwrap_or(record_min_bytes));
         Writing {
             draft,
-            descriptors: &mut self.descriptors,
             borrowing: &mut self.borrowing,
         }
     }
@@ -355,23 +353,59 @@ pub(super) const fn takes_fast_path<F: InPlace>() -> bool {
 pub(super) struct Writing<'w, 'b> {
     /// Writes to its own buffer, or to one that is borrowed for `'w`.
     draft: &'w mut Draft<'b>,
-    descriptors: &'w mut Descriptors,
     borrowing: &'w mut Option<u64>,
 }
 
 impl<'b> Writing<'_, 'b> {
-    /// Writes everything but the header. Fails if the buffer is too small or a limit is exceeded.
-    #[inline]
-    fn write_root<T: Transportable>(&mut self, value: &'b T) -> Result<(), Full> {
-        let descriptor = self.descriptors.of::<T::InPlace<'b>>();
+    /// Sets the descriptor of the root's type.
+    #[inline(always)]
+    fn set_descriptor(&mut self, descriptor: u64) {
         self.draft.descriptor = descriptor;
         self.draft.borrows = *self.borrowing == Some(descriptor);
-        let result = self.draft.write_root(value);
+    }
+
+    /// Writes everything but the header. Fails if the buffer is too small or a limit is exceeded.
+    #[inline]
+    fn write_graph<T: Transportable>(&mut self, value: &'b T) -> Result<(), Full> {
+        let result = self.draft.write_graph(value);
         if !self.draft.has_missed() {
             return result;
         }
-        *self.borrowing = Some(descriptor);
-        self.draft.write_root_again(value)
+        self.write_graph_again(value)
+    }
+
+    /// Like [`write_graph`](Self::write_graph), after a target that was not recorded may have been
+    /// met again. Records all shared targets.
+    #[cold]
+    fn write_graph_again<T: Transportable>(&mut self, value: &'b T) -> Result<(), Full> {
+        *self.borrowing = Some(self.draft.descriptor);
+        self.draft.restart();
+        self.draft.write_graph(value)
+    }
+
+    /// Writes a message again that could not be completed in the buffer, if that is because a
+    /// target that was not recorded may have been met again. Returns the length of the message.
+    #[cold]
+    fn finish_again<T: Transportable>(&mut self, value: &'b T) -> Result<usize, Full> {
+        if !self.draft.has_missed() {
+            return Err(Full);
+        }
+        self.write_graph_again(value)?;
+        self.draft.finish()
+    }
+
+    /// Returns the reason why the message could not be completed in the buffer.
+    #[cold]
+    fn into_error(mut self) -> WriteIntoError {
+        let error = self.refused.take();
+        let bulk_start = align_up(self.written, self.bulk_align());
+        WriteIntoError {
+            error: error.unwrap_or(WriteError::EndOfStream {
+                capacity: self.capacity,
+                needed: (!self.full).then(|| self.message_len(bulk_start)),
+            }),
+            misaligned: self.misaligned,
+        }
     }
 }
 
@@ -433,9 +467,20 @@ impl Draft<'_> {
             bulk_len: self.bulk_cursor.wrapping_sub(ORIGIN) as u64,
             text_len: self.text_len() as u64,
         };
+        // SAFETY: the root was written behind the header.
+        unsafe { self.put_header(header) };
+    }
+
+    /// Writes the header.
+    ///
+    /// # Safety
+    ///
+    /// The buffer must have room for it.
+    #[inline(always)]
+    unsafe fn put_header(&self, header: Header) {
         let bytes = header.to_bytes();
-        // SAFETY: `write_root` reserved and wrote more than the first 40 bytes of the buffer, which
-        // nothing else accesses (invariant 1).
+        // SAFETY: the caller promises that there is room. Nothing else accesses the buffer
+        // (invariant 1).
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.base.as_ptr(), bytes.len()) };
     }
 
@@ -492,8 +537,8 @@ impl Draft<'_> {
         some(padding);
         let scratch = &self.scratch;
         let segments = [
-            (&scratch.bulk, &scratch.pieces),
-            (&scratch.text, &scratch.text_pieces),
+            (&scratch.bulk[..], &scratch.pieces),
+            (scratch.text.as_bytes(), &scratch.text_pieces),
         ];
         for (gathered, pieces) in segments {
             let mut taken = 0;
@@ -508,23 +553,55 @@ impl Draft<'_> {
         }
     }
 
-    /// Completes the message in the buffer and returns its length. If it does not fit, the error is
-    /// the length that it needs.
-    fn finish(&mut self) -> Result<usize, usize> {
-        let bulk_align = self.bulk_align();
-        let bulk_start = align_up(self.written, bulk_align);
-        // Each segment is at most as long as the limit, which is at most a quarter of the range.
-        let len = self
-            .bulk_cursor
+    /// Returns the length of the message, all of which has been written or recorded. The bulk
+    /// segment begins at `bulk_start`.
+    #[inline(always)]
+    fn message_len(&self, bulk_start: usize) -> usize {
+        // Each segment is at most as long as the limit, which is at most a quarter of the range, or
+        // was gathered in memory, of which there is less.
+        self.bulk_cursor
             .wrapping_sub(ORIGIN)
             .wrapping_add(self.text_len())
-            .wrapping_add(bulk_start);
-        if len > self.capacity {
-            return Err(len);
+            .wrapping_add(bulk_start)
+    }
+
+    /// Completes a message whose text is behind the root, and returns its length.
+    #[inline(always)]
+    fn finish_text(&mut self) -> Result<usize, Full> {
+        let end = self.written;
+        debug_assert_eq!((self.cursor, self.bulk_cursor), (end, ORIGIN));
+        if !self
+            .scratch
+            .text
+            .is_at(self.base.as_ptr().wrapping_add(end))
+        {
+            return self.finish();
         }
-        self.write_header(bulk_align);
+        let text_len = self.scratch.text.len();
+        self.scratch.text.leave();
+        let header = Header {
+            text_len: text_len as u64,
+            ..Header::of_root(self.descriptor, end)
+        };
+        // SAFETY: the root was written behind the header.
+        unsafe { self.put_header(header) };
+        self.is_complete = true;
+        Ok(end.wrapping_add(text_len))
+    }
+
+    /// Writes all values that were queued, completes the message in the buffer, and returns its
+    /// length. Fails if it does not fit, or has to be written again.
+    fn finish(&mut self) -> Result<usize, Full> {
+        self.write_targets()?;
+        let bulk_align = self.bulk_align();
+        let bulk_start = align_up(self.written, bulk_align);
+        let len = self.message_len(bulk_start);
+        if len > self.capacity || self.has_missed() {
+            return Err(Full);
+        }
         let end = self.base.as_ptr().wrapping_add(self.written);
         let padding = bulk_start.wrapping_sub(self.written);
+        self.write_header(bulk_align);
         let Scratch {
             text,
             bulk,
@@ -544,6 +621,7 @@ impl Draft<'_> {
                 unsafe { copy(bulk.as_ptr(), end, bulk.len()) };
                 end = end.wrapping_add(bulk.len());
             }
+            let text = text.as_bytes();
             if !text.is_empty() {
                 // SAFETY: as above.
                 unsafe { copy(text.as_ptr(), end, text.len()) };
@@ -574,8 +652,119 @@ impl Draft<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::borrow::Cow;
+    use std::fmt::Debug;
+    use std::io::IoSlice;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
     use super::Writer;
+    use crate::model::InPlace;
     use crate::write::scratch::KEEP;
+    use crate::{Adapter, Covariant, EmptyBuffer, Reader, Transportable, WriteError};
+
+    #[derive(Transportable, Debug)]
+    #[repr(C, align(64))]
+    struct Overaligned {
+        number: u8,
+        text: String,
+    }
+
+    #[derive(Transportable, Debug)]
+    struct Unlucky {
+        text: String,
+        #[transportable(with = Lucky)]
+        number: u16,
+        more: String,
+    }
+
+    struct Lucky;
+
+    impl Adapter<u16> for Lucky {
+        type Wire = u16;
+        type Error = &'static str;
+
+        fn to_wire(value: &u16) -> u16 {
+            assert_ne!(*value, 13, "unlucky");
+            *value
+        }
+
+        fn from_wire(wire: &u16) -> Result<u16, &'static str> {
+            Ok(*wire)
+        }
+    }
+
+    fn joined<T: Transportable>(value: &T) -> Vec<u8> {
+        let join = |segments: &[IoSlice<'_>]| segments.iter().flat_map(|s| s.to_vec()).collect();
+        Writer::new().gather(value, join).unwrap()
+    }
+
+    /// Checks that a value whose targets are text is written into buffers of any size as into the
+    /// memory of the writer.
+    fn check_text_only<T>(writer: &mut Writer, value: &T)
+    where
+        T: Transportable + Covariant + Debug + 'static,
+        for<'b> T::InPlace<'b>: Debug,
+    {
+        assert!(<T::InPlace<'_> as InPlace>::SHAPE.text_only);
+        let expected = joined(value);
+        for capacity in 0..expected.len() {
+            let failure = writer
+                .write(value, EmptyBuffer::heap(capacity))
+                .unwrap_err();
+            let WriteError::EndOfStream { needed, .. } = failure.error else {
+                panic!("{:?}", failure.error)
+            };
+            assert_eq!(needed, Some(expected.len()));
+        }
+        for more in [0, 1, 1000] {
+            let buffer = EmptyBuffer::heap(expected.len().saturating_add(more));
+            let message = writer.write(value, buffer).unwrap();
+            assert_eq!(message.as_bytes(), expected);
+            let received = Reader::default().read::<T>(message).unwrap();
+            let shown = format!("{:?}", received.get()).replace("Ref ", " ");
+            assert_eq!(shown, format!("{value:?}"));
+        }
+        // Messages with other targets are not affected.
+        let list = vec![Some("text".to_owned()), None];
+        let message = writer.write(&list, EmptyBuffer::heap(256)).unwrap();
+        assert_eq!(message.as_bytes(), joined(&list));
+    }
+
+    #[test]
+    fn text_is_written_behind_the_root() {
+        let texts = |len: usize| ["x".repeat(len), String::new(), "ä".repeat(len / 2)];
+        for mut writer in [Writer::new(), Writer::new().lend_from(64)] {
+            for len in [0, 1, 7, 63, 64, 300] {
+                let [text, empty, other] = texts(len);
+                check_text_only(&mut writer, &text);
+                check_text_only(&mut writer, &texts(len));
+                check_text_only(&mut writer, &(7u8, Some(text.clone()), empty));
+                // The tag of the option is in the text segment.
+                let none = None::<(u8, String)>;
+                check_text_only(&mut writer, &(Some((1u8, other.clone())), none, other));
+                check_text_only(&mut writer, &Cow::<'static, str>::Owned(text.clone()));
+                check_text_only(&mut writer, &Overaligned { number: 5, text });
+            }
+        }
+    }
+
+    #[test]
+    fn a_panic_between_texts_leaves_the_writer_fit_for_use() {
+        let mut writer = Writer::new();
+        let unlucky = |number| Unlucky {
+            text: "text".to_owned(),
+            number,
+            more: "more".to_owned(),
+        };
+        for _ in 0..3 {
+            let write = || writer.write(&unlucky(13), EmptyBuffer::heap(256)).map(drop);
+            assert!(catch_unwind(AssertUnwindSafe(write)).is_err());
+            check_text_only(&mut writer, &unlucky(12));
+            let [mut bytes, expected] = [Vec::new(), joined(&vec!["text"])];
+            writer.write_vec(&vec!["text"], &mut bytes).unwrap();
+            assert_eq!(bytes, expected);
+        }
+    }
 
     #[test]
     fn the_memory_of_a_large_root_is_released() {
