@@ -103,16 +103,18 @@ impl<T: Transportable + 'static> Received<T> {
         unsafe { Self::from_parts(slot, root, Wire::Unknown) }
     }
 
-    /// Sets the state of the object's message.
+    /// Returns the object at this offset of `slot`.
     ///
     /// # Safety
     ///
-    /// The message must be in the state `wire`.
+    /// There must be a valid object whose references all lead into the slot. Its message must be in
+    /// the state `wire`.
     #[inline]
-    pub(crate) unsafe fn with_wire(self, wire: Wire) -> Self {
+    pub(crate) unsafe fn at_offset(slot: Slot, offset: usize, wire: Wire) -> Self {
         Self {
-            position: RootPosition::new(self.position.offset(), wire),
-            ..self
+            slot,
+            position: RootPosition::new(offset, wire),
+            of: PhantomData,
         }
     }
 
@@ -151,11 +153,8 @@ impl<T: Transportable + 'static> Received<T> {
         wire: Wire,
     ) -> Self {
         let offset = root.addr().get().wrapping_sub(slot.base().addr().get());
-        Self {
-            slot,
-            position: RootPosition::new(offset, wire),
-            of: PhantomData,
-        }
+        // SAFETY: the caller's promise is passed on.
+        unsafe { Self::at_offset(slot, offset, wire) }
     }
 
     /// Returns the state of the message.

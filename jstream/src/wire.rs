@@ -118,10 +118,16 @@ impl Header {
     }
 }
 
+/// Returns the offset of a root of form `F` from the message's base.
+#[inline(always)]
+pub(crate) const fn root_offset<F>() -> usize {
+    align_up(HEADER_LEN, align_of::<F>())
+}
+
 /// Returns the end of a root of form `F`, as an offset from the message's base.
 #[inline(always)]
 pub(crate) const fn root_end<F>() -> usize {
-    align_up(HEADER_LEN, align_of::<F>()).wrapping_add(size_of::<F>())
+    root_offset::<F>().wrapping_add(size_of::<F>())
 }
 
 /// Rounds `at` up to a multiple of `align`, a power of two.

@@ -30,7 +30,7 @@ use crate::buffer::MessageBuffer;
 use crate::model::{Covariant, Transportable};
 use crate::read::Reader;
 use crate::schema::{Schema, TypeIndex};
-use crate::wire::in_memory;
+use crate::wire::{in_memory, root_offset};
 
 /// The objects of a file, read in place. Each object is validated and made native on first access.
 ///
@@ -364,9 +364,9 @@ impl State {
         // begin at multiples of 128. The pointer has the provenance of the map. No pass has got any
         // of these bytes before, and none will: their range has just been entered, and the map is
         // locked.
-        let root = unsafe { self.reader.read_in_place::<T>(message, len) };
-        let root = root.map_err(|error| FileError::Object { number, at, error })?;
-        let root = root.addr().get().wrapping_sub(base.addr().get());
+        let read = unsafe { self.reader.read_in_place::<T>(message, len) };
+        read.map_err(|error| FileError::Object { number, at, error })?;
+        let root = start.wrapping_add(root_offset::<T::InPlace<'static>>());
         if let Some(taken) = self.taken.get_mut(&start) {
             taken.root = Some((key, root));
         }

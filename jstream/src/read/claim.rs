@@ -11,7 +11,7 @@ use super::pass::{Pass, max_count};
 use super::queue::{PendingRun, ReadRun};
 use super::refusal::Refusal;
 use super::shared::FurtherEdge;
-use crate::buffer::ALIGNMENT;
+use crate::buffer::{ALIGNMENT, LEAST_ALIGNMENT};
 use crate::model::{InPlace, Pointee};
 use crate::wire::{SHARED, in_memory};
 
@@ -36,12 +36,12 @@ impl Pass<'_> {
             self.count_zero_sized(count)
                 .map_err(|kind| edge.fault(kind))?;
         }
-        let segment = if T::SHAPE.flat {
-            &mut self.bulk
+        let (segment, least) = if T::SHAPE.flat {
+            (&mut self.bulk, 1)
         } else {
-            &mut self.objects
+            (&mut self.objects, LEAST_ALIGNMENT)
         };
-        let target = segment.claim(edge.place, align_of::<T>(), size);
+        let target = segment.claim(edge.place, align_of::<T>(), least, size);
         let target = target.map_err(|kind| edge.fault(kind))?.cast::<T>();
         if T::SHAPE.verified {
             let start = target.cast_const().cast::<u8>();
@@ -68,7 +68,7 @@ impl Pass<'_> {
         if edge.number != NONE {
             self.record_shared_owner(run.start, run.end, edge.number, count == 1)
                 .map_err(|kind| edge.fault(kind))?;
-        } else if self.claimed != self.owner {
+        } else if self.has_claimed_for_another() {
             self.belong(run.start).map_err(|kind| edge.fault(kind))?;
         }
         if self.queue.push(run) {
@@ -137,13 +137,14 @@ impl Pass<'_> {
         let root = self.root;
         let lists = self.lists.get_mut();
         if lists.shared.entries.is_empty() {
-            lists.shared.entries.push(root);
+            lists.shared.entries.push(root.into());
         }
+        let owner = lists.owners.reading.owner;
         if place & SHARED != 0 {
             let known = lists.shared.get::<T>(place & !SHARED, meta);
             let (number, target) = known.ok_or_else(|| Fault::new(slot, FaultKind::NotShared))?;
             let edge = FurtherEdge {
-                from: self.owner,
+                from: owner,
                 to: number,
                 level: self.next_level(),
             };
@@ -154,7 +155,7 @@ impl Pass<'_> {
             unsafe { pointer.write(target) };
             return Ok(());
         }
-        let from = if in_cell { NONE } else { self.owner };
+        let from = if in_cell { NONE } else { owner };
         let number = lists.shared.next();
         let number = number.ok_or_else(|| Fault::new(slot, FaultKind::Shared))?;
         let target = T::claim(Self::shared_edge(slot, place, meta, number), self)?;

@@ -90,7 +90,10 @@ impl Layout {
 /// ASCII.
 #[inline(always)]
 pub(super) fn check_text(message: &[u8], start: usize) -> Result<bool, ReadError> {
-    let text = message.get(start..).unwrap_or_default();
+    let Some(text) = message.get(start..) else {
+        let len = message.len();
+        return Err(ReadError::Lengths { len });
+    };
     if is_short_ascii(text) {
         return Ok(true);
     }
@@ -100,15 +103,18 @@ pub(super) fn check_text(message: &[u8], start: usize) -> Result<bool, ReadError
 /// Returns true if the text has at most 32 bytes, which are ASCII.
 #[inline(always)]
 fn is_short_ascii(text: &[u8]) -> bool {
-    const HIGH: u128 = u128::MAX / 255 * 0x80;
-    let word = |bytes: &[u8; 16]| u128::from_le_bytes(*bytes);
-    let half = |bytes: &[u8; 8]| u128::from(u64::from_le_bytes(*bytes));
+    const HIGH: u64 = u64::MAX / 255 * 0x80;
+    let word = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
+    let words = |bytes: &[u8; 16]| {
+        let words: [u64; 2] = zerocopy::transmute!(*bytes);
+        words[0] | words[1]
+    };
     let bits = match (text.first_chunk(), text.last_chunk()) {
-        (Some(first), Some(last)) if text.len() <= 32 => word(first) | word(last),
+        (Some(first), Some(last)) if text.len() <= 32 => words(first) | words(last),
         (Some(_), _) => return false,
         _ => match (text.first_chunk(), text.last_chunk()) {
-            (Some(first), Some(last)) => half(first) | half(last),
-            _ => text.iter().fold(0, |bits, byte| bits | u128::from(*byte)),
+            (Some(first), Some(last)) => word(first) | word(last),
+            _ => text.iter().fold(0, |bits, byte| bits | u64::from(*byte)),
         },
     };
     bits & HIGH == 0

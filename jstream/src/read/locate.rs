@@ -5,7 +5,7 @@ use std::mem::size_of;
 use super::describe::{SlotType, describe, short};
 use super::error::ReadError;
 use super::fault::{Fault, FaultKind};
-use super::pass::Pass;
+use super::lists::Lists;
 use super::refusal::Refusal;
 use super::trace::{MAX_TARGETS, Pointer, SearchGoal, Targets, Trace, ValuePosition, path_of};
 use crate::model::{InPlace, Pointee};
@@ -39,17 +39,18 @@ pub(super) enum PassFailure {
     Refused(Refusal),
 }
 
-/// Returns the error for the failure of a pass over the message at the address `base`.
+/// Returns the error for the failure of a pass over the message at the address `base`. Takes the
+/// lists alone, so that the rest of a pass can stay in registers.
 ///
 /// # Safety
 ///
-/// The failure must be that of `pass` over the message with this root. The buffer must not have
-/// been touched since.
+/// The failure must be that of the pass over the message with this root, which had these lists. The
+/// buffer must not have been touched since.
 #[cold]
 pub(super) unsafe fn locate(
     root: &TracedRoot,
     failure: PassFailure,
-    pass: &Pass<'_>,
+    lists: &Lists,
     base: usize,
 ) -> ReadError {
     let (address, path, what) = match failure {
@@ -60,8 +61,8 @@ pub(super) unsafe fn locate(
             };
             let address = fault.slot.addr().get();
             // SAFETY: the caller's promise is passed on.
-            let (path, found) = unsafe { search(root, address, sought, pass) };
-            let adapter_error = pass.lists.get().checks.adapter_error.as_deref();
+            let (path, found) = unsafe { search(root, address, sought, lists) };
+            let adapter_error = lists.checks.adapter_error.as_deref();
             let what = match found {
                 // SAFETY: `found` says that a slot of `size` bytes begins at the fault, in the
                 // buffer.
@@ -74,7 +75,7 @@ pub(super) unsafe fn locate(
             let rejected = refusal.0;
             let sought = SearchGoal::RejectedValue(rejected.key);
             // SAFETY: the caller's promise is passed on.
-            let (path, _) = unsafe { search(root, rejected.slot, sought, pass) };
+            let (path, _) = unsafe { search(root, rejected.slot, sought, lists) };
             (rejected.slot, path, rejected.why)
         }
     };
@@ -94,13 +95,13 @@ unsafe fn search(
     root: &TracedRoot,
     wanted: usize,
     sought: SearchGoal,
-    pass: &Pass<'_>,
+    lists: &Lists,
 ) -> (String, Option<SlotType>) {
     let mut trace = Trace {
         wanted,
         sought,
-        first_pointers: pass.lists.get().shared.first_pointers(),
-        classes: pass.lists.get().classes.iter().rev().copied().collect(),
+        first_pointers: lists.shared.first_pointers(),
+        classes: lists.classes.iter().rev().copied().collect(),
         path: Vec::new(),
         found: None,
         lost: false,
@@ -190,8 +191,8 @@ impl Trace {
     ///
     /// # Safety
     ///
-    /// `slot` must hold a pointer that [`Pass::shared`] made, and pointers must be walked in the
-    /// order of the pass.
+    /// `slot` must hold a pointer that [`Pass::shared`](crate::read::Pass::shared) made, and
+    /// pointers must be walked in the order of the pass.
     pub(crate) unsafe fn shared<T: Pointee + ?Sized>(&mut self, slot: *const &T) {
         if self.targets.is_none() {
             return;

@@ -23,6 +23,17 @@ pub(super) struct OwnerChange {
 /// The stride of a pass in which all objects so far belong to the root.
 pub(super) const NO_OWNERS: usize = usize::MAX;
 
+/// The owner of the object that the pass is reading.
+#[derive(Debug, Default)]
+pub(super) struct ReadingOwner {
+    /// The number of the shared target.
+    pub(super) owner: u32,
+    /// Like the `event` of the pass, but ignores the change of owner between adjacent targets of
+    /// the size `stride`.
+    pub(super) next: usize,
+    pub(super) stride: usize,
+}
+
 /// The changes of owner that the pass has claimed but not yet reached.
 #[derive(Debug, Default)]
 pub(crate) struct Owners {
@@ -33,6 +44,10 @@ pub(crate) struct Owners {
     peak_len: usize,
     most: usize,
     pub(super) current: OwnerChange,
+    pub(super) reading: ReadingOwner,
+    /// The number of the shared target that owns the objects claimed last, or
+    /// [`NONE`](super::fault::NONE).
+    pub(super) claimed: u32,
     /// The offset, number and stride of an object that would continue the last change.
     pub(super) end: usize,
     pub(super) next: u32,
@@ -47,6 +62,12 @@ impl Owners {
         self.head = 0;
         self.most = most;
         self.current = OwnerChange::default();
+        self.reading = ReadingOwner {
+            owner: 0,
+            next: 0,
+            stride: NO_OWNERS,
+        };
+        self.claimed = 0;
         self.stride = 0;
         self.next = 0;
     }

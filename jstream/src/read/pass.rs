@@ -20,7 +20,7 @@ use super::fault::{Edge, Fault, FaultKind, NONE};
 use super::lists::PassLists;
 use super::owners::{NO_OWNERS, OwnerChange};
 use super::queue::{PendingRun, Queue};
-use super::shared::SharedTarget;
+use super::shared::PassRoot;
 use crate::wire::{align_up, in_memory};
 
 /// A part of the message that is claimed from start to end.
@@ -30,21 +30,23 @@ pub(super) struct ClaimedSegment {
     pub(super) cursor: usize,
     pub(super) end: usize,
     /// A power of two that divides the address of `origin`, at most
-    /// [`ALIGNMENT`](crate::buffer::ALIGNMENT).
+    /// [`ALIGNMENT`](crate::buffer::ALIGNMENT). In the objects segment, at least
+    /// [`LEAST_ALIGNMENT`](crate::buffer::LEAST_ALIGNMENT).
     pub(super) align: usize,
 }
 
 impl ClaimedSegment {
     /// Claims `size` bytes, at most `isize::MAX`, aligned to `align`. Fails unless `place` is the
-    /// next free place.
+    /// next free place. The segment must be aligned to `least` at least.
     #[inline(always)]
     pub(super) fn claim(
         &mut self,
         place: u64,
         align: usize,
+        least: usize,
         size: usize,
     ) -> Result<*mut u8, FaultKind> {
-        debug_assert!(size <= isize::MAX.unsigned_abs());
+        debug_assert!(size <= isize::MAX.unsigned_abs() && self.align >= least);
         let at = align_up(self.cursor, align);
         if place != at as u64 {
             return Err(FaultKind::Misplaced);
@@ -53,7 +55,7 @@ impl ClaimedSegment {
         // difference is negative if `at` is past the end, and a single comparison detects both
         // errors.
         let rest = self.end.wrapping_sub(at) as isize;
-        if rest < size as isize || align > 1 && align > self.align {
+        if rest < size as isize || align > least && align > self.align {
             return Err(FaultKind::PastEnd);
         }
         self.cursor = at.wrapping_add(size);
@@ -75,16 +77,9 @@ pub struct Pass<'r> {
     /// The offset of the next object that begins a level or has another owner than the object
     /// before it.
     pub(super) event: usize,
-    /// Like `event`, but ignores the change of owner between adjacent targets of the size `stride`.
-    pub(super) next_owner: usize,
-    pub(super) stride: usize,
-    /// The number of the shared target that owns the object being read.
-    pub(super) owner: u32,
-    /// The number of the shared target that owns the objects claimed last, or [`NONE`].
-    pub(super) claimed: u32,
     pub(super) queue: &'r mut Queue,
     /// The root, which is the first shared target if there are any.
-    pub(super) root: SharedTarget,
+    pub(super) root: PassRoot,
     pub(crate) lists: PassLists<'r>,
 }
 
@@ -95,7 +90,8 @@ pub struct Pass<'r> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Depth {
     pub(super) now: usize,
-    /// Offset of the end of the current level.
+    /// Offset of the end of the current level, if there are owners other than the root. Otherwise
+    /// that is the `event` of the pass.
     pub(super) end: usize,
     pub(super) max: usize,
 }
@@ -135,12 +131,18 @@ impl Pass<'_> {
         if len > max_count::<u8>() {
             return Err(edge.fault(FaultKind::PastEnd));
         }
-        let text = self.text.claim(edge.place, 1, len);
+        let text = self.text.claim(edge.place, 1, 1, len);
         let text = text.map_err(|kind| edge.fault(kind))?;
         // The text before the cursor was split at character boundaries, so only the new end can be
         // wrong.
-        if !self.ascii && !self.at_boundary() {
-            return Err(edge.fault(FaultKind::SplitCharacter));
+        if !self.ascii {
+            let start = self.text.cursor.wrapping_sub(len);
+            let rest = self.text.end.wrapping_sub(start);
+            // SAFETY: by invariants 1 and 3 the bytes from the claimed text to the end lie inside
+            // the buffer and are initialised. Nothing writes to the text segment.
+            if unsafe { splits_character(text, len, rest) } {
+                return Err(edge.fault(FaultKind::SplitCharacter));
+            }
         }
         Ok(ptr::slice_from_raw_parts(text.cast_const(), len) as *const str)
     }
@@ -171,17 +173,6 @@ impl Pass<'_> {
             return Err(Fault::new(slot, FaultKind::Tag));
         }
         Ok(byte == 1)
-    }
-
-    /// Returns true if no character of the text extends across the cursor.
-    #[inline(always)]
-    fn at_boundary(&self) -> bool {
-        if self.text.cursor >= self.text.end {
-            return true;
-        }
-        // SAFETY: as in `tag`.
-        let byte = unsafe { self.text.origin.wrapping_add(self.text.cursor).read() };
-        byte & 0b1100_0000 != 0b1000_0000
     }
 
     #[cold]
@@ -215,7 +206,7 @@ impl Pass<'_> {
             // for, and it was just taken off the queue.
             unsafe { read(self, start, end)? };
         }
-        if self.stride != NO_OWNERS {
+        if self.has_owners() {
             self.note_last();
         }
         Ok(())
@@ -223,15 +214,33 @@ impl Pass<'_> {
 }
 
 impl Pass<'_> {
+    /// Returns true if an object that was claimed belongs to a target other than the root.
+    #[inline(always)]
+    fn has_owners(&self) -> bool {
+        // The lists are not accessed before they were changed.
+        self.lists.have_changed() && self.lists.get().owners.reading.stride != NO_OWNERS
+    }
+
+    /// Returns true if the objects claimed last have another owner than the object being read.
+    #[inline(always)]
+    pub(super) fn has_claimed_for_another(&self) -> bool {
+        if !self.lists.have_changed() {
+            return false;
+        }
+        let owners = &self.lists.get().owners;
+        owners.claimed != owners.reading.owner
+    }
+
     /// Records that the objects claimed from `start` on belong to the owner of the object being
     /// read.
     #[cold]
     pub(super) fn belong(&mut self, start: usize) -> Result<(), FaultKind> {
-        self.claimed = self.owner;
-        self.lists.get_mut().owners.stride = 0;
+        let owners = &mut self.lists.get_mut().owners;
+        owners.claimed = owners.reading.owner;
+        owners.stride = 0;
         let change = OwnerChange {
             start,
-            number: self.owner,
+            number: owners.claimed,
             stride: 0,
         };
         self.change(change)
@@ -249,11 +258,11 @@ impl Pass<'_> {
         let stride = if is_one { end.wrapping_sub(start) } else { 0 };
         let owners = &mut self.lists.get_mut().owners;
         let continues = is_one
-            && self.claimed == NONE
+            && owners.claimed == NONE
             && (owners.stride, owners.end, owners.next) == (stride, start, number);
         // The objects of a target with several values all belong to it, and a following target
         // begins a new change.
-        self.claimed = NONE;
+        owners.claimed = NONE;
         owners.stride = stride;
         owners.end = end;
         owners.next = number.wrapping_add(1);
@@ -270,12 +279,14 @@ impl Pass<'_> {
     }
 
     fn change(&mut self, change: OwnerChange) -> Result<(), FaultKind> {
-        if self.stride == NO_OWNERS {
+        let owners = &mut self.lists.get_mut().owners;
+        if owners.reading.stride == NO_OWNERS {
             // The first change lies behind all objects that were claimed before it.
-            self.stride = 0;
-            self.next_owner = self.event;
+            owners.reading.stride = 0;
+            owners.reading.next = self.event;
+            self.depth.end = self.event;
         }
-        if self.lists.get_mut().owners.push(change) {
+        if owners.push(change) {
             Ok(())
         } else {
             Err(FaultKind::Pending)
@@ -285,14 +296,16 @@ impl Pass<'_> {
     /// Called at an object that begins a level or has another owner than the object before it.
     #[inline(always)]
     pub(super) fn next_owner(&mut self, at: usize) {
-        if self.stride == NO_OWNERS {
+        if !self.has_owners() {
             self.depth.now = self.depth.now.wrapping_add(1);
-            self.depth.end = self.objects.cursor;
-            self.event = self.depth.end;
-        } else if at < self.next_owner {
+            self.event = self.objects.cursor;
+            return;
+        }
+        let reading = &mut self.lists.get_mut().owners.reading;
+        if at < reading.next {
             // The next one of several adjacent targets.
-            self.owner = self.owner.wrapping_add(1);
-            self.event = self.next_owner.min(at.wrapping_add(self.stride));
+            reading.owner = reading.owner.wrapping_add(1);
+            self.event = reading.next.min(at.wrapping_add(reading.stride));
         } else {
             self.next_owner_slow(at);
         }
@@ -309,17 +322,18 @@ impl Pass<'_> {
         let before = owners.current.start;
         let next = owners.take_up_to(at);
         let current = owners.current;
-        self.owner = if current.stride != 0 && current.start == before {
-            self.owner.wrapping_add(1)
+        let reading = &mut owners.reading;
+        reading.owner = if current.stride != 0 && current.start == before {
+            reading.owner.wrapping_add(1)
         } else {
             current.number
         };
-        self.stride = current.stride;
-        self.next_owner = self.depth.end.min(next);
+        reading.stride = current.stride;
+        reading.next = self.depth.end.min(next);
         self.event = if current.stride == 0 {
-            self.next_owner
+            reading.next
         } else {
-            self.next_owner.min(at.wrapping_add(current.stride))
+            reading.next.min(at.wrapping_add(current.stride))
         };
     }
 
@@ -332,6 +346,19 @@ impl Pass<'_> {
             self.lists.get_mut().shared.note_last(number, now);
         }
     }
+}
+
+/// Returns true if a character extends across the offset `at` of the `len` bytes of text at
+/// `start`. Not inlined, because the compiler would execute this for ASCII text too, to save a
+/// branch.
+///
+/// # Safety
+///
+/// `start` must be valid for reads of `len` bytes, which are initialised.
+#[inline(never)]
+unsafe fn splits_character(start: *const u8, at: usize, len: usize) -> bool {
+    // SAFETY: the offset is less than the length.
+    at < len && unsafe { start.wrapping_add(at).read() } & 0b1100_0000 == 0b1000_0000
 }
 
 /// Returns the maximum number of values of `T` in one allocation; unlimited for zero-sized types.

@@ -80,13 +80,17 @@ impl Queue {
             open.end = run.end;
             return true;
         }
-        let closed = mem::replace(open, run);
-        closed.start == closed.end || self.close(closed)
+        if open.start != open.end && !self.close() {
+            return false;
+        }
+        self.open = run;
+        true
     }
 
-    /// Kept out of line because `push` is inlined into the read of every pointer.
+    /// Closes the open run. Kept out of line because `push` is inlined into the read of every
+    /// pointer.
     #[inline(never)]
-    fn close(&mut self, run: PendingRun) -> bool {
+    fn close(&mut self) -> bool {
         if self.closed.len().wrapping_sub(self.head) >= self.most {
             return false;
         }
@@ -94,7 +98,7 @@ impl Queue {
             self.closed.drain(..self.head);
             self.head = 0;
         }
-        self.closed.push(run);
+        self.closed.push(self.open);
         self.peak_len = self.peak_len.max(self.closed.len());
         true
     }
@@ -102,6 +106,9 @@ impl Queue {
     /// Pops the oldest run.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<PendingRun> {
+        if self.closed.is_empty() {
+            return self.take_open();
+        }
         if let Some(run) = self.closed.get(self.head) {
             self.head = self.head.wrapping_add(1);
             return Some(*run);

@@ -1,6 +1,6 @@
 //! The reader of messages.
 
-use std::mem::{self, size_of};
+use std::mem;
 use std::ptr::NonNull;
 use std::slice;
 
@@ -12,15 +12,14 @@ use super::layout::{Layout, check_text};
 use super::limits::Limits;
 use super::lists::{Lists, PassLists};
 use super::locate::{PassFailure, TracedRoot, locate};
-use super::owners::NO_OWNERS;
 use super::pass::{ClaimedSegment, Depth, Pass};
 use super::queue::Queue;
-use super::shared::SharedTarget;
+use super::shared::PassRoot;
 use crate::buffer::{ALIGNMENT, MessageBuffer};
 use crate::model::{InPlace, Transportable};
 use crate::received::{Received, Wire};
 use crate::schema::{Describe, Descriptors, Learnt, Schema, SchemaError, TypeIndex};
-use crate::wire::{Header, ORIGIN, root_end};
+use crate::wire::{Header, ORIGIN, root_end, root_offset};
 
 /// Reads messages. A reader reuses its work lists, so reading allocates nothing in steady state.
 #[derive(Debug, Default)]
@@ -28,7 +27,9 @@ pub struct Reader {
     limits: Limits,
     queue: Queue,
     lists: Lists,
-    /// True if the queue and the lists are empty and have the maximum lengths of `limits`.
+    /// The maximum depth of `limits`.
+    max_depth: usize,
+    /// True if the queue and the lists are empty, and these and `max_depth` are as `limits` says.
     is_clean: bool,
     descriptors: Descriptors,
     learnt: Learnt,
@@ -93,23 +94,23 @@ impl Reader {
     where
         T: Transportable + 'static,
     {
-        let read = match self.read_plain::<T>(&message) {
-            Some(root) => Ok(root),
+        let read = if self.holds_plain::<T>(&message) {
+            Ok(())
+        } else {
             // SAFETY: a slot is aligned to 128 and its first `len` bytes are initialised. `message`
             // is its only handle, and becomes a `Received` or an `EmptyBuffer`.
-            None => unsafe { self.read_in_place::<T>(message.base(), message.len()) },
+            unsafe { self.read_in_place::<T>(message.base(), message.len()) }
         };
         // Inlined and in one place, because moving the handle of the buffer takes longer than
         // reading.
         match read {
-            Ok(root) => {
+            Ok(()) => {
                 let wire = self.wire_of::<T::InPlace<'static>>();
-                // SAFETY: `root` is a value of the form inside this very slot, and the slot's only
-                // handle moves in.
-                let received = unsafe { Received::new(message.into_slot(), root) };
-                // SAFETY: `root` is the root of the message whose header is at the start of the
-                // slot.
-                Ok(unsafe { received.with_wire(wire) })
+                let (slot, root) = (message.into_slot(), root_offset::<T::InPlace<'static>>());
+                // SAFETY: there is a value of the form at the offset `root` of this very slot,
+                // whose only handle moves in. The value is the root of the message whose header is
+                // at the start of the slot.
+                Ok(unsafe { Received::at_offset(slot, root, wire) })
             }
             Err(error) => Err(ReadFailure {
                 error,
@@ -118,23 +119,22 @@ impl Reader {
         }
     }
 
-    /// Returns the root of a message that is one plain value. Returns `None` for all other
-    /// messages, and if the last message was of another type. Does not panic.
+    /// Returns true if the message consists of one plain value at the
+    /// [offset of the root](root_offset). Returns false for all other messages, and if the last
+    /// message was of another type. Does not panic.
     #[inline(always)]
-    fn read_plain<T>(&self, message: &MessageBuffer) -> Option<NonNull<T::InPlace<'static>>>
+    fn holds_plain<T>(&self, message: &MessageBuffer) -> bool
     where
         T: Transportable + 'static,
     {
         let shape = <T::InPlace<'static> as InPlace>::SHAPE;
-        if !shape.flat || !shape.plain || shape.verified {
-            return None;
-        }
-        self.examine_flat::<T>(message.as_bytes())?;
-        let root = root_end::<T::InPlace<'static>>().wrapping_sub(size_of::<T::InPlace<'static>>());
-        // SAFETY: `examine_flat` checked that the message ends with the root. The root is aligned
-        // for the form, because both the slot and the root's offset in it are, and all bytes of a
-        // plain form are valid.
-        Some(unsafe { message.base().add(root) }.cast())
+        // `examine_flat` checks that the message ends with the root. The root is aligned for the
+        // form, because both the slot and the root's offset in it are, and all bytes of a plain
+        // form are valid.
+        shape.flat
+            && shape.plain
+            && !shape.verified
+            && self.examine_flat::<T>(message.as_bytes()).is_some()
     }
 
     /// Checks that a message with the descriptor `found` is of type `T`.
@@ -164,8 +164,8 @@ impl Reader {
     }
 
     /// Checks the message in the `len` bytes at `start` and makes it native. If this fails, the
-    /// content of the bytes is unspecified; otherwise they hold the root and everything that it
-    /// reaches.
+    /// content of the bytes is unspecified; otherwise they hold the root, at its
+    /// [offset](root_offset), and everything that it reaches.
     ///
     /// # Safety
     ///
@@ -177,7 +177,7 @@ impl Reader {
         &mut self,
         start: NonNull<u8>,
         len: usize,
-    ) -> Result<NonNull<T::InPlace<'static>>, ReadError>
+    ) -> Result<(), ReadError>
     where
         T: Transportable + 'static,
     {
@@ -191,7 +191,8 @@ impl Reader {
         let mut zero_sized = self.limits.zero_sized;
         // SAFETY: the layout is that of this message. The caller lends the message; it is
         // initialised and aligned to 128 bytes, the largest alignment of any form.
-        unsafe { self.make_native::<T>(start, &layout, ALIGNMENT, &mut zero_sized) }
+        unsafe { self.make_native::<T>(start, &layout, ALIGNMENT, &mut zero_sized)? };
+        Ok(())
     }
 
     /// Fast path of [`examine`](Self::examine) for a flat root with no other content: the header
@@ -246,6 +247,8 @@ impl Reader {
     fn clean(&mut self) {
         self.queue.reset(self.limits.pending);
         self.lists.reset(&self.limits);
+        let depth = self.limits.depth;
+        self.max_depth = depth.map_or(usize::MAX, |max| max as usize);
     }
 
     /// Runs the pass. `zero_sized` is the remaining allowance of zero-sized elements; the pass
@@ -255,9 +258,9 @@ impl Reader {
     ///
     /// [`examine`](Self::examine) must have returned `layout` for the message at `base` and for
     /// this type. The message must be initialised, valid for writes, and not accessible in any
-    /// other way. `base` must be aligned to `align`, a power of two that is at most 128 and at
-    /// least the alignment of the type's form. Whatever the result, the message's bytes must never
-    /// be read as bytes again.
+    /// other way. `base` must be aligned to `align`, a power of two that is at most 128, at least
+    /// [`LEAST_ALIGNMENT`](crate::buffer::LEAST_ALIGNMENT), and at least the alignment of the
+    /// type's form. Whatever the result, the message's bytes must never be read as bytes again.
     #[inline(always)]
     pub(crate) unsafe fn make_native<T>(
         &mut self,
@@ -270,7 +273,7 @@ impl Reader {
         T: Transportable + 'static,
     {
         let after = root_end::<T::InPlace<'static>>();
-        let root = after.wrapping_sub(size_of::<T::InPlace<'static>>());
+        let root = root_offset::<T::InPlace<'static>>();
         // SAFETY: `examine` checked that the root lies inside the message.
         let slot = unsafe { base.add(root) }.cast::<T::InPlace<'static>>();
         let shape = <T::InPlace<'static> as InPlace>::SHAPE;
@@ -294,7 +297,12 @@ impl Reader {
                 origin: base.wrapping_add(layout.bulk_start).wrapping_sub(ORIGIN),
                 cursor: ORIGIN,
                 end: ORIGIN.wrapping_add(layout.bulk_len),
-                align: layout.bulk_align.min(align),
+                // The layout has none that is larger.
+                align: if align == ALIGNMENT {
+                    layout.bulk_align
+                } else {
+                    layout.bulk_align.min(align)
+                },
             },
             text: ClaimedSegment {
                 origin: base.wrapping_add(layout.text_start).wrapping_sub(ORIGIN),
@@ -306,16 +314,12 @@ impl Reader {
             zero_sized: *zero_sized,
             depth: Depth {
                 now: 0,
-                end: after,
-                max: self.limits.depth.map_or(usize::MAX, |max| max as usize),
+                end: 0,
+                max: self.max_depth,
             },
             event: after,
-            next_owner: after,
-            stride: NO_OWNERS,
-            owner: 0,
-            claimed: 0,
             queue: &mut self.queue,
-            root: SharedTarget::root(slot.as_ptr().cast_const()),
+            root: PassRoot::new(slot.as_ptr().cast_const()),
             lists: PassLists::new(&mut self.lists),
         };
         let name = std::any::type_name::<T>();
@@ -334,7 +338,7 @@ impl Reader {
             let root = TracedRoot::new(slot.as_ptr().cast_const(), name);
             let failure = PassFailure::Fault(fault);
             // SAFETY: this is the fault of the pass that began at this root and has just ended.
-            return Err(unsafe { locate(&root, failure, &pass, base.addr()) });
+            return Err(unsafe { locate(&root, failure, pass.lists.get(), base.addr()) });
         }
         pass.assert_fully_consumed()?;
         let mut approved = Ok(());
@@ -351,7 +355,7 @@ impl Reader {
             let root = TracedRoot::new(slot.as_ptr().cast_const(), name);
             let failure = PassFailure::Refused(refusal);
             // SAFETY: as above.
-            return Err(unsafe { locate(&root, failure, &pass, base.addr()) });
+            return Err(unsafe { locate(&root, failure, pass.lists.get(), base.addr()) });
         }
         self.is_clean = !pass.lists.have_changed() && !pass.queue.has_grown();
         Ok(slot)

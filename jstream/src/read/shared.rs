@@ -53,13 +53,34 @@ impl SharedTarget {
     }
 }
 
-impl SharedTarget {
-    /// Returns the entry of the root.
-    #[inline(always)]
-    pub(super) fn root<T>(root: *const T) -> Self {
-        Self::of(root, 0, NONE, 0)
-    }
+/// The root of a pass.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PassRoot {
+    address: *const u8,
+    /// The type of the root, without lifetimes.
+    key: TypeId,
+}
 
+impl PassRoot {
+    #[inline(always)]
+    pub(super) fn new<T>(root: *const T) -> Self {
+        Self {
+            address: root.cast(),
+            key: typeid::of::<T>(),
+        }
+    }
+}
+
+impl From<PassRoot> for SharedTarget {
+    fn from(root: PassRoot) -> Self {
+        Self {
+            key: root.key,
+            ..Self::of(root.address, 0, NONE, 0)
+        }
+    }
+}
+
+impl SharedTarget {
     #[inline(always)]
     fn of<T: ?Sized>(pointer: *const T, meta: u64, from: u32, level: u32) -> Self {
         const { assert!(size_of::<*const T>() <= size_of::<[*const u8; 2]>()) };
