@@ -115,7 +115,7 @@ impl CompletionQueue {
         let member = self.member(endpoint, Half::In);
         let notify = Notify::Sink(member.clone(), user);
         endpoint.shared().post_recv(buffer.into(), notify);
-        // One visit serves all receives that are posted together.
+        // The next poll visits the direction, once for all receives that are posted together.
         self.hub.ring(member);
     }
 

@@ -160,6 +160,27 @@ fn the_source_tells_what_was_only_looked_at() {
     assert!(queue.wait(LONG).is_some());
 }
 
+#[test]
+fn receives_that_are_posted_together_are_polled_together() {
+    const COUNT: usize = 5;
+    let options = Options::default();
+    let [(client, server)] = pairs(1, &options).try_into().unwrap();
+    for _ in 0..COUNT {
+        client
+            .send_message(Header::default(), &[IoSlice::new(b"x")])
+            .unwrap();
+    }
+    let queue = CompletionQueue::new().unwrap();
+    for user in 0..COUNT {
+        queue.post_recv(&server, user as u64, None);
+    }
+    let posted = server.shared().receiving.lock().posted.len();
+    assert_eq!(posted, COUNT, "no call has polled");
+    for user in 0..COUNT {
+        assert_eq!(queue.wait(LONG).unwrap().user, user as u64);
+    }
+}
+
 /// Returns a weak reference to the queue's member of a direction.
 fn member_of(queue: &CompletionQueue, endpoint: &Endpoint) -> Weak<QueueMember> {
     let key = (Arc::as_ptr(endpoint.shared()).addr(), Half::In);

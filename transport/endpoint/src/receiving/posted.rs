@@ -12,8 +12,12 @@ use crate::ops::{Notify, OpId, Ops, Sink};
 use jstream_base::RecvError;
 
 impl Receiving {
-    /// Appends a receive operation.
+    /// Appends a receive operation. The owner of a sink drives the direction afterwards.
+    ///
+    /// Most often, the last message has just been received and the next one has not arrived yet, so
+    /// another poll at once would be a wasted system call.
     pub(crate) fn post(&mut self, empty: Option<EmptyBuffer>, notify: Notify) -> OpId {
+        let has_sink = matches!(notify, Notify::Sink(..));
         let id = self.ops.insert(RecvOp {
             empty,
             receipt: None,
@@ -21,7 +25,9 @@ impl Receiving {
         });
         self.is_driven = true;
         self.posted.push_back(id);
-        self.drive();
+        if !has_sink {
+            self.drive();
+        }
         id
     }
 

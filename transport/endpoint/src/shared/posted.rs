@@ -127,7 +127,8 @@ impl Shared {
         }
     }
 
-    /// Posts a receive into the given buffer, or into one of the pool.
+    /// Posts a receive into the given buffer, or into one of the pool. The owner of a sink has to
+    /// call [`progress`](Self::progress) afterwards.
     pub(crate) fn post_recv(self: &Arc<Self>, empty: Option<EmptyBuffer>, notify: Notify) -> OpId {
         let mut held = self.receiving.lock();
         let id = held.post(empty, notify);
