@@ -349,8 +349,8 @@ unsafe fn write_where_room<'b, T: Transportable + 'b>(
     let size = size_of::<T::InPlace<'b>>();
     let mut value = values.cast::<T>();
     let mut place = at;
-    // Values without size have one place, and there is one such value: the root.
-    while place < end || size == 0 {
+    // Of values whose form has no size, nothing is written.
+    while place < end {
         let slot = draft.base.as_ptr().wrapping_add(place);
         let slot = slot.cast::<T::InPlace<'b>>();
         if !<T::InPlace<'b> as InPlace>::SHAPE.dense {
@@ -366,9 +366,6 @@ unsafe fn write_where_room<'b, T: Transportable + 'b>(
         // SAFETY: as above; the slot is zeroed unless the form is dense. `write` does not replace
         // the buffer, which only `reserve` does.
         unsafe { of.write(slot, draft) };
-        if size == 0 {
-            break;
-        }
         value = value.wrapping_add(1);
         place = place.wrapping_add(size);
     }

@@ -19,6 +19,9 @@ pub(super) struct TextBuffer {
     /// The capacity plus 1. If it is 0, the buffer is closed: it is empty, and has no room for an
     /// empty string either.
     over: usize,
+    /// True if `start` is in memory that was lent. A comparison of addresses could not tell, because
+    /// lent memory without room may end where the writer's begins.
+    is_lent: bool,
     /// The writer's memory. Its length as a vector is 0 between two calls.
     own: Vec<u8>,
 }
@@ -29,6 +32,7 @@ impl TextBuffer {
             start: ptr::dangling_mut(),
             len: 0,
             over: 1,
+            is_lent: false,
             own: Vec::new(),
         }
     }
@@ -39,6 +43,7 @@ impl TextBuffer {
             start: ptr::dangling_mut(),
             len: 0,
             over: 0,
+            is_lent: false,
             own: Vec::new(),
         }
     }
@@ -54,12 +59,13 @@ impl TextBuffer {
         debug_assert!(self.len == 0);
         self.start = start;
         self.over = capacity.wrapping_add(1);
+        self.is_lent = true;
     }
 
-    /// Returns true if the text begins at `start`, where [`begin_at`](Self::begin_at) has put it.
+    /// Returns true if the text is where [`begin_at`](Self::begin_at) has put it.
     #[inline(always)]
-    pub(super) fn is_at(&self, start: *mut u8) -> bool {
-        ptr::eq(self.start, start)
+    pub(super) fn is_lent(&self) -> bool {
+        self.is_lent
     }
 
     /// Empties the buffer, and returns to the writer's memory.
@@ -68,6 +74,7 @@ impl TextBuffer {
         self.len = 0;
         self.start = self.own.as_mut_ptr();
         self.over = self.own.capacity().wrapping_add(1);
+        self.is_lent = false;
     }
 
     /// Empties the buffer.
@@ -129,11 +136,11 @@ impl TextBuffer {
     #[cold]
     pub(super) fn reserve(&mut self, more: usize) {
         let mut own = std::mem::take(&mut self.own);
-        if ptr::eq(self.start, own.as_mut_ptr()) {
-            // SAFETY: the first `len` bytes of the vector's memory are initialised.
-            unsafe { own.set_len(self.len) };
-        } else {
+        if self.is_lent {
             own.extend_from_slice(self.as_bytes());
+        } else {
+            // SAFETY: the text is in the vector's memory, so its first `len` bytes are initialised.
+            unsafe { own.set_len(self.len) };
         }
         own.reserve(more);
         let len = own.len();
@@ -165,12 +172,12 @@ mod tests {
         for _ in 0..3 {
             // SAFETY: the place is not used until the buffer has left it.
             unsafe { text.begin_at(place.as_mut_ptr(), place.len()) };
-            assert!(text.push_within(b'a') && text.is_at(place.as_mut_ptr()));
+            assert!(text.push_within(b'a') && text.is_lent());
             // SAFETY: there is room for 7 bytes.
             unsafe { text.append_within(b"bcdefgh") };
             assert!(text.has_room(0) && !text.push_within(b'i'));
             text.reserve(1);
-            assert!(text.push_within(b'i') && !text.is_at(place.as_mut_ptr()));
+            assert!(text.push_within(b'i') && !text.is_lent());
             text.reserve(1000);
             assert_eq!(text.as_bytes(), b"abcdefghi");
             text.clear(usize::MAX);

@@ -570,11 +570,7 @@ impl Draft<'_> {
     fn finish_text(&mut self) -> Result<usize, Full> {
         let end = self.written;
         debug_assert_eq!((self.cursor, self.bulk_cursor), (end, ORIGIN));
-        if !self
-            .scratch
-            .text
-            .is_at(self.base.as_ptr().wrapping_add(end))
-        {
+        if !self.scratch.text.is_lent() {
             return self.finish();
         }
         let text_len = self.scratch.text.len();
@@ -764,6 +760,35 @@ mod tests {
             writer.write_vec(&vec!["text"], &mut bytes).unwrap();
             assert_eq!(bytes, expected);
         }
+    }
+
+    #[test]
+    fn values_without_size_are_written() {
+        type Sizeless = [String; 0];
+        let mut writer = Writer::new();
+        for count in [0, 1, 3] {
+            let values: Vec<Sizeless> = vec![[]; count];
+            let value = (values, Some(Box::new("text".to_owned())));
+            let message = writer.write(&value, EmptyBuffer::heap(256)).unwrap();
+            let received = Reader::default()
+                .read::<(Vec<Sizeless>, Option<Box<String>>)>(message)
+                .unwrap();
+            let (values, text) = received.get();
+            assert_eq!(
+                (values.len(), text.as_deref().copied()),
+                (count, Some("text"))
+            );
+        }
+        let message = writer
+            .write::<Sizeless>(&[], EmptyBuffer::heap(64))
+            .unwrap();
+        assert!(
+            Reader::default()
+                .read::<Sizeless>(message)
+                .unwrap()
+                .get()
+                .is_empty()
+        );
     }
 
     #[test]
