@@ -135,14 +135,8 @@ impl Pass<'_> {
         let text = text.map_err(|kind| edge.fault(kind))?;
         // The text before the cursor was split at character boundaries, so only the new end can be
         // wrong.
-        if !self.ascii {
-            let start = self.text.cursor.wrapping_sub(len);
-            let rest = self.text.end.wrapping_sub(start);
-            // SAFETY: by invariants 1 and 3 the bytes from the claimed text to the end lie inside
-            // the buffer and are initialised. Nothing writes to the text segment.
-            if unsafe { splits_character(text, len, rest) } {
-                return Err(edge.fault(FaultKind::SplitCharacter));
-            }
+        if !self.ascii && !self.at_boundary() {
+            return Err(edge.fault(FaultKind::SplitCharacter));
         }
         Ok(ptr::slice_from_raw_parts(text.cast_const(), len) as *const str)
     }
@@ -173,6 +167,17 @@ impl Pass<'_> {
             return Err(Fault::new(slot, FaultKind::Tag));
         }
         Ok(byte == 1)
+    }
+
+    /// Returns true if no character of the text extends across the cursor.
+    #[inline(always)]
+    fn at_boundary(&self) -> bool {
+        if self.text.cursor >= self.text.end {
+            return true;
+        }
+        // SAFETY: as in `tag`.
+        let byte = unsafe { self.text.origin.wrapping_add(self.text.cursor).read() };
+        byte & 0b1100_0000 != 0b1000_0000
     }
 
     #[cold]
@@ -346,19 +351,6 @@ impl Pass<'_> {
             self.lists.get_mut().shared.note_last(number, now);
         }
     }
-}
-
-/// Returns true if a character extends across the offset `at` of the `len` bytes of text at
-/// `start`. Not inlined, because the compiler would execute this for ASCII text too, to save a
-/// branch.
-///
-/// # Safety
-///
-/// `start` must be valid for reads of `len` bytes, which are initialised.
-#[inline(never)]
-unsafe fn splits_character(start: *const u8, at: usize, len: usize) -> bool {
-    // SAFETY: the offset is less than the length.
-    at < len && unsafe { start.wrapping_add(at).read() } & 0b1100_0000 == 0b1000_0000
 }
 
 /// Returns the maximum number of values of `T` in one allocation; unlimited for zero-sized types.

@@ -91,7 +91,9 @@ impl Writer {
     /// Sets the size in bytes from which plain arrays and text are taken from where they are in
     /// memory. Smaller ones, and always those of less than 64 bytes, are first copied together. The
     /// default is 128 bytes if the message is copied into one piece, and 1,024 bytes if it is
-    /// handed out as segments, because each segment has a cost for the sender.
+    /// handed out as segments, because each segment has a cost for the sender. Text of a message
+    /// without other targets is copied to its place at once if the message is written into a
+    /// buffer.
     #[must_use]
     pub fn lend_from(self, bytes: usize) -> Self {
         Self {
@@ -190,10 +192,8 @@ impl Writer {
     fn measured<T: Transportable>(&mut self, value: &T, mut error: WriteError) -> WriteError {
         if let WriteError::EndOfStream { needed, .. } = &mut error {
             if needed.is_none() {
-                let limit = self.limit;
-                self.limit = limit.min(MEASURED_MAX_BYTES);
-                *needed = self.message_len(value).ok();
-                self.limit = limit;
+                let most = self.limit.min(MEASURED_MAX_BYTES);
+                *needed = LoweredLimit::new(self, most).writer.message_len(value).ok();
             }
         }
         error
@@ -280,7 +280,8 @@ impl Writer {
         writing.set_descriptor(descriptor);
         let written = writing.write_graph(value);
         writing.complete(written, limit)?;
-        let count = writing.lend(&mut few, &mut many);
+        // SAFETY: the message is complete.
+        let count = unsafe { writing.lend(&mut few, &mut many) };
         let result = send(if many.is_empty() {
             few.get(..count).unwrap_or_default()
         } else {
@@ -325,6 +326,25 @@ impl Writer {
             draft,
             borrowing: &mut self.borrowing,
         }
+    }
+}
+
+/// A writer whose limit is lower, until this is dropped. Code of the program may panic meanwhile.
+struct LoweredLimit<'w> {
+    writer: &'w mut Writer,
+    before: usize,
+}
+
+impl<'w> LoweredLimit<'w> {
+    fn new(writer: &'w mut Writer, limit: usize) -> Self {
+        let before = mem::replace(&mut writer.limit, limit);
+        Self { writer, before }
+    }
+}
+
+impl Drop for LoweredLimit<'_> {
+    fn drop(&mut self) {
+        self.writer.limit = self.before;
     }
 }
 
@@ -500,25 +520,39 @@ impl Draft<'_> {
 
     /// Stores the segments of the complete message in `few`, and returns their number. If an array
     /// or text is lent, stores them in `many` instead, which must be empty.
-    fn lend<'d>(&'d self, few: &mut [IoSlice<'d>; FEW], many: &mut Vec<IoSlice<'d>>) -> usize {
+    ///
+    /// # Safety
+    ///
+    /// The header must have been written.
+    unsafe fn lend<'d>(
+        &'d self,
+        few: &mut [IoSlice<'d>; FEW],
+        many: &mut Vec<IoSlice<'d>>,
+    ) -> usize {
         let is_few = self.scratch.pieces.is_empty() && self.scratch.text_pieces.is_empty();
         let mut count = 0usize;
-        self.for_each_segment(|bytes| {
+        let push = |bytes| {
             let segment = IoSlice::new(bytes);
             match few.get_mut(count).filter(|_| is_few) {
                 Some(place) => *place = segment,
                 None => many.push(segment),
             }
             count = count.wrapping_add(1);
-        });
+        };
+        // SAFETY: the caller's promise is passed on.
+        unsafe { self.for_each_segment(push) };
         count
     }
 
-    /// Passes all parts of the message to `f` in order. The header must have been written.
-    fn for_each_segment<'d>(&'d self, mut f: impl FnMut(&'d [u8])) {
+    /// Passes all parts of the message to `f` in order.
+    ///
+    /// # Safety
+    ///
+    /// The header must have been written.
+    unsafe fn for_each_segment<'d>(&'d self, mut f: impl FnMut(&'d [u8])) {
         let base = self.base.as_ptr().cast_const();
-        // SAFETY: the first `written` bytes are initialised (invariant 1), and nothing writes to
-        // them while the draft is borrowed.
+        // SAFETY: the caller guarantees that the header is initialised; the other bytes up to
+        // `written` are, too (invariant 1). Nothing writes to them while the draft is borrowed.
         f(unsafe { slice::from_raw_parts(base, self.written) });
         let bulk_start = align_up(self.written, self.bulk_align());
         self.for_each_tail(bulk_start.wrapping_sub(self.written), f);
@@ -760,6 +794,21 @@ mod tests {
             writer.write_vec(&vec!["text"], &mut bytes).unwrap();
             assert_eq!(bytes, expected);
         }
+    }
+
+    #[test]
+    fn a_panic_while_a_message_is_measured_leaves_the_limit() {
+        let mut writer = Writer::new();
+        let unlucky = Unlucky {
+            text: String::new(),
+            number: 13,
+            more: String::new(),
+        };
+        let values = vec![unlucky];
+        let write = || writer.write(&values, EmptyBuffer::heap(8)).map(drop);
+        assert!(catch_unwind(AssertUnwindSafe(write)).is_err());
+        let long = vec!["x".repeat(100_000)];
+        assert!(writer.message_len(&long).unwrap() > 100_000);
     }
 
     #[test]

@@ -376,3 +376,30 @@ fn maps_among_other_parts() {
         .unwrap();
     assert_eq!(*again.get(), sent);
 }
+
+/// A plain value that needs more alignment than the memory that a writer gathers values in.
+#[derive(Transportable, Debug, Clone, Copy, PartialEq)]
+#[repr(C, align(32))]
+struct Wide(u8);
+
+/// The same, with text.
+#[derive(Transportable, Debug)]
+#[repr(C, align(64))]
+struct Named {
+    name: String,
+}
+
+#[test]
+fn values_may_need_any_alignment() {
+    let wide: HashMap<u8, Wide> = (0..20).map(|n| (n, Wide(n))).collect();
+    let named = |n: u8| Named {
+        name: format!("number {n}"),
+    };
+    let named: BTreeMap<u8, Named> = (0..20).map(|n| (n, named(n))).collect();
+    let received = read(&(wide, named));
+    let (wide, named) = received.get();
+    for n in 0..20 {
+        assert_eq!(wide.get(&n), Some(&Wide(n)));
+        assert_eq!(named.get(&n).unwrap().name, format!("number {n}"));
+    }
+}
