@@ -157,8 +157,8 @@ impl<'b> Draft<'b> {
         }
         let larger = end.max(4096).saturating_mul(2);
         let grown = EmptyBuffer::heap(larger);
-        // SAFETY: both buffers have room for the first `written` bytes and do not overlap. The bytes
-        // are copied whether they are initialised or not.
+        // SAFETY: both buffers have room for the first `written` bytes and do not overlap. The
+        // bytes are copied whether they are initialised or not.
         unsafe {
             ptr::copy_nonoverlapping(self.base.as_ptr(), grown.base().as_ptr(), self.written);
         };

@@ -21,8 +21,8 @@ pub(super) struct TextBuffer {
     /// The capacity plus 1. If it is 0, the buffer is closed: it is empty, and has no room for an
     /// empty string either.
     over: usize,
-    /// True if `start` is in memory that was lent. A comparison of addresses could not tell, because
-    /// lent memory without room may end where the writer's begins.
+    /// True if `start` is in memory that was lent. A comparison of addresses could not tell,
+    /// because lent memory without room may end where the writer's begins.
     is_lent: bool,
     /// The writer's memory. Its length as a vector is 0 between two calls.
     own: Vec<u8>,

@@ -382,7 +382,7 @@ fn maps_among_other_parts() {
 #[repr(C, align(32))]
 struct Wide(u8);
 
-/// The same, with text.
+/// A value with text that needs even more alignment.
 #[derive(Transportable, Debug)]
 #[repr(C, align(64))]
 struct Named {
