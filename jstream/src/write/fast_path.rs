@@ -147,7 +147,7 @@ unsafe fn copy_root<T: Transportable>(descriptor: u64, value: &T, base: *mut u8)
 
 #[cfg(test)]
 #[expect(clippy::arithmetic_side_effects, reason = "small numbers")]
-mod tests {
+pub(super) mod tests {
     use std::cell::Cell;
     use std::num::NonZeroU32;
     use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -185,7 +185,8 @@ mod tests {
         d: u16,
     }
 
-    struct Even;
+    /// An adapter that reads even numbers, and panics if it has to write a 13.
+    pub(in crate::write) struct Even;
 
     impl Adapter<u16> for Even {
         type Wire = u16;
