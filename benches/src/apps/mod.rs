@@ -416,3 +416,36 @@ fn compare(bound: f64, case: &str, subject: &Subject, expected: &Answer) -> Resu
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_applications_with_more_iterations_run_long() {
+        let options = |size| Options {
+            apps: Vec::new(),
+            size,
+            setups: Setups::First,
+            check: false,
+            mpi: false,
+        };
+        let long = options(Size::Long);
+        let long: Vec<_> = long.chosen().map(|(app, _)| app.name()).collect();
+        let expected = [
+            "sor",
+            "sor-float",
+            "em3d-0",
+            "em3d",
+            "em3d-50",
+            "fft-complex",
+            "fft-arrays",
+            "matmul-1024",
+            "shallow-water-512",
+            "nbody",
+            "ring-matmul-1024",
+        ];
+        assert_eq!(long, expected);
+        assert_eq!(options(Size::Full).chosen().count(), APPS.len());
+    }
+}
