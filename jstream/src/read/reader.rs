@@ -297,7 +297,7 @@ impl Reader {
                 origin: base.wrapping_add(layout.bulk_start).wrapping_sub(ORIGIN),
                 cursor: ORIGIN,
                 end: ORIGIN.wrapping_add(layout.bulk_len),
-                // The layout has none that is larger.
+                // The alignment of a layout is at most this constant.
                 align: if align == ALIGNMENT {
                     layout.bulk_align
                 } else {
