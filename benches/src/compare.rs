@@ -202,13 +202,10 @@ pub(crate) struct Comparison {
 }
 
 impl Comparison {
-    /// Compares the rows of two files. Unless `force`, rows of different or of unknown machines are
-    /// an error. Rows that have nothing in common are an error, too.
+    /// Compares the rows of two files. Unless `force`, it is an error if the old and the new row of
+    /// a figure are of different or of unknown machines; the figures of one file may be of several.
+    /// Rows that have nothing in common are an error, too.
     pub(crate) fn of(old: &[Row], new: &[Row], force: bool) -> Result<Self, Failure> {
-        if !force {
-            let all: Vec<Row> = old.iter().chain(new).cloned().collect();
-            check_one_machine(&all)?;
-        }
         let mut found = Self::default();
         for (of, rows) in [("old", old), ("new", new)] {
             let runs = runs(rows).into_iter();
@@ -219,7 +216,12 @@ impl Comparison {
         }
         for row in new {
             match old.iter().find(|old| old.is_same_figure(row)) {
-                Some(old) => found.lines.push(Line::new(old, row)?),
+                Some(old) => {
+                    if !force {
+                        check_one_machine([old, row])?;
+                    }
+                    found.lines.push(Line::new(old, row)?);
+                }
                 None => found.added.push(name(row)),
             }
         }
@@ -517,5 +519,16 @@ mod tests {
         let refused = Comparison::of(&old, &new, false).unwrap_err();
         assert!(refused.to_string().contains("different machines"));
         assert_eq!(Comparison::of(&old, &new, true).unwrap().lines.len(), 1);
+    }
+
+    #[test]
+    fn a_file_may_have_figures_of_two_machines() {
+        let here = of(1, 50, 100.0);
+        let mut there = of(2, 50, 100.0);
+        there.case = "other".to_owned();
+        there.run = Some(run_on("b"));
+        let rows = [here, there];
+        let found = Comparison::of(&rows, &rows, false).unwrap();
+        assert_eq!((found.lines.len(), found.runs.len()), (2, 4));
     }
 }

@@ -120,10 +120,10 @@ fn performance(rows: &[Row], builds: &[Row]) -> String {
     let mut out = String::from(
         "# Performance\n\n\
          Generated from [performance.json](performance.json) by `cargo run --release -p jstream-benches \
-         -- docs`; do\nnot edit. Figures are of one machine and of single runs, in which all subjects \
-         took turns. Run the\ncommands on your own machine: ratios move by up to a third from one build to \
-         the next, with the\nlayout of the code. `-- report` writes a page with plots, `-- compare` finds \
-         what changed between two\nfiles, and `-- profiles` compares compiler profiles.\n\n## Runs\n\n",
+         -- docs`; do\nnot edit. The figures of a case are of one machine and of a single run, in \
+         which all subjects took turns.\nRun the commands on your own machine: ratios move by up to a third \
+         from one build to the next, with\nthe layout of the code. `-- report` writes a page with plots, \
+         `-- compare` finds what changed between\ntwo files, and `-- profiles` compares compiler profiles.\n\n## Runs\n\n",
     );
     let are_alike =
         |one: &&Run, next: &&Run| one.machine == next.machine && one.build == next.build;

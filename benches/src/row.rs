@@ -155,7 +155,7 @@ pub(crate) fn by_case(rows: &[Row]) -> Vec<Vec<&Row>> {
 
 /// Returns the distinct machines of the rows. A row of a file without a version has the machine
 /// `None`.
-fn machines(rows: &[Row]) -> Vec<Option<&Machine>> {
+fn machines<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<Option<&'a Machine>> {
     let mut found = Vec::new();
     for row in rows {
         let machine = row.run.as_ref().map(|run| &run.machine);
@@ -167,7 +167,9 @@ fn machines(rows: &[Row]) -> Vec<Option<&Machine>> {
 }
 
 /// Checks that all rows are of one known machine.
-pub(crate) fn check_one_machine(rows: &[Row]) -> Result<(), Failure> {
+pub(crate) fn check_one_machine<'a>(
+    rows: impl IntoIterator<Item = &'a Row>,
+) -> Result<(), Failure> {
     let found = machines(rows);
     let name = |machine: &Option<&Machine>| {
         machine.map_or_else(
