@@ -3,8 +3,8 @@
 //! Objects are written in the order in which their places were allocated, so the segment grows
 //! strictly forward and no slot is held while it grows. Short text and small bulk arrays are
 //! gathered in separate vectors. Long text and large bulk arrays are only recorded, to be copied
-//! once or sent from where they are. Text of a message without other targets is copied to its place
-//! in the buffer at once.
+//! once or sent from where they are. In a buffer of the caller, text is copied to its place at once
+//! from where on it is clear that only text follows.
 //!
 //! Invariants of a [`Draft`]:
 //! 1. While a message is written, `base` is valid for reads and writes of `capacity` bytes, which
@@ -235,7 +235,9 @@ impl<'b> Draft<'b> {
     /// function, because it is inlined at each string otherwise.
     #[inline(never)]
     fn long_string(&mut self, text: &'b str) -> u64 {
-        if text.len() < self.record_min_bytes || self.back.active {
+        // Text at its final place is copied there at once, however long it is.
+        let is_lent = self.scratch.text.is_lent();
+        if is_lent || text.len() < self.record_min_bytes || self.back.active {
             return self.gather_string(text);
         }
         let at = self.text_end();

@@ -87,7 +87,7 @@ impl<D> Jobs<D> {
     /// Adds a job at the end. Its place must not be 0.
     #[inline(always)]
     pub(super) fn push(&mut self, job: Job<D>) {
-        if self.list.is_empty() && self.first.span.at == 0 {
+        if self.is_empty() {
             self.first = job;
             return;
         }
@@ -132,6 +132,11 @@ impl<D> Jobs<D> {
             self.list.clear();
             self.head = 0;
         }
+    }
+
+    #[inline(always)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.first.span.at == 0 && self.list.is_empty()
     }
 
     /// Pops the next job if it is written by the same code. Equal function pointers refer to the

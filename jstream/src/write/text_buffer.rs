@@ -64,7 +64,27 @@ impl TextBuffer {
         self.is_lent = true;
     }
 
-    /// Returns true if the text is where [`begin_at`](Self::begin_at) has put it.
+    /// Moves the text to `start` if `capacity` bytes suffice for it, and continues there.
+    ///
+    /// # Safety
+    ///
+    /// As for [`begin_at`](Self::begin_at); and the text must not be lent yet.
+    #[inline]
+    pub(super) unsafe fn move_to(&mut self, start: *mut u8, capacity: usize) {
+        debug_assert!(!self.is_lent);
+        if self.len > capacity {
+            return;
+        }
+        // SAFETY: the text is in memory of its own (the caller's promise), so it does not overlap
+        // the bytes at `start`, for which there is room.
+        unsafe { ptr::copy_nonoverlapping(self.start, start, self.len) };
+        self.start = start;
+        self.over = capacity.wrapping_add(1);
+        self.is_lent = true;
+    }
+
+    /// Returns true if the text is where [`begin_at`](Self::begin_at) or [`move_to`](Self::move_to)
+    /// has put it.
     #[inline(always)]
     pub(super) fn is_lent(&self) -> bool {
         self.is_lent

@@ -220,8 +220,6 @@ impl Writer {
         let mut writing = self.writing(Some(into), RECORD_MIN_BYTES);
         writing.set_descriptor(descriptor);
         let written = if <T::InPlace<'_> as InPlace>::SHAPE.text_only {
-            // Copied to its place at once, however long it is.
-            writing.record_min_bytes = usize::MAX;
             let root = writing.write_text_root(value);
             root.and_then(|()| writing.finish_text())
         } else {
@@ -651,10 +649,12 @@ impl Draft<'_> {
                 unsafe { copy(bulk.as_ptr(), end, bulk.len()) };
                 end = end.wrapping_add(bulk.len());
             }
-            let text = text.as_bytes();
-            if !text.is_empty() {
-                // SAFETY: as above.
-                unsafe { copy(text.as_ptr(), end, text.len()) };
+            if text.is_lent() {
+                debug_assert_eq!(text.as_bytes().as_ptr(), end.cast_const());
+                self.scratch.text.leave();
+            } else if text.len() > 0 {
+                // SAFETY: as above. The text is not in the buffer.
+                unsafe { copy(text.as_bytes().as_ptr(), end, text.len()) };
             }
         } else {
             // SAFETY: the lengths of all parts add up to `len`, for which there is room.

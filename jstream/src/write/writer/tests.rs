@@ -31,14 +31,22 @@ fn joined<T: Transportable>(value: &T) -> Vec<u8> {
     Writer::new().gather(value, join).unwrap()
 }
 
-/// Checks that a value whose targets are text is written into buffers of any size as into the
-/// memory of the writer.
+/// Checks a value whose targets are text.
 fn check_text_only<T>(writer: &mut Writer, value: &T)
 where
     T: Transportable + Covariant + Debug + 'static,
     for<'b> T::InPlace<'b>: Debug,
 {
     assert!(<T::InPlace<'_> as InPlace>::SHAPE.text_only);
+    check_in_buffers(writer, value);
+}
+
+/// Checks that a value is written into buffers of any size as into the memory of the writer.
+fn check_in_buffers<T>(writer: &mut Writer, value: &T)
+where
+    T: Transportable + Covariant + Debug + 'static,
+    for<'b> T::InPlace<'b>: Debug,
+{
     let expected = joined(value);
     for capacity in 0..expected.len() {
         let failure = writer
@@ -82,6 +90,26 @@ fn text_is_written_behind_the_root() {
 }
 
 #[test]
+fn text_moves_behind_the_other_segments() {
+    let texts = |len: usize| vec!["x".repeat(len), String::new(), "ä".repeat(len / 2)];
+    for mut writer in [Writer::new(), Writer::new().lend_from(64)] {
+        for len in [0, 1, 15, 64, 200] {
+            check_in_buffers(&mut writer, &texts(len));
+            // The arrays of numbers are in the bulk segment, which is gathered or recorded.
+            for count in [0, 1, 9, 33, 150] {
+                let (numbers, wide) = (vec![7u8; count], vec![(1u64, 2u8); count]);
+                check_in_buffers(&mut writer, &(numbers.clone(), wide, texts(len)));
+                check_in_buffers(&mut writer, &(texts(len), numbers, Some(texts(3))));
+            }
+            // Values whose targets are not only text come before and after.
+            let pairs = vec![(texts(len), vec![5u16]), (texts(2), Vec::new())];
+            check_in_buffers(&mut writer, &(Box::new(texts(len)), pairs.clone()));
+            check_in_buffers(&mut writer, &(pairs, Box::new((3u8, texts(len).concat()))));
+        }
+    }
+}
+
+#[test]
 fn a_panic_between_texts_leaves_the_writer_fit_for_use() {
     let mut writer = Writer::new();
     let unlucky = |number| Unlucky {
@@ -93,6 +121,10 @@ fn a_panic_between_texts_leaves_the_writer_fit_for_use() {
         let write = || writer.write(&unlucky(13), EmptyBuffer::heap(256)).map(drop);
         assert!(catch_unwind(AssertUnwindSafe(write)).is_err());
         check_text_only(&mut writer, &unlucky(12));
+        let list = || vec![unlucky(2), unlucky(13)];
+        let write = || writer.write(&list(), EmptyBuffer::heap(256)).map(drop);
+        assert!(catch_unwind(AssertUnwindSafe(write)).is_err());
+        check_in_buffers(&mut writer, &vec![unlucky(2), unlucky(12)]);
         let [mut bytes, expected] = [Vec::new(), joined(&vec!["text"])];
         writer.write_vec(&vec!["text"], &mut bytes).unwrap();
         assert_eq!(bytes, expected);
