@@ -10,8 +10,8 @@ use crate::keep::clear_after;
 /// message.
 ///
 /// Invariant: unless the buffer is closed, `start` is valid for reads and writes of `over - 1`
-/// bytes, which are the memory of `own` or were lent by the caller of
-/// [`begin_at`](Self::begin_at). The first `len` of them are initialised. Within
+/// bytes, which are the memory of `own` or were lent by the caller of [`begin_at`](Self::begin_at)
+/// or [`move_to`](Self::move_to). The first `len` of them are initialised. Within
 /// [`reserve`](Self::reserve) and [`clear`](Self::clear) it does not hold; if they panic, the buffer
 /// is cleared before it is used again.
 #[derive(Debug)]
