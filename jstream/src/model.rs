@@ -23,8 +23,8 @@ pub struct Shape {
     /// True if nothing outside the slot belongs to the form: no target and no text. Targets of such
     /// a form lie in the bulk segment, and are final as soon as they are claimed.
     pub flat: bool,
-    /// True if no target belongs to the form, except text. A message with such a root consists of
-    /// the root and text.
+    /// True if no target belongs to the form, except text. Writing such a value queues no others,
+    /// and adds nothing to the bulk segment.
     pub text_only: bool,
     /// True if every bit pattern is a valid value, so nothing needs to be read.
     pub plain: bool,

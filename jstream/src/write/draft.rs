@@ -66,8 +66,8 @@ pub struct Draft<'b> {
     pub(super) refused: Option<WriteError>,
     /// True if a form needed more than [`LEAST_ALIGNMENT`]. The draft is then `full` too.
     pub(super) misaligned: bool,
-    /// Plain arrays and text of at least this many bytes are recorded, not gathered. At least
-    /// [`GATHER_ALWAYS_BELOW_BYTES`].
+    /// Plain arrays and text of at least this many bytes are recorded, not gathered, except text
+    /// that is copied to its final place. At least [`GATHER_ALWAYS_BELOW_BYTES`].
     pub(super) record_min_bytes: usize,
     /// The field whose target did not fit.
     pub(super) oversized_field: Option<String>,
@@ -180,7 +180,7 @@ impl<'b> Draft<'b> {
     pub(super) fn clear(&mut self) {
         // The jobs of a complete message are done.
         if self.is_complete && !self.needs_clearing && !self.scratch.jobs.has_grown() {
-            self.scratch.text.empty();
+            self.scratch.text.leave();
             self.scratch.bulk.clear();
         } else {
             self.clear_all();

@@ -134,6 +134,7 @@ impl<D> Jobs<D> {
         }
     }
 
+    /// Returns true if all jobs have been popped; with the last of them, `list` was emptied.
     #[inline(always)]
     pub(super) fn is_empty(&self) -> bool {
         self.first.span.at == 0 && self.list.is_empty()

@@ -91,8 +91,8 @@ impl<'b> Draft<'b> {
     /// Called before the values that end at `end` are written, whose form is
     /// [`text_only`](crate::model::Shape::text_only). If no other values are queued, all segments
     /// but the text have their final lengths. So the text of a message in a buffer of the caller
-    /// moves to its final place, and the rest of it is written there; except behind arrays or
-    /// between text that are recorded, which are copied last.
+    /// moves to its final place, and the rest of it is written there. Does nothing if an array or
+    /// text was recorded, because recorded parts are copied last, or if there is no room.
     #[inline]
     fn settle_text(&mut self, end: usize) {
         if self.growable || !self.scratch.jobs.is_empty() {
@@ -111,7 +111,8 @@ impl<'b> Draft<'b> {
         // SAFETY: the bytes from `start` on belong to the buffer, which is not replaced (invariant
         // 1). The objects end at `end`, because the values that are written now queue no others,
         // and the bulk segment has its final length and alignment. So nothing else is written from
-        // `start` on. The draft is cleared before the borrow of the buffer ends.
+        // `start` on. The draft is cleared before the borrow of the buffer ends. The text is not lent
+        // yet: that happens here and in `write_text_root`, behind which no values are queued.
         unsafe { self.scratch.text.move_to(place, room) };
     }
 

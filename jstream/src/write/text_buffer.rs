@@ -75,8 +75,8 @@ impl TextBuffer {
         if self.len > capacity {
             return;
         }
-        // SAFETY: the text is in memory of its own (the caller's promise), so it does not overlap
-        // the bytes at `start`, for which there is room.
+        // SAFETY: the text is in `own`, because it is not lent (the caller's promise), so it does
+        // not overlap the bytes at `start`, which have room for it.
         unsafe { ptr::copy_nonoverlapping(self.start, start, self.len) };
         self.start = start;
         self.over = capacity.wrapping_add(1);
@@ -97,12 +97,6 @@ impl TextBuffer {
         self.start = self.own.as_mut_ptr();
         self.over = self.own.capacity().wrapping_add(1);
         self.is_lent = false;
-    }
-
-    /// Empties the buffer.
-    #[inline(always)]
-    pub(super) fn empty(&mut self) {
-        self.len = 0;
     }
 
     #[inline(always)]

@@ -91,9 +91,9 @@ impl Writer {
     /// Sets the size in bytes from which plain arrays and text are taken from where they are in
     /// memory. Smaller ones, and always those of less than 64 bytes, are first copied together. The
     /// default is 128 bytes if the message is copied into one piece, and 1,024 bytes if it is
-    /// handed out as segments, because each segment has a cost for the sender. Text of a message
-    /// without other targets is copied to its place at once if the message is written into a
-    /// buffer.
+    /// handed out as segments, because each segment has a cost for the sender. If the message is
+    /// written into a buffer, text behind which only text follows is copied to its place at once,
+    /// however long it is.
     #[must_use]
     pub fn lend_from(self, bytes: usize) -> Self {
         Self {
@@ -606,7 +606,6 @@ impl Draft<'_> {
             return self.finish();
         }
         let text_len = self.scratch.text.len();
-        self.scratch.text.leave();
         let header = Header {
             text_len: text_len as u64,
             ..Header::of_root(self.descriptor, end)
@@ -651,13 +650,14 @@ impl Draft<'_> {
             }
             if text.is_lent() {
                 debug_assert_eq!(text.as_bytes().as_ptr(), end.cast_const());
-                self.scratch.text.leave();
             } else if text.len() > 0 {
                 // SAFETY: as above. The text is not in the buffer.
                 unsafe { copy(text.as_bytes().as_ptr(), end, text.len()) };
             }
         } else {
-            // SAFETY: the lengths of all parts add up to `len`, for which there is room.
+            debug_assert!(!text.is_lent());
+            // SAFETY: the lengths of all parts add up to `len`, for which there is room. Text is
+            // lent only while nothing is recorded, and then nothing is recorded any more.
             unsafe { self.copy_tail(padding, end) };
         }
         self.is_complete = true;
@@ -668,12 +668,13 @@ impl Draft<'_> {
     ///
     /// # Safety
     ///
-    /// `end` must be the end of the objects in the buffer, which must have room for all of that.
+    /// `end` must be the end of the objects in the buffer, which must have room for all of that. No
+    /// text may be in the buffer.
     #[inline(never)]
     unsafe fn copy_tail(&self, padding: usize, mut end: *mut u8) {
         self.for_each_tail(padding, |bytes| {
-            // SAFETY: the caller's buffer has room for all parts. Nothing else accesses the buffer
-            // (invariant 1), so no part overlaps it.
+            // SAFETY: the caller's buffer has room for all parts. Objects apart, only text could be
+            // in the buffer (invariant 1), and the caller excludes that, so no part overlaps it.
             unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), end, bytes.len()) };
             end = end.wrapping_add(bytes.len());
         });

@@ -1,7 +1,7 @@
 //! Reading does not allocate. Neither does writing, once the writer's scratch memory has reached
 //! its maximum. Received objects lie in the receive buffer.
 
-use jstream::{Pool, Reader, StreamReader, StreamWriter, Transportable, Writer};
+use jstream::{EmptyBuffer, Pool, Reader, StreamReader, StreamWriter, Transportable, Writer};
 use testing::allocator::allocations_of as allocations;
 
 #[derive(Transportable, Debug, PartialEq)]
@@ -51,6 +51,25 @@ fn nothing_is_allocated_in_steady_state() {
     assert!(allocations(&mut round) > 0, "the counter counts");
     round();
     assert_eq!(allocations(&mut round), 0);
+}
+
+/// The writer keeps the memory for gathered text if the last message needed it, also if most of the
+/// text has moved to its place in the buffer.
+#[test]
+fn much_text_allocates_nothing_in_steady_state() {
+    let lists = vec![vec!["some text of 20 byte"; 100]; 2_500];
+    let mut writer = Writer::new();
+    let mut buffer = EmptyBuffer::heap(16 << 20);
+    for round in 0..3 {
+        let mut message = None;
+        let count = allocations(|| message = writer.write(&lists, buffer).ok());
+        assert_eq!(
+            count > 0,
+            round == 0,
+            "{count} allocations in round {round}"
+        );
+        buffer = message.unwrap().into_empty();
+    }
 }
 
 #[test]
