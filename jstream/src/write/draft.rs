@@ -86,8 +86,8 @@ pub struct Draft<'b> {
     pub(super) skipped: bool,
     /// True if the message was completed.
     pub(super) is_complete: bool,
-    /// True if memory other than the jobs and the gathered text and arrays was used, or if any
-    /// memory has grown or is to be released.
+    /// True if memory other than the jobs and the gathered text and arrays was used, if any memory
+    /// has grown or is to be released, or if the text of the complete message is still lent.
     pub(super) needs_clearing: bool,
     pub(super) scratch: Scratch<Self>,
     /// The state of restoring a received message in place, if that is in progress.
@@ -180,7 +180,7 @@ impl<'b> Draft<'b> {
     pub(super) fn clear(&mut self) {
         // The jobs of a complete message are done.
         if self.is_complete && !self.needs_clearing && !self.scratch.jobs.has_grown() {
-            self.scratch.text.leave();
+            self.scratch.text.empty();
             self.scratch.bulk.clear();
         } else {
             self.clear_all();

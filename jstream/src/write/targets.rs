@@ -111,8 +111,8 @@ impl<'b> Draft<'b> {
         // SAFETY: the bytes from `start` on belong to the buffer, which is not replaced (invariant
         // 1). The objects end at `end`, because the values that are written now queue no others,
         // and the bulk segment has its final length and alignment. So nothing else is written from
-        // `start` on. The draft is cleared before the borrow of the buffer ends. The text is not lent
-        // yet: that happens here and in `write_text_root`, behind which no values are queued.
+        // `start` on. The draft is cleared before the borrow of the buffer ends. The text is not
+        // lent yet: that happens here and in `write_text_root`, behind which no values are queued.
         unsafe { self.scratch.text.move_to(place, room) };
     }
 

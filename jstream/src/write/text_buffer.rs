@@ -99,6 +99,13 @@ impl TextBuffer {
         self.is_lent = false;
     }
 
+    /// Empties the buffer, whose text must not be lent.
+    #[inline(always)]
+    pub(super) fn empty(&mut self) {
+        debug_assert!(!self.is_lent);
+        self.len = 0;
+    }
+
     #[inline(always)]
     pub(super) fn len(&self) -> usize {
         self.len

@@ -606,6 +606,7 @@ impl Draft<'_> {
             return self.finish();
         }
         let text_len = self.scratch.text.len();
+        self.scratch.text.leave();
         let header = Header {
             text_len: text_len as u64,
             ..Header::of_root(self.descriptor, end)
@@ -650,6 +651,8 @@ impl Draft<'_> {
             }
             if text.is_lent() {
                 debug_assert_eq!(text.as_bytes().as_ptr(), end.cast_const());
+                // Clearing must see how much text there is, to know how much memory to keep.
+                self.needs_clearing = true;
             } else if text.len() > 0 {
                 // SAFETY: as above. The text is not in the buffer.
                 unsafe { copy(text.as_bytes().as_ptr(), end, text.len()) };
