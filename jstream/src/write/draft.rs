@@ -3,8 +3,8 @@
 //! Objects are written in the order in which their places were allocated, so the segment grows
 //! strictly forward and no slot is held while it grows. Short text and small bulk arrays are
 //! gathered in separate vectors. Long text and large bulk arrays are only recorded, to be copied
-//! once or sent from where they are. In a buffer of the caller, text is copied to its place at once
-//! from where on it is clear that only text follows.
+//! once or sent from where they are. In a buffer of the caller, text is copied to its place as
+//! soon as it is clear that only text follows.
 //!
 //! Invariants of a [`Draft`]:
 //! 1. While a message is written, `base` is valid for reads and writes of `capacity` bytes, which

@@ -65,7 +65,7 @@ where
         let shown = format!("{:?}", received.get()).replace("Ref ", " ");
         assert_eq!(shown, format!("{value:?}"));
     }
-    // Messages with other targets are not affected.
+    // The next message sees nothing of a buffer that was lent to this one.
     let list = vec![Some("text".to_owned()), None];
     let message = writer.write(&list, EmptyBuffer::heap(256)).unwrap();
     assert_eq!(message.as_bytes(), joined(&list));
@@ -92,7 +92,8 @@ fn text_is_written_behind_the_root() {
 #[test]
 fn text_moves_behind_the_other_segments() {
     let texts = |len: usize| vec!["x".repeat(len), String::new(), "ä".repeat(len / 2)];
-    for mut writer in [Writer::new(), Writer::new().lend_from(64)] {
+    for threshold in [64, 128, 1 << 20] {
+        let mut writer = Writer::new().lend_from(threshold);
         for len in [0, 1, 15, 64, 200] {
             check_in_buffers(&mut writer, &texts(len));
             // The arrays of numbers are in the bulk segment, which is gathered or recorded.
