@@ -1,5 +1,6 @@
 //! The bytes of the text segment that are gathered while a message is written.
 
+use std::mem;
 use std::ptr;
 use std::slice;
 
@@ -78,9 +79,10 @@ impl TextBuffer {
         // SAFETY: the text is in `own`, because it is not lent (the caller's promise), so it does
         // not overlap the bytes at `start`, which have room for it.
         unsafe { ptr::copy_nonoverlapping(self.start, start, self.len) };
-        self.start = start;
-        self.over = capacity.wrapping_add(1);
-        self.is_lent = true;
+        let len = mem::take(&mut self.len);
+        // SAFETY: the caller's promise is passed on.
+        unsafe { self.begin_at(start, capacity) };
+        self.len = len;
     }
 
     /// Returns true if the text is where [`begin_at`](Self::begin_at) or [`move_to`](Self::move_to)
@@ -158,7 +160,7 @@ impl TextBuffer {
     /// Makes room for `more` bytes in the writer's memory. Moves the text there.
     #[cold]
     pub(super) fn reserve(&mut self, more: usize) {
-        let mut own = std::mem::take(&mut self.own);
+        let mut own = mem::take(&mut self.own);
         if self.is_lent {
             own.extend_from_slice(self.as_bytes());
         } else {
