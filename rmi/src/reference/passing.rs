@@ -458,11 +458,7 @@ impl Giving {
     }
 
     /// Records whether the other side has received the references.
-    pub(crate) fn arrived(mut self, has: bool) {
-        self.end(has);
-    }
-
-    fn end(&mut self, has: bool) {
+    pub(crate) fn arrived(&mut self, has: bool) {
         let Between::Peers(to) = &self.to else { return };
         let references = to.references();
         for (number, by) in self.given.drain(..) {
@@ -478,7 +474,7 @@ impl Giving {
 /// If the message was not sent, the references have not arrived.
 impl Drop for Giving {
     fn drop(&mut self) {
-        self.end(false);
+        self.arrived(false);
     }
 }
 

@@ -5,8 +5,7 @@ use jstream::Transportable;
 use crate::call::outgoing::in_flight::Call;
 use crate::call::outgoing::local_call;
 use crate::call::outgoing::retry::RetryState;
-use crate::call::outgoing::sent::{KeptReferences, Sent};
-use crate::frame::{CallTrailer, written, written_copy};
+use crate::frame::{written, written_copy};
 use crate::interface::{Interface, Method};
 use crate::reference::{Giving, Object, ObjectPlace, Retries};
 use crate::session::Node;
@@ -99,23 +98,6 @@ impl Object {
             Ok(running) => Call::here(running),
             Err(error) => Call::failed(error),
         }
-    }
-
-    /// Sends a call with streams or references, over the connection of the object and never over
-    /// the lane.
-    pub(super) fn begin_carrying<A: Transportable>(
-        &self,
-        interface: &'static Interface,
-        index: usize,
-        arguments: &A,
-        kept: Option<KeptReferences>,
-        made: Option<CallTrailer>,
-    ) -> Result<Sent, CallError> {
-        let mut going = self.going(interface, index)?;
-        let sent = written(arguments, |segments| {
-            going.send_carrying(segments, kept, made)
-        });
-        sent.unwrap_or_else(|source| Err(going.not_written(source)))
     }
 
     /// Sends the arguments of the one-way method at `index` of `interface`, without waiting for an

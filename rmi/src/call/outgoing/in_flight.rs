@@ -98,9 +98,9 @@ impl<R: Transportable + 'static> Call<R> {
         Self::of(Err(error))
     }
 
-    /// Creates a call with streams among its arguments.
-    pub(crate) fn carrying(sent: Result<Sent, CallError>, pumps: Pumps) -> Self {
-        let mut call = Self::of(sent);
+    /// Creates a call that is about to be sent, with streams among its arguments.
+    pub(crate) fn carrying(pumps: Pumps) -> Self {
+        let mut call = Self::empty();
         if !pumps.is_empty() {
             call.flight.more.get_or_insert_default().pumps = pumps;
         }
@@ -319,14 +319,19 @@ impl Flight {
     /// Slow path of [`end_of_sent`](Self::end_of_sent).
     #[cold]
     fn end(&mut self, answer: Answered) -> Result<UnreadResult, CallError> {
-        match self.sent.take() {
-            Some(Ok(sent)) => {
-                let limits = sent.limits();
-                sent.end(answer.as_ref()).result(limits, answer)
-            }
-            Some(Err(error)) => Err(error),
-            None => unreachable!("the call was sent"),
-        }
+        let Some(Ok(sent)) = &mut self.sent else {
+            return Err(self.failure());
+        };
+        let limits = sent.limits();
+        let ended = match &answer {
+            Some(answer) => sent.end(answer),
+            None => match self.sent.take() {
+                Some(Ok(sent)) => sent.abandon(),
+                _ => unreachable!("the call was sent"),
+            },
+        };
+        self.sent = None;
+        ended.result(limits, answer)
     }
 
     /// Schedules a retry if the error allows one. Returns true if a retry is due later.
@@ -444,7 +449,7 @@ impl Flight {
             .sent
             .take_if(|sent| sent.as_ref().is_ok_and(Sent::leaves_something))
         {
-            drop(sent.end(None));
+            drop(sent.abandon());
         }
     }
 }

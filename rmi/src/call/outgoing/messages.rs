@@ -8,7 +8,7 @@ use jstream::MessageBuffer;
 
 use crate::call::outgoing::failure::unsent;
 use crate::call::outgoing::outgoing_call::{ended, sent_one_way, with_metadata};
-use crate::call::outgoing::sent::Sent;
+use crate::call::outgoing::sent::{Rest, Sent};
 use crate::frame::Metadata;
 use crate::interface::Method;
 use crate::reference::Object;
@@ -40,7 +40,10 @@ impl Object {
             connection.call(word, segments, deadline)
         });
         match ticket {
-            Ok(ticket) => Ok(self.sent(ticket, session, method, deadline, watched)),
+            Ok(ticket) => {
+                let rest = Rest::watching(None, watched);
+                Ok(self.sent(ticket, session, method, deadline, rest))
+            }
             Err(error) => Err(ended(watched.as_ref(), unsent(method, error))),
         }
     }

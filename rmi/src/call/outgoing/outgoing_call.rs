@@ -8,7 +8,7 @@ use jstream::WriteError;
 use jstream_active::{Backpressure, RequestError, Ticket};
 
 use crate::call::outgoing::failure::unsent;
-use crate::call::outgoing::sent::{KeptReferences, Rest, Sent};
+use crate::call::outgoing::sent::{Rest, Sent};
 use crate::frame::{CallHeader, CallTrailer, HAS_METADATA, Metadata, length, promised_to_wire};
 use crate::interface::{Interface, Method};
 use crate::reference::{Ahead, Became, Object, ObjectPlace};
@@ -136,7 +136,7 @@ impl Object {
         session: &Session,
         method: &'static Method,
         deadline: Option<Instant>,
-        watched: Option<Arc<Watched>>,
+        rest: Option<Box<Rest>>,
     ) -> Sent {
         let (import, ahead) = match &self.place {
             ObjectPlace::Import(import) => (Some(import.clone()), None),
@@ -150,7 +150,7 @@ impl Object {
             by_system: !session.terms.clock.is_paused(),
             _import: import,
             _ahead: ahead,
-            rest: watched.map(Rest::watched).into(),
+            rest: rest.into(),
         }
     }
 
@@ -180,7 +180,7 @@ impl OutgoingCall<'_> {
             connection.call(word, segments, self.deadline)
         };
         match ticket {
-            Ok(ticket) => Ok(self.sent(ticket)),
+            Ok(ticket) => Ok(self.sent(ticket, None)),
             Err(error) => Err(self.not_sent(error)),
         }
     }
@@ -190,22 +190,16 @@ impl OutgoingCall<'_> {
     pub(super) fn send_carrying(
         &mut self,
         segments: &[IoSlice<'_>],
-        kept: Option<KeptReferences>,
+        rest: Option<Box<Rest>>,
         made: Option<CallTrailer>,
     ) -> Result<Sent, CallError> {
         let (connection, deadline) = (self.connection, self.deadline);
-        let promised = kept.as_ref().map_or(&[][..], |kept| kept.giving.promised());
+        let promised = rest.as_ref().map_or(&[][..], |rest| rest.promised());
         let sent = self.with_tail(segments, promised, made, |word, segments| {
             connection.call_here(word, segments, deadline)
         });
         match sent {
-            Ok(ticket) => {
-                let mut sent = self.sent(ticket);
-                if let Some(kept) = kept {
-                    sent.keep(kept);
-                }
-                Ok(sent)
-            }
+            Ok(ticket) => Ok(self.sent(ticket, rest)),
             Err(error) => Err(self.not_sent(error)),
         }
     }
@@ -247,10 +241,10 @@ impl OutgoingCall<'_> {
     }
 
     #[inline(always)]
-    fn sent(&mut self, ticket: Ticket) -> Sent {
-        let (session, watched) = (self.session, self.watched.take());
+    fn sent(&mut self, ticket: Ticket, rest: Option<Box<Rest>>) -> Sent {
+        let rest = Rest::watching(rest, self.watched.take());
         self.object
-            .sent(ticket, session, self.method, self.deadline, watched)
+            .sent(ticket, self.session, self.method, self.deadline, rest)
     }
 
     #[cold]

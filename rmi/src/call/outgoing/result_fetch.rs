@@ -6,8 +6,8 @@ use jstream::Transportable;
 
 use crate::call::outgoing::fetched::{RemoteCall, drop_result};
 use crate::call::outgoing::in_flight::Call;
-use crate::call::outgoing::sent::{DropResult, KeptReferences};
-use crate::frame::{CallTrailer, REFLECTION};
+use crate::call::outgoing::sent::{DropResult, KeptReferences, Rest};
+use crate::frame::{CallTrailer, REFLECTION, written};
 use crate::interface::{Interface, Method};
 use crate::reference::{Between, GiveError, Giving, Object, ObjectPlace, Passed};
 use crate::session::As;
@@ -90,10 +90,24 @@ impl Object {
         }
         let result = fetch.as_ref().map(|fetch| fetch.drop_result);
         let made = fetch.and_then(|fetch| fetch.made);
-        let kept =
-            (result.is_some() || !giving.is_empty()).then(|| KeptReferences { giving, result });
-        let begun = self.begin_carrying(interface, index, arguments, kept, made);
-        Call::carrying(begun, pumps)
+        let rest = (result.is_some() || !giving.is_empty())
+            .then(|| Rest::keeping(KeptReferences { giving, result }));
+        let mut call = Call::carrying(pumps);
+        let mut going = match self.going(interface, index) {
+            Ok(going) => going,
+            Err(error) => {
+                call.put(Err(error));
+                return call;
+            }
+        };
+        // Over the connection of the object, and never over the lane.
+        let sent = written(arguments, |segments| {
+            call.put(going.send_carrying(segments, rest, made));
+        });
+        if let Err(source) = sent {
+            call.put(Err(going.not_written(source)));
+        }
+        call
     }
 
     /// Calls a method whose result contains references. See [`call_with`](Self::call_with).

@@ -43,13 +43,37 @@ pub(crate) struct Rest {
 }
 
 impl Rest {
-    /// Returns the state of an intercepted call.
-    #[cold]
-    pub(crate) fn watched(watched: Arc<Watched>) -> Box<Self> {
+    /// Returns the state of a call with references.
+    pub(crate) fn keeping(kept: KeptReferences) -> Box<Self> {
         Box::new(Self {
-            watched: Some(watched),
+            kept: Some(kept),
             ..Self::default()
         })
+    }
+
+    /// Adds the interceptors of a call, if there are any.
+    #[inline]
+    pub(crate) fn watching(
+        rest: Option<Box<Self>>,
+        watched: Option<Arc<Watched>>,
+    ) -> Option<Box<Self>> {
+        match watched {
+            Some(watched) => Some(Self::watched(rest, watched)),
+            None => rest,
+        }
+    }
+
+    #[cold]
+    fn watched(rest: Option<Box<Self>>, watched: Arc<Watched>) -> Box<Self> {
+        let mut rest = rest.unwrap_or_default();
+        rest.watched = Some(watched);
+        rest
+    }
+
+    /// Returns the numbers of the calls in flight whose results are among the arguments.
+    pub(crate) fn promised(&self) -> &[u32] {
+        let kept = self.kept.as_ref();
+        kept.map_or(&[], |kept| kept.giving.promised())
     }
 }
 
@@ -61,11 +85,8 @@ pub(crate) struct KeptReferences {
 }
 
 impl KeptReferences {
-    /// Settles the references when the outcome of the call is known, or when the call is abandoned.
-    fn settle(self, ticket: Ticket, answer: Option<&Result<active::Reply, RequestError>>) {
-        if answer.is_some() {
-            return self.giving.arrived(answer.is_some_and(has_arrived));
-        }
+    /// Settles the references of an abandoned call when its outcome is known.
+    fn settle(mut self, ticket: Ticket) {
         let connection = Connection::of(ticket.peer());
         let settle = move |connection: &Connection, answer: Answered| {
             self.giving
@@ -89,17 +110,15 @@ impl Sent {
     /// Blocks until the message of the result arrives.
     pub(crate) fn wait_for_message(mut self) -> Result<MessageBuffer, CallError> {
         let answer = self.answer();
-        let ended = self.end(answer.as_ref());
+        let ended = match &answer {
+            Some(answer) => self.end(answer),
+            None => self.abandon(),
+        };
         let message = ended.message(answer);
         let bytes = message.as_ref().map_or(0, |message| message.len() as u64);
         let outcome = message.as_ref().map(drop).map_err(CallError::outcome);
         ended.seen(outcome, bytes);
         message
-    }
-
-    /// Attaches the references among the arguments.
-    pub(crate) fn keep(&mut self, kept: KeptReferences) {
-        self.rest.get_or_insert_default().kept = Some(kept);
     }
 
     /// Blocks until the final answer arrives.
@@ -167,34 +186,47 @@ impl Sent {
         self.rest.as_ref()?.fetching
     }
 
-    /// Ends the call. `answer` is `None` if the call is abandoned.
-    pub(super) fn end(
-        mut self,
-        answer: Option<&Result<active::Reply, RequestError>>,
-    ) -> AbandonedCall {
+    /// Ends the call, which has its final answer. Call this only once.
+    pub(super) fn end(&mut self, answer: &Result<active::Reply, RequestError>) -> EndedCall {
+        let mut ended = EndedCall {
+            method: self.method,
+            watched: None,
+            was_sent: true,
+            has_run: false,
+        };
+        if let Some(mut rest) = self.rest.take() {
+            ended.watched = rest.watched.take();
+            ended.has_run = rest.fetching.is_some();
+            if let Some(kept) = &mut rest.kept {
+                // A method that has run has received the references, whatever becomes of its
+                // result.
+                kept.giving.arrived(ended.has_run || has_arrived(answer));
+            }
+        }
+        ended
+    }
+
+    /// Ends the call without an answer.
+    pub(super) fn abandon(mut self) -> EndedCall {
         let rest = self.rest.take().map_or_else(Rest::default, |rest| *rest);
-        let (kept, fetching) = (rest.kept, rest.fetching);
-        let was_sent = answer.is_some() || fetching.is_some() || !self.ticket.withdraw();
-        let ended = AbandonedCall {
+        let was_sent = rest.fetching.is_some() || !self.ticket.withdraw();
+        let ended = EndedCall {
             method: self.method,
             watched: rest.watched,
             was_sent,
-            has_run: fetching.is_some(),
+            has_run: rest.fetching.is_some(),
         };
-        match (kept, fetching) {
-            // The method has run, so it has received the references, whatever becomes of its
-            // result.
+        match (rest.kept, rest.fetching) {
             (kept, Some(number)) => {
-                if let Some(kept) = kept {
+                if let Some(mut kept) = kept {
                     kept.giving.arrived(true);
                 }
-                if answer.is_none() {
-                    Connection::of(self.ticket.peer()).leave_kept(number);
-                }
+                Connection::of(self.ticket.peer()).leave_kept(number);
             }
-            (Some(kept), None) if was_sent => kept.settle(self.ticket, answer),
-            (Some(kept), None) => kept.giving.arrived(false),
-            (None, None) if was_sent && answer.is_none() => leave(self.ticket),
+            (Some(kept), None) if was_sent => kept.settle(self.ticket),
+            // The references have not arrived, which dropping them says.
+            (Some(_), None) => {}
+            (None, None) if was_sent => leave(self.ticket),
             (None, None) => {}
         }
         ended
@@ -228,8 +260,8 @@ pub(super) fn is_small(answer: &Answered) -> bool {
     }
 }
 
-/// A call that is no longer waited for.
-pub(super) struct AbandonedCall {
+/// A call that was answered or abandoned.
+pub(super) struct EndedCall {
     method: &'static Method,
     watched: Option<Arc<Watched>>,
     /// False if the server never received the call.
@@ -238,7 +270,7 @@ pub(super) struct AbandonedCall {
     has_run: bool,
 }
 
-impl AbandonedCall {
+impl EndedCall {
     /// Converts the answer to the message of the result.
     fn message(&self, answer: Answered) -> Result<MessageBuffer, CallError> {
         match answer {
