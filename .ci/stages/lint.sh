@@ -5,8 +5,6 @@ stage_lint() {
     run cargo metadata --locked --format-version 1 --manifest-path fuzz/Cargo.toml >/dev/null
     run cargo metadata --locked --format-version 1 --manifest-path benches/mpi-peer/Cargo.toml >/dev/null
     run cargo clippy --workspace --all-targets --all-features -- -D warnings
-    # Tests and examples are the same without the features; what they test is not.
-    run cargo clippy --workspace -- -D warnings
     # Without the devices and parts that can be left out.
     run cargo clippy -p jstream -p jstream-transport -p jstream-rmi --no-default-features -- -D warnings
 }

@@ -3,7 +3,6 @@
 //! written from `FORMAT.md` alone.
 //!
 //! `VECTORS=overwrite` rewrites the files.
-#![cfg(not(valgrind))]
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,

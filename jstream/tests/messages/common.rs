@@ -1,6 +1,5 @@
 //! A recursive type with every kind of field, random graphs of it, and a walk over a whole graph.
 
-#[cfg(not(valgrind))]
 pub(crate) mod by_value;
 
 use std::num::NonZeroU32;

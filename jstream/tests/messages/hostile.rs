@@ -355,7 +355,7 @@ fn invalid_leaves_are_refused() {
 /// Replaces every byte of results of several layouts by every value.
 #[test]
 #[cfg_attr(
-    any(address_sanitizer, valgrind),
+    address_sanitizer,
     ignore = "takes minutes; the fuzz targets damage messages too"
 )]
 fn damaged_results() {

@@ -310,7 +310,6 @@ impl Hash for Poor {
 }
 
 #[test]
-#[cfg_attr(valgrind, ignore = "takes minutes")]
 fn big_maps_and_keys_that_hash_alike() {
     let big: HashMap<String, u32> = (0..100_000).map(|n| (format!("key-{n}"), n)).collect();
     let received = read(&big);

@@ -399,7 +399,6 @@ fn shared_objects_have_a_limit() {
 }
 
 #[test]
-#[cfg_attr(valgrind, ignore = "takes minutes")]
 fn a_million_shared_objects_each_met_twice() {
     let all: Vec<Rc<u64>> = (0..1_000_000).map(Rc::new).collect();
     let twice = (all.clone(), all);

@@ -1,5 +1,4 @@
 //! Tests of memory regions, buffer pools, and files of objects.
-#![cfg(not(valgrind))]
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,

@@ -511,7 +511,6 @@ fn roots_that_are_too_large_for_the_stack() {
 }
 
 #[test]
-#[cfg_attr(valgrind, ignore = "takes minutes")]
 fn forwarding_allocates_nothing_in_steady_state() {
     let names: Vec<String> = (0..2000).map(|i| format!("node {i}")).collect();
     let mut nodes = vec![LEAF];

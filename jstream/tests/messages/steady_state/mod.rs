@@ -4,5 +4,4 @@ mod forward;
 mod maps;
 #[cfg(all(feature = "bytes", feature = "rkyv", feature = "testing"))]
 mod rkyv;
-#[cfg(not(valgrind))]
 mod writes;

@@ -1,8 +1,8 @@
 //! Tests of what stands behind features.
 
-#[cfg(all(feature = "metrics", not(address_sanitizer)))]
+#[cfg(feature = "metrics")]
 mod metered;
 #[cfg(feature = "tokio")]
 mod runtimes;
-#[cfg(all(feature = "tls", not(address_sanitizer)))]
+#[cfg(feature = "tls")]
 mod tls;

@@ -166,9 +166,7 @@ impl Figures {
 
     /// Describes the resources that exceed `before` by more than the permitted growth.
     pub(crate) fn more_than(&self, before: &Self) -> Vec<String> {
-        // A sanitizer keeps freed memory, so do not compare the resident size.
-        let of = if cfg!(address_sanitizer) { 7 } else { 8 };
-        (0..of)
+        (0..8)
             .filter(|&i| self.0[i] > before.0[i] + SLACK[i])
             .map(|i| format!("{} {}, and {} before", self.0[i], NAMES[i], before.0[i]))
             .collect()

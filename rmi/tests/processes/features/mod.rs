@@ -1,6 +1,6 @@
 //! Tests of what stands behind features.
 
-#[cfg(all(feature = "cli", not(address_sanitizer)))]
+#[cfg(feature = "cli")]
 mod jcall;
-#[cfg(all(feature = "cli", not(address_sanitizer)))]
+#[cfg(feature = "cli")]
 mod jregistry;

@@ -1,10 +1,10 @@
 //! Tests of what stands behind features.
 
-#[cfg(all(feature = "cli", not(address_sanitizer)))]
+#[cfg(feature = "cli")]
 mod jperf;
-#[cfg(all(feature = "cli", not(address_sanitizer)))]
+#[cfg(feature = "cli")]
 mod jrun;
-#[cfg(all(feature = "cli", not(address_sanitizer)))]
+#[cfg(feature = "cli")]
 mod jrun_hosts;
-#[cfg(all(feature = "cli", not(address_sanitizer)))]
+#[cfg(feature = "cli")]
 mod ssh_servers;
