@@ -17,7 +17,8 @@ stage_examples() {
         run timeout 300 "$programs/coming_from_$(basename "$path" .rs)"
     done
     # As the README says it.
-    run timeout 300 cargo run --release --example quickstart
+    # Cargo may have to wait for another stage that compiles.
+    run timeout 1800 cargo run --release --example quickstart
     run "$programs/quickstart" --help
     must_fail "$programs/quickstart" "$target/ci/no-such-file"
     echo 'no = [lock' >"$target/ci/malformed"
