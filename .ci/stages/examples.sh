@@ -1,10 +1,11 @@
 # Stage of .ci/run, which sources this file.
 
 stage_examples() {
-    # All programs are built at once, with the features that two of them need: each set of features compiles
-    # everything anew.
-    run cargo build --release --workspace --examples --features jstream-rmi/tokio,examples/axum
-    local path name programs=$target/release/examples
+    # They are compiled with the tests, but for two that need features.
+    run cargo test --workspace --no-run
+    run cargo build -p examples -p jstream-rmi --example axum --example coming_from_hello \
+        --features examples/axum,jstream-rmi/tokio
+    local path name programs=$target/debug/examples
     for path in */examples/* examples/quickstart examples/axum; do
         name=$(basename "$path" .rs)
         # That workspace is another one.
@@ -16,8 +17,7 @@ stage_examples() {
     for path in */examples/coming_from/*.rs; do
         run timeout 300 "$programs/coming_from_$(basename "$path" .rs)"
     done
-    # As the README says it.
-    # Cargo may have to wait for another stage that compiles.
+    # As the README says it. Cargo may have to wait for another stage that compiles.
     run timeout 1800 cargo run --release --example quickstart
     run "$programs/quickstart" --help
     must_fail "$programs/quickstart" "$target/ci/no-such-file"

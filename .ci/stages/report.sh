@@ -4,7 +4,7 @@ stage_report() {
     local page=$target/ci/report.html compared=$target/ci/compared.html
     apt_install python3 python3-minimal
     apt_install chromium chromium
-    run cargo build --release -p jstream-benches
+    build_benches
     local program=$target/release/jstream-benches
     echo "+ $program report docs/performance.json --out $page"
     "$program" report docs/performance.json --out "$page" >/dev/null
