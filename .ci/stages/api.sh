@@ -5,15 +5,15 @@
 stage_api() {
     need_nightly
     cargo_install cargo-public-api 0.52.0
+    local packages=(jstream jstream-{sync,base,device,endpoint,matching,collective,rank,active,channel,transport,rmi})
+    RUSTDOCFLAGS="-Zunstable-options --output-format json" \
+        run cargo +nightly doc --lib --no-deps --all-features --target-dir "$target/api" "${packages[@]/#/-p}"
     local package listing differs=
     mkdir -p docs/api
-    for package in jstream jstream-{sync,base,device,endpoint,matching,collective,rank,active,channel,transport,rmi}; do
+    for package in "${packages[@]}"; do
         listing=$target/ci/$package.txt
         # Without the implementations that the compiler derives.
-        CARGO_TARGET_DIR=$target/api run cargo +nightly public-api -p "$package" --all-features \
-            -sss >"$listing"
-        # `run` says the command first.
-        sed -i '/^+ /d' "$listing"
+        cargo +nightly public-api --rustdoc-json "$target/api/doc/${package//-/_}.json" -sss >"$listing"
         if [[ ${API-} == overwrite ]]; then
             cp "$listing" "docs/api/$package.txt"
         elif ! diff -u "docs/api/$package.txt" "$listing"; then
