@@ -41,7 +41,7 @@ impl Object {
         });
         match ticket {
             Ok(ticket) => {
-                let rest = Rest::watching(None, watched);
+                let rest = Rest::with_interceptors(None, watched);
                 Ok(self.sent(ticket, session, method, deadline, rest))
             }
             Err(error) => Err(ended(watched.as_ref(), unsent(method, error))),

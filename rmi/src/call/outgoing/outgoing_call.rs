@@ -242,7 +242,7 @@ impl OutgoingCall<'_> {
 
     #[inline(always)]
     fn sent(&mut self, ticket: Ticket, rest: Option<Box<Rest>>) -> Sent {
-        let rest = Rest::watching(rest, self.watched.take());
+        let rest = Rest::with_interceptors(rest, self.watched.take());
         self.object
             .sent(ticket, self.session, self.method, self.deadline, rest)
     }

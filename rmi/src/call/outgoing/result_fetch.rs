@@ -91,7 +91,7 @@ impl Object {
         let result = fetch.as_ref().map(|fetch| fetch.drop_result);
         let made = fetch.and_then(|fetch| fetch.made);
         let rest = (result.is_some() || !giving.is_empty())
-            .then(|| Rest::keeping(KeptReferences { giving, result }));
+            .then(|| Rest::with_references(KeptReferences { giving, result }));
         let mut call = Call::carrying(pumps);
         let mut going = match self.going(interface, index) {
             Ok(going) => going,

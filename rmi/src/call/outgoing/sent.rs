@@ -44,7 +44,7 @@ pub(crate) struct Rest {
 
 impl Rest {
     /// Returns the state of a call with references.
-    pub(crate) fn keeping(kept: KeptReferences) -> Box<Self> {
+    pub(crate) fn with_references(kept: KeptReferences) -> Box<Self> {
         Box::new(Self {
             kept: Some(kept),
             ..Self::default()
@@ -53,18 +53,18 @@ impl Rest {
 
     /// Adds the interceptors of a call, if there are any.
     #[inline]
-    pub(crate) fn watching(
+    pub(crate) fn with_interceptors(
         rest: Option<Box<Self>>,
         watched: Option<Arc<Watched>>,
     ) -> Option<Box<Self>> {
         match watched {
-            Some(watched) => Some(Self::watched(rest, watched)),
+            Some(watched) => Some(Self::insert(rest, watched)),
             None => rest,
         }
     }
 
     #[cold]
-    fn watched(rest: Option<Box<Self>>, watched: Arc<Watched>) -> Box<Self> {
+    fn insert(rest: Option<Box<Self>>, watched: Arc<Watched>) -> Box<Self> {
         let mut rest = rest.unwrap_or_default();
         rest.watched = Some(watched);
         rest
@@ -217,6 +217,7 @@ impl Sent {
             has_run: rest.fetching.is_some(),
         };
         match (rest.kept, rest.fetching) {
+            // The method has run, so it has received the references.
             (kept, Some(number)) => {
                 if let Some(mut kept) = kept {
                     kept.giving.arrived(true);
