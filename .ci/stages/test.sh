@@ -10,7 +10,7 @@ stage_test() {
     ! grep -A 8 '^warning' "$target/ci/compiled" || fail "there are warnings without the features"
     # What must not compile is ignored here: it has a stage of its own.
     run cargo test --workspace
-    # What stands behind features: of `jstream`, the stages `layout` and `address-sanitizer` run the other tests.
+    # What stands behind features: the stage `address-sanitizer` runs the other tests of `jstream`.
     run cargo test -p jstream --all-features --doc
     # Integration tests of what stands behind a feature are in modules of the name `features`.
     local features=jstream-transport/cli,jstream-transport/tls,jstream-rmi/cli,jstream-rmi/metrics,jstream-rmi/tls
