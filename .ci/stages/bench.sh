@@ -17,14 +17,18 @@ build_benches() {
     run cargo build --release -p jstream-benches --bin jstream-benches --bench counts
 }
 
-# assert_rows FILE: it holds rows as --json writes them.
+# assert_rows FILE: it holds rows as --json writes them, and no case has only zeros.
 assert_rows() {
     run python3 - "$1" <<'EOF'
-import json, sys
+import json, math, sys
 with open(sys.argv[1]) as file:
     rows = json.load(file)
 assert isinstance(rows, list) and rows, "no rows"
-assert all(isinstance(row, dict) and row for row in rows), "a row without columns"
+for row in rows:
+    assert math.isfinite(row["value"]) and row["value"] >= 0, row
+cases = {row["case"] for row in rows}
+with_figures = {row["case"] for row in rows if row["value"] > 0}
+assert cases == with_figures, f"only zeros in {sorted(cases - with_figures)}"
 print(len(rows), "rows, each with", ", ".join(rows[0]))
 EOF
 }

@@ -5,10 +5,7 @@
 stage_loom() {
     export RUSTFLAGS="--cfg loom" LOOM_MAX_PREEMPTIONS=3
     # Nearly all of the time goes into compiling, so nothing is optimised.
-    local tests=(cargo test --target-dir "$target/loom" --lib)
-    local packages=(-pjstream-{sync,device,rank,active,channel})
-    run "${tests[@]}" --no-run -p jstream
-    run timeout 600 "${tests[@]}" -p jstream buffer::pool::models::
-    run "${tests[@]}" --no-run "${packages[@]}"
-    run timeout 600 "${tests[@]}" "${packages[@]}" models::
+    local tests=(cargo test --target-dir "$target/loom" --lib -pjstream{,-sync,-device,-rank,-active,-channel})
+    run "${tests[@]}" --no-run
+    run timeout 600 "${tests[@]}" models::
 }

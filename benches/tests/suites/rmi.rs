@@ -16,19 +16,10 @@ fn run(arguments: &[&str]) -> Output {
 fn a_case_has_figures_of_us_and_of_what_we_stand_on() {
     let cases = [
         ("tcp/one-cpu/null", "rtt_p50", "raw"),
-        ("uds/two-cpus/null-64", "rate", "raw"),
         ("shm/one-cpu/sum-1024", "rtt_p99", "jstream-endpoint"),
         ("tcp/one-cpu/structs-1000", "allocs_server", "raw"),
-        ("tcp/one-cpu/sum-8", "rtt_p50", "jstream-copying"),
         ("shm/two-cpus/sum-8192", "rtt_p50", "jstream-copying"),
-        (
-            "shm/one-cpu/untouched-1024",
-            "server_cpu",
-            "jstream-trusted",
-        ),
         ("tcp/one-cpu/reference", "messages", "jstream-plain"),
-        ("tcp/two-cpus/idle-10000", "connections", "jstream"),
-        ("tcp/attack/errors", "rtt_p50", "not-attacked"),
     ];
     let file = tempfile::NamedTempFile::new().unwrap();
     let path = file.path().to_str().unwrap();

@@ -7,12 +7,10 @@
     reason = "test code"
 )]
 
-#[cfg(not(address_sanitizer))]
 mod allocations;
 mod descriptors;
 mod hostile;
 mod reference_sizes;
-#[cfg(not(address_sanitizer))]
 mod stream_allocations;
 
 use testing::allocator::Counting;
