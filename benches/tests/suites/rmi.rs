@@ -16,7 +16,6 @@ fn run(arguments: &[&str]) -> Output {
 fn a_case_has_figures_of_us_and_of_what_we_stand_on() {
     let cases = [
         ("tcp/one-cpu/null", "rtt_p50", "raw"),
-        ("shm/one-cpu/sum-1024", "rtt_p99", "jstream-endpoint"),
         ("tcp/one-cpu/structs-1000", "allocs_server", "raw"),
         ("shm/two-cpus/sum-8192", "rtt_p50", "jstream-copying"),
         ("tcp/one-cpu/reference", "messages", "jstream-plain"),
