@@ -1,7 +1,7 @@
 # Stage of .ci/run, which sources this file.
 
 # The crates with unsafe code, with all features, and with types laid out at random: what no layout may break
-# does not need another build. Calls have no unsafe code, and those of hostile peers are fuzzed under the sanitizer.
+# does not need another build. Calls have no unsafe code, and a fuzz target attacks a server under the sanitizer.
 stage_address-sanitizer() {
     need_nightly
     # Integration tests say by `cfg(address_sanitizer)` where they do not run. The tests that are skipped leak on

@@ -10,6 +10,8 @@ stage_bench() {
         run "$target/release/jstream-benches" "$suite" --quick --json "$rows"
         assert_rows "$rows"
     done
+    # Tests of the program that measure for long without optimisation.
+    run cargo test --release -p jstream-benches --test suites -- --ignored
 }
 
 # Compiles the program of the benchmarks, together with what the stage `counts` needs: with the same features.

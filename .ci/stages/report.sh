@@ -1,7 +1,7 @@
 # Stage of .ci/run, which sources this file.
 
 stage_report() {
-    local page=$target/ci/report.html compared=$target/ci/compared.html rows=$target/ci-apps.json
+    local page=$target/ci/report.html compared=$target/ci/compared.html
     apt_install python3 python3-minimal
     apt_install chromium chromium
     build_benches
@@ -11,11 +11,4 @@ stage_report() {
     run "$program" compare docs/performance.json docs/performance.json --fail-above 0% --page "$compared"
     run python3 .ci/stages/check_page.py "$page" --plots
     run python3 .ci/stages/check_page.py "$compared"
-    # Measured for the report: each application, in one arrangement of nodes.
-    rm -f "$rows"
-    run "$program" report --suite apps --quick --quiet --out "$page" --json "$rows"
-    assert_rows "$rows"
-    run grep -q "threads-2: speed-up" "$page"
-    must_fail grep -q "procs-2: speed-up" "$page"
-    run python3 .ci/stages/check_page.py "$page" --plots
 }
