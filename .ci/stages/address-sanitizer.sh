@@ -1,8 +1,19 @@
-# Stage of .ci/run, which sources this file.
+# Stages of .ci/run, which sources this file.
 
-# The crates with unsafe code, with all features, and with types laid out at random: what no layout may break
-# does not need another build. Calls have no unsafe code, and a fuzz target attacks a server under the sanitizer.
+# The tests of `jstream`, whose unsafe code reads what peers wrote, and the unit tests of the layers above it.
 stage_address-sanitizer() {
+    sanitize_addresses --lib --test format --test messages --test storage
+}
+
+# The integration tests of the transport.
+stage_address-sanitizer-transport() {
+    sanitize_addresses --test active --test conformance --test endpoints --test ranks
+}
+
+# sanitize_addresses PROGRAM...: runs these test programs of the crates with unsafe code, with all features, and with
+# types laid out at random: what no layout may break does not need another build. Calls have no unsafe code, and a
+# fuzz target attacks a server under the sanitizer.
+sanitize_addresses() {
     need_nightly
     # Integration tests say by `cfg(address_sanitizer)` where they do not run. The tests that are skipped leak on
     # purpose, sweep for minutes over bytes that the fuzz targets damage under the sanitizer too, do by the thousand
@@ -16,7 +27,6 @@ stage_address-sanitizer() {
     RUSTFLAGS="-Zsanitizer=address --cfg address_sanitizer -Zrandomize-layout -Zlayout-seed=20240607" \
         ASAN_OPTIONS=detect_leaks=1 JSTREAM_SCHEDULES=5 PROPTEST_CASES=6 \
         run cargo +nightly test --target $host --target-dir "$target/asan" --all-features \
-        -pjstream{,-sync,-base,-device,-endpoint,-rank,-channel,-transport} --lib \
-        --test format --test messages --test storage --test active --test conformance --test endpoints --test ranks -- \
+        -pjstream{,-sync,-base,-device,-endpoint,-rank,-channel,-transport} "$@" -- \
         "${skipped[@]/#/--skip=}"
 }

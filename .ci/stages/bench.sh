@@ -11,12 +11,13 @@ stage_bench() {
         assert_rows "$rows"
     done
     # Tests of the program that measure for long without optimisation.
-    run cargo test --release -p jstream-benches --test suites -- --ignored
+    run cargo test --release --workspace --test suites -- --ignored
 }
 
-# Compiles the program of the benchmarks, together with what the stage `counts` needs: with the same features.
+# Compiles the program of the benchmarks, and what the stage `counts` needs. The features are those of the workspace,
+# with which the quickstart is compiled too.
 build_benches() {
-    run cargo build --release -p jstream-benches --bin jstream-benches --bench counts
+    run cargo build --release --workspace --bin jstream-benches --bench counts
 }
 
 # assert_rows FILE: it holds rows as --json writes them, and no case has only zeros.

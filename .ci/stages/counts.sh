@@ -11,7 +11,8 @@ stage_counts() {
         CARGO_TARGET_DIR=$target/ci/tools run cargo install gungraun-runner --version "$version" \
             --locked --debug --force
     fi
-    run cargo bench -p jstream-benches --bench counts
+    # With the features of the workspace, as the quickstart: most is compiled already.
+    run cargo bench --workspace --bench counts
     # The paths ran, but another compiler makes other counts.
     grep -qF "\"$(rustc --version)\"" benches/benches/counts/limits.json ||
         skip "the limits of the instruction counts are not of $(rustc --version)"
