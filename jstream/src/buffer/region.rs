@@ -22,7 +22,17 @@ pub enum Backing {
     /// Private memory that no other process can reach.
     #[default]
     Anonymous,
-    /// A memory file, which other processes can be allowed to read: [`Region::share`]. Linux only.
+    /// A memory file, which other processes can be allowed to read: [`Region::share`]. Linux 5.1
+    /// or later only.
+    ///
+    /// The file is sealed when it is created, before the region is used: its length is fixed, and
+    /// nothing but the mapping of the region can write to it. So the system can't take back the
+    /// pages of single free slots either ([`Pool::trim`](crate::Pool::trim)), only whole regions.
+    ///
+    /// Between the creation of the file and its last seal, which is a few system calls later, a
+    /// process of the same user could open it in `/proc` and map it for writing, and would keep
+    /// that mapping. Such a process must be trusted, as one that can attach to this process as a
+    /// debugger must be. A child of `fork` shares the mapping of its parent, and must not use it.
     Memfd,
 }
 
@@ -49,7 +59,8 @@ impl RegionOptions {
     /// # Errors
     ///
     /// Returns the system's error if it cannot map that much memory, `InvalidInput` if `len` is 0,
-    /// and `Unsupported` for a memory file on a system without memory files.
+    /// and `Unsupported` for a memory file on a system that has none, or that can't keep others
+    /// from writing to it (Linux before 5.1).
     pub fn map(&self, len: usize) -> io::Result<Region> {
         if len == 0 {
             return Err(io::Error::new(
@@ -103,7 +114,9 @@ impl RegionOptions {
             }
             Backing::Memfd => {
                 let file = memfd(len, huge)?;
-                Ok((options.map_raw(&file)?, Some(file)))
+                let map = options.map_raw(&file)?;
+                seal_writes(&file, len)?;
+                Ok((map, Some(file)))
             }
         }
     }
@@ -122,6 +135,7 @@ fn advise_huge(_: &MmapRaw) -> Pages {
     Pages::Normal
 }
 
+/// Creates a memory file of `len` bytes whose length cannot change.
 #[cfg(target_os = "linux")]
 fn memfd(len: usize, huge: bool) -> io::Result<File> {
     use rustix::fs::MemfdFlags;
@@ -141,6 +155,7 @@ fn memfd(len: usize, huge: bool) -> io::Result<File> {
         ));
     }
     file.set_len(len)?;
+    seal_length(&file, len)?;
     Ok(file)
 }
 
@@ -150,6 +165,54 @@ fn memfd(_: usize, _: bool) -> io::Result<File> {
         io::ErrorKind::Unsupported,
         "memory files (memfd) are only available on Linux",
     ))
+}
+
+/// Fixes the length of a memory file, and checks that it is `len`: another process may have
+/// shortened the file before.
+#[cfg(target_os = "linux")]
+fn seal_length(file: &File, len: u64) -> io::Result<()> {
+    use rustix::fs::SealFlags;
+
+    rustix::fs::fcntl_add_seals(file, SealFlags::SHRINK | SealFlags::GROW)?;
+    let sealed = file.metadata()?.len();
+    if sealed != len {
+        return Err(io::Error::other(format!(
+            "the memory file was changed to {sealed} bytes by another process, instead of {len}"
+        )));
+    }
+    Ok(())
+}
+
+/// Prevents all writes to a memory file but those through mappings that exist, and all further
+/// seals. Fails if the system does not enforce that for this file.
+#[cfg(target_os = "linux")]
+fn seal_writes(file: &File, len: usize) -> io::Result<()> {
+    use rustix::fs::SealFlags;
+    use rustix::io::Errno;
+
+    let unsupported = || {
+        io::Error::new(
+            io::ErrorKind::Unsupported,
+            "the system can't keep other processes from writing to a memory file \
+             (F_SEAL_FUTURE_WRITE, Linux 5.1); use Backing::Anonymous",
+        )
+    };
+    let seals = SealFlags::FUTURE_WRITE | SealFlags::SEAL;
+    match rustix::fs::fcntl_add_seals(file, seals) {
+        Err(Errno::INVAL) => return Err(unsupported()),
+        other => other?,
+    }
+    // Some kernels accept the seal for files of huge pages without enforcing it.
+    match MmapOptions::new().len(len).map_raw(file) {
+        Err(refused) if refused.raw_os_error() == Some(Errno::PERM.raw_os_error()) => Ok(()),
+        Err(other) => Err(other),
+        Ok(_) => Err(unsupported()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn seal_writes(_: &File, _: usize) -> io::Result<()> {
+    Ok(())
 }
 
 /// The pages of a region.
@@ -328,18 +391,15 @@ impl Region {
     }
 
     /// Returns the memory file behind a region of [`Backing::Memfd`], to be given to other
-    /// processes for reading. From then on the file can only be written to through this region, and
-    /// its length is fixed.
+    /// processes for reading. The file can only be written to through this region, and its length
+    /// is fixed.
     ///
     /// # Errors
     ///
-    /// Returns `Unsupported` if there is no memory file behind the region, and the system's error
-    /// if it cannot seal the file (Linux before 5.1).
+    /// Returns `Unsupported` if there is no memory file behind the region.
     #[cfg(target_os = "linux")]
     pub fn share(&self) -> io::Result<std::os::fd::BorrowedFd<'_>> {
         use std::os::fd::AsFd;
-
-        use rustix::fs::SealFlags;
 
         let Some(file) = &self.memfd else {
             return Err(io::Error::new(
@@ -347,10 +407,6 @@ impl Region {
                 "the region has no memory file; map it with Backing::Memfd",
             ));
         };
-        let seals = SealFlags::FUTURE_WRITE | SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
-        if !rustix::fs::fcntl_get_seals(file)?.contains(seals) {
-            rustix::fs::fcntl_add_seals(file, seals)?;
-        }
         Ok(file.as_fd())
     }
 
@@ -362,7 +418,8 @@ impl Region {
     /// Returns the memory of `len` bytes from `offset` to the system. Returns true if that was
     /// done, and false if the range does not consist of whole pages.
     ///
-    /// Reserved huge pages are never returned. The process is killed if no huge page is available
+    /// Pages of a memory file are never returned, because the seal that keeps others from writing
+    /// prevents it. Neither are reserved huge pages. The process is killed if no huge page is available
     /// when the range is used again, and some systems (Linux 5.18 to 6.0) discard a whole huge page
     /// when asked for a part of it.
     ///
@@ -377,13 +434,10 @@ impl Region {
         // other slots.
         let page = rustix::param::page_size();
         let whole = |bytes: usize| bytes.checked_rem(page) == Some(0);
-        if self.pages == Pages::Huge || !whole(offset) || !whole(len) {
+        if self.memfd.is_some() || self.pages == Pages::Huge || !whole(offset) || !whole(len) {
             return false;
         }
-        let advice = match self.memfd {
-            Some(_) => UncheckedAdvice::Remove,
-            None => UncheckedAdvice::DontNeed,
-        };
+        let advice = UncheckedAdvice::DontNeed;
         // SAFETY: the caller guarantees that nothing relies on these bytes, and their pages contain
         // no others.
         unsafe { self.map.unchecked_advise_range(advice, offset, len) }.is_ok()

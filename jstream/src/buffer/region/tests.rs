@@ -92,6 +92,55 @@ fn a_shared_memory_file_is_written_through_its_region_alone() {
     assert!(Region::anonymous(1).unwrap().share().is_err());
 }
 
+/// The file is found by its inode among the descriptors of the process, as any process of the same
+/// user can find it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_memory_file_is_sealed_before_its_region_is_used() {
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::FileExt;
+
+    for huge_pages in [false, true] {
+        let options = RegionOptions {
+            backing: Backing::Memfd,
+            huge_pages,
+            ..RegionOptions::default()
+        };
+        let region = options.map(4096).unwrap();
+        let number = region.memfd.as_ref().unwrap().as_raw_fd();
+        let path = format!("/proc/self/fd/{number}");
+        let opened = File::options().read(true).write(true).open(path).unwrap();
+        assert!(opened.write_all_at(&[0xff], 0).is_err());
+        assert!(opened.set_len(0).is_err());
+        assert!(opened.set_len(8 << 20).is_err());
+        let mapped = MmapOptions::new().len(4096).map_raw(&opened);
+        assert_eq!(
+            mapped.err().map(|error| error.kind()),
+            Some(io::ErrorKind::PermissionDenied)
+        );
+        // SAFETY: the byte is the first of the region, which is zeroed.
+        assert_eq!(unsafe { region.base().as_ptr().read() }, 0);
+        // SAFETY: the range lies in the region, and nothing relies on its bytes.
+        assert!(!unsafe { region.forget(0, region.len()) });
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_memory_file_that_another_process_shortened_is_refused() {
+    use rustix::fs::{MemfdFlags, SealFlags};
+
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    let file = File::from(rustix::fs::memfd_create("test", flags).unwrap());
+    file.set_len(4096).unwrap();
+    let error = seal_length(&file, 8192).unwrap_err().to_string();
+    assert!(error.contains("to 4096 bytes"), "{error}");
+    seal_length(&file, 4096).unwrap();
+    // Another process has sealed the file in its way.
+    rustix::fs::fcntl_add_seals(&file, SealFlags::SEAL).unwrap();
+    assert!(seal_writes(&file, 4096).is_err());
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn only_whole_pages_go_back() {

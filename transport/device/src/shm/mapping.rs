@@ -72,9 +72,22 @@ pub(super) fn sealed(length: usize) -> io::Result<File> {
         ));
     }
     file.set_len(length as u64)?;
-    let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
-    rustix::fs::fcntl_add_seals(&file, seals)?;
+    seal(&file, length)?;
     Ok(file)
+}
+
+/// Fixes the length of a memory file, and checks that it is `length`: another process of the same
+/// user may have shortened the file before.
+fn seal(file: &File, length: usize) -> io::Result<()> {
+    let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
+    rustix::fs::fcntl_add_seals(file, seals)?;
+    let sealed = file.metadata()?.len();
+    if sealed != length as u64 {
+        return Err(io::Error::other(format!(
+            "the shared memory was changed to {sealed} bytes by another process, instead of {length}"
+        )));
+    }
+    Ok(())
 }
 
 /// Returns the memory file that a peer sent, or an error if its length could still change.
@@ -199,6 +212,15 @@ impl Lane {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn memory_that_another_process_shortened_is_refused() {
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        let file = File::from(rustix::fs::memfd_create("test", flags).unwrap());
+        file.set_len(4096).unwrap();
+        let error = seal(&file, LENGTH).unwrap_err().to_string();
+        assert!(error.contains("to 4096 bytes"), "{error}");
+    }
 
     #[test]
     fn the_protocol_says_how_long_the_memory_is() {
