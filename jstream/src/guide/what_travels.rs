@@ -37,7 +37,7 @@
 //! |---|---|---|
 //! | `arrayvec` | `ArrayVec<T, N>`, `ArrayString<N>` | `&'b [form]`, `&'b str` |
 //! | `bstr` | `&BStr`, `BString`, `Box<BStr>`, `Cow<BStr>` | `&'b BStr` |
-//! | `bytecheck` | any plain type that derives bytecheck's `CheckBytes` and zerocopy's `IntoBytes`, in a `Checked<T>` | itself |
+//! | `bytecheck` | any plain type that derives bytecheck's `CheckBytes` and zerocopy's `TryFromBytes` and `IntoBytes`, in a `Checked<T>` | itself |
 //! | `bytes` | `Bytes`, `BytesMut` | `&'b [u8]` |
 //! | `chrono` | `NaiveDate`, `NaiveTime`, `NaiveDateTime`, `DateTime<Utc>`, `DateTime<FixedOffset>`, `FixedOffset`, `TimeDelta`, `Weekday`, `Month` | itself |
 //! | `glam` 0.34 | vectors and matrices of `f32` and `f64`, vectors of `i32` and `u32`, quaternions, affine transforms | itself |

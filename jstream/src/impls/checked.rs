@@ -1,14 +1,15 @@
-//! Plain types of the program that bytecheck validates in place.
+//! Plain types of the program that zerocopy and bytecheck validate.
 
 use std::any::type_name;
 use std::error::Error;
 use std::fmt::{self, Debug, Display, Write};
-use std::mem::{align_of, size_of};
+use std::mem::{MaybeUninit, align_of, size_of};
 use std::ops::{Deref, DerefMut};
+use std::ptr;
 
 use bytecheck::CheckBytes;
 use bytecheck::rancor::{Source, Strategy, Trace as TraceError};
-use zerocopy::{Immutable, IntoBytes};
+use zerocopy::{Immutable, IntoBytes, TryFromBytes};
 
 use super::limited_text::LimitedText;
 use crate::model::{Covariant, InPlace, Shape, Transportable};
@@ -17,23 +18,87 @@ use crate::restore::{Restore, RestoreError, Restoring};
 use crate::schema::{Kind, Schema, TypeIndex};
 use crate::write::Draft;
 
-/// A plain type whose bytes bytecheck can check.
+/// A plain type whose bytes zerocopy and bytecheck can check.
 ///
 /// zerocopy's `IntoBytes` and `Immutable` promise that its values have neither padding, pointers
-/// nor cells, and bytecheck's `CheckBytes` decides which bytes are a value.
+/// nor cells, and its `TryFromBytes` decides which bytes are a value. bytecheck's `CheckBytes` then
+/// decides which values are accepted.
+///
+/// All types that derive these traits implement this trait. For a type of another crate that has
+/// `CheckBytes` but not `TryFromBytes`, the program defines a type around it and promises that
+/// `CheckBytes` suffices:
+///
+/// ```
+/// use bytecheck::CheckBytes;
+/// use jstream::{Checkable, Checked};
+/// use zerocopy::{Immutable, IntoBytes};
+///
+/// mod other {
+///     #[derive(bytecheck::CheckBytes, zerocopy::IntoBytes, zerocopy::Immutable, Clone, Copy)]
+///     #[repr(u8)]
+///     pub enum Level {
+///         Low = 1,
+///         High = 9,
+///     }
+/// }
+///
+/// #[derive(CheckBytes, IntoBytes, Immutable, Clone, Copy)]
+/// #[repr(transparent)]
+/// struct Level(other::Level);
+///
+/// // SAFETY: no name hides `u8` or `core` where `Level` derives `CheckBytes`, and no attribute changes
+/// // the type behind the derives. The type around it passes the check on.
+/// unsafe impl Checkable for Level {}
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let bytes = jstream::to_vec(&Checked(Level(other::Level::High)))?;
+/// let level = jstream::from_slice::<Checked<Level>>(&bytes)?;
+/// assert_eq!(level.get().0.0 as u8, 9);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Safety
+///
+/// If `check_bytes` of the type's `CheckBytes` is called with a pointer to `size_of::<Self>()`
+/// initialised bytes, aligned for the type, then
+///
+/// - it accesses no bytes but these, and does not write to them, and
+/// - if it returns `Ok`, the bytes are a valid value.
+///
+/// A derived `CheckBytes` is no proof, because its code uses names of the program: beside
+/// `type u16 = u8;` it accepts for a `#[repr(u16)]` enum tags that no variant has. An attribute
+/// macro can change the type behind the derive, and `#[repr(packed)]` makes it read misaligned
+/// fields. Before you implement this trait, read the definition of the type and of each of its
+/// parts.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be sent in a `Checked`",
-    note = "derive `bytecheck::CheckBytes`, `zerocopy::IntoBytes`, `zerocopy::Immutable`, `Clone` \
-            and `Copy` for it, with `#[repr(C)]` or another representation without padding"
+    note = "derive `bytecheck::CheckBytes`, `zerocopy::TryFromBytes`, `zerocopy::IntoBytes`, \
+            `zerocopy::Immutable`, `Clone` and `Copy` for it, with `#[repr(C)]` or another \
+            representation without padding"
 )]
-pub trait Checkable:
+pub unsafe trait Checkable:
     Copy + IntoBytes + Immutable + CheckBytes<Strategy<(), CheckError>> + 'static
 {
+    /// Returns false if the bytes of a value are not valid. If this function returns true, the
+    /// bytes are valid if `check_bytes` accepts them.
+    #[doc(hidden)]
+    fn may_be_valid(_: &[u8]) -> bool {
+        true
+    }
 }
 
-impl<T> Checkable for T where
-    T: Copy + IntoBytes + Immutable + CheckBytes<Strategy<(), CheckError>> + 'static
+// SAFETY: `check_bytes` is called only if zerocopy has found that the bytes are a valid value, by
+// `TryFromBytes`, which can't be implemented but by its derive. bytecheck promises what its code
+// accesses.
+unsafe impl<T> Checkable for T
+where
+    T: Copy + TryFromBytes + IntoBytes + Immutable + CheckBytes<Strategy<(), CheckError>> + 'static,
 {
+    #[inline]
+    fn may_be_valid(bytes: &[u8]) -> bool {
+        T::try_read_from_bytes(bytes).is_ok()
+    }
 }
 
 /// The reason why bytes are not a value.
@@ -75,7 +140,8 @@ impl Source for CheckError {
     }
 }
 
-/// A plain value whose bytes are checked by bytecheck when it is read. It arrives as itself.
+/// A plain value whose bytes are checked by zerocopy and bytecheck when it is read. It arrives as
+/// itself, and has at most 64 KiB.
 ///
 /// For types that can't derive [`Transportable`], or that have a `CheckBytes` already: types whose
 /// fields are private to another crate, or with an invariant in `#[bytecheck(verify)]`.
@@ -83,9 +149,9 @@ impl Source for CheckError {
 /// ```
 /// use bytecheck::CheckBytes;
 /// use jstream::{Checked, EmptyBuffer, Reader, Transportable, Writer};
-/// use zerocopy::{Immutable, IntoBytes};
+/// use zerocopy::{Immutable, IntoBytes, TryFromBytes};
 ///
-/// #[derive(CheckBytes, IntoBytes, Immutable, Clone, Copy, Debug, PartialEq)]
+/// #[derive(CheckBytes, TryFromBytes, IntoBytes, Immutable, Clone, Copy, Debug, PartialEq)]
 /// #[repr(u8)]
 /// enum Level {
 ///     Low = 1,
@@ -107,6 +173,10 @@ impl Source for CheckError {
 /// # Ok(())
 /// # }
 /// ```
+///
+/// zerocopy decides which bytes are a value, and bytecheck which values are accepted. That zerocopy
+/// is right is a promise of its derives. It does not hold for a type that an attribute macro below
+/// the derive changes.
 ///
 /// A descriptor covers the name of the type, its size and its alignment, but not its fields, which
 /// bytecheck does not expose. A type of another program with the same name, size and alignment is
@@ -162,15 +232,50 @@ unsafe impl<T: Checkable> Transportable for Checked<T> {
     }
 }
 
-// SAFETY: `read` returns `Ok` only if `check_bytes` does, which promises, as an unsafe trait, that
-// the slot holds a valid value. The value has no pointers, so it is valid wherever it is moved.
+/// Maximum size of a value in bytes, because it is copied to the stack to be checked.
+const MAX_SIZE: usize = 64 << 10;
+
+/// A copy of a value, with room behind it.
+///
+/// The code that bytecheck derives for an enum reads its tag as the type that the enum's `repr`
+/// names. A name of the program can make that another integer, which has at most 16 bytes and is
+/// aligned to them. So it reads only initialised bytes here.
+#[repr(C, align(16))]
+struct Copied<T> {
+    value: MaybeUninit<T>,
+    behind: [u8; 16],
+}
+
+// SAFETY: `read` returns `Ok` only if `Checkable` says that the bytes may be a value and
+// `check_bytes` accepts them, which are then a valid value by the promise of that unsafe trait. The
+// value has no pointers, so it is valid wherever it is moved.
 unsafe impl<T: Checkable> InPlace for Checked<T> {
     const SHAPE: Shape = Shape::leaf(size_of::<T>(), false);
 
     #[inline]
     unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
-        // SAFETY: the caller's slot is aligned and initialised, and the layouts are the same.
-        match unsafe { bytecheck::check_bytes::<T, CheckError>(slot.cast::<T>()) } {
+        const {
+            assert!(
+                size_of::<T>() <= MAX_SIZE,
+                "a `Checked` value has at most 64 KiB"
+            );
+        }
+        let bytes = ptr::slice_from_raw_parts(slot.cast::<u8>(), size_of::<T>());
+        // SAFETY: the caller's slot is initialised, and nothing else accesses it.
+        let bytes = unsafe { &*bytes };
+        if !T::may_be_valid(bytes) {
+            pass.set_adapter_error(no_value(short(type_name::<T>()), bytes));
+            return Err(Fault::new(slot, FaultKind::Adapter));
+        }
+        let copied = Copied::<T> {
+            // SAFETY: the caller's slot is aligned and initialised; `Checked` has the layout of a
+            // `T`, and `MaybeUninit` too.
+            value: unsafe { slot.cast::<MaybeUninit<T>>().read() },
+            behind: [0; 16],
+        };
+        let value = (&raw const copied).cast::<T>();
+        // SAFETY: the value is aligned and its bytes, which are copied from the slot, initialised.
+        match unsafe { bytecheck::check_bytes::<T, CheckError>(value) } {
             Ok(()) => Ok(()),
             Err(error) => {
                 pass.set_adapter_error(error.0);
@@ -202,4 +307,18 @@ impl<T: Checkable> Restore for Checked<T> {
     {
         Ok(*form)
     }
+}
+
+/// Returns the text of the error for bytes that are not a value.
+#[cold]
+fn no_value(name: String, bytes: &[u8]) -> String {
+    const SHOWN: usize = 16;
+    let mut text = format!("no {name} has the bytes");
+    for byte in bytes.iter().take(SHOWN) {
+        let _ = write!(text, " {byte:02x}");
+    }
+    if bytes.len() > SHOWN {
+        text.push_str(" ...");
+    }
+    text
 }

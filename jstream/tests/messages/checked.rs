@@ -5,10 +5,10 @@ use std::fmt;
 use bytecheck::rancor::{Fallible, Source, fail};
 use bytecheck::{CheckBytes, Verify};
 use jstream::testing::Kit;
-use jstream::{Checked, EmptyBuffer, Reader, Transportable, Writer};
-use zerocopy::{Immutable, IntoBytes};
+use jstream::{Checkable, Checked, EmptyBuffer, Reader, Transportable, Writer};
+use zerocopy::{Immutable, IntoBytes, TryFromBytes};
 
-#[derive(CheckBytes, IntoBytes, Immutable, Debug, Clone, Copy, PartialEq)]
+#[derive(CheckBytes, TryFromBytes, IntoBytes, Immutable, Debug, Clone, Copy, PartialEq)]
 #[repr(u8)]
 enum Level {
     Low = 1,
@@ -16,7 +16,7 @@ enum Level {
 }
 
 /// A range whose start is not behind its end.
-#[derive(CheckBytes, IntoBytes, Immutable, Debug, Clone, Copy, PartialEq)]
+#[derive(CheckBytes, TryFromBytes, IntoBytes, Immutable, Debug, Clone, Copy, PartialEq)]
 #[bytecheck(verify)]
 #[repr(C)]
 struct Span {
@@ -94,13 +94,13 @@ fn the_text_of_the_check_is_in_the_error() {
         .to_string();
     assert!(error.contains("[2]: 6 is behind 5"), "{error}");
 
-    // The location within the value follows the cause.
+    // Bytes that are no value at all are shown.
     let mut bytes = jstream::to_vec(&Checked([Level::Low, Level::High])).unwrap();
     *bytes.last_mut().unwrap() = 2;
     let read = jstream::from_slice::<Checked<[Level; 2]>>(&bytes);
     let error = read.unwrap_err().to_string();
     assert!(
-        error.contains("discriminant") && error.contains("index '1'"),
+        error.contains("no [Level; 2] has the bytes 01 02"),
         "{error}"
     );
 }
@@ -125,7 +125,7 @@ fn damaged_messages_give_errors_or_valid_values() {
 
 #[test]
 fn a_type_of_another_name_or_size_is_another_type() {
-    #[derive(CheckBytes, IntoBytes, Immutable, Clone, Copy)]
+    #[derive(CheckBytes, TryFromBytes, IntoBytes, Immutable, Clone, Copy)]
     #[repr(C)]
     struct Other {
         start: u32,
@@ -134,4 +134,104 @@ fn a_type_of_another_name_or_size_is_another_type() {
     let bytes = jstream::to_vec(&Checked(Other { start: 1, end: 2 })).unwrap();
     assert!(jstream::from_slice::<Checked<Other>>(&bytes).is_ok());
     assert!(jstream::from_slice::<Checked<Span>>(&bytes).is_err());
+}
+
+/// A type beside which names of the program mislead the code that bytecheck derives.
+mod misled {
+    #![allow(non_camel_case_types, reason = "the names are those of the language")]
+
+    pub(super) mod narrow {
+        use bytecheck::CheckBytes;
+        use zerocopy::{Immutable, IntoBytes, TryFromBytes};
+
+        type u16 = ::core::primitive::u8;
+
+        #[derive(CheckBytes, TryFromBytes, IntoBytes, Immutable, Debug, Clone, Copy, PartialEq)]
+        #[repr(u16)]
+        pub(in super::super) enum Kind {
+            One = 1,
+            Two = 2,
+        }
+
+        pub(in super::super) const TAG: u16 = 1;
+    }
+
+    pub(super) mod wide {
+        use bytecheck::CheckBytes;
+        use zerocopy::{Immutable, IntoBytes, TryFromBytes};
+
+        type u8 = ::core::primitive::u64;
+
+        #[derive(CheckBytes, TryFromBytes, IntoBytes, Immutable, Debug, Clone, Copy, PartialEq)]
+        #[repr(u8)]
+        pub(in super::super) enum Kind {
+            One = 1,
+            Two = 2,
+        }
+
+        pub(in super::super) const TAG: u8 = 1;
+    }
+}
+
+#[test]
+fn names_of_the_program_make_no_value_of_other_bytes() {
+    use misled::{narrow, wide};
+
+    assert_eq!((size_of_val(&narrow::TAG), size_of_val(&wide::TAG)), (1, 8));
+    let mut bytes = jstream::to_vec(&Checked(narrow::Kind::Two)).unwrap();
+    let last = bytes.len() - 8;
+    let at = last + bytes[last..].iter().position(|byte| *byte == 2).unwrap();
+    for tag in 0..=u16::MAX {
+        bytes[at..at + 2].copy_from_slice(&tag.to_le_bytes());
+        let read = jstream::from_slice::<Checked<narrow::Kind>>(&bytes);
+        let kind = read.ok().map(|read| **read.get());
+        let expected = [(1, narrow::Kind::One), (2, narrow::Kind::Two)];
+        let expected = expected.into_iter().find(|(of, _)| *of == tag);
+        assert_eq!(kind, expected.map(|(_, kind)| kind), "{tag:#x}");
+    }
+    // The check reads eight bytes of the copy of each.
+    let kinds = [Checked(wide::Kind::One), Checked(wide::Kind::Two)];
+    let bytes = jstream::to_vec(&kinds).unwrap();
+    let read = jstream::from_slice::<[Checked<wide::Kind>; 2]>(&bytes).unwrap();
+    assert_eq!(*read.get(), kinds);
+}
+
+/// A type of another crate without `TryFromBytes`.
+mod other {
+    #[derive(
+        bytecheck::CheckBytes,
+        zerocopy::IntoBytes,
+        zerocopy::Immutable,
+        Debug,
+        Clone,
+        Copy,
+        PartialEq,
+    )]
+    #[repr(u8)]
+    pub(super) enum Side {
+        Left = 1,
+        Right = 2,
+    }
+}
+
+#[derive(CheckBytes, IntoBytes, Immutable, Debug, Clone, Copy, PartialEq)]
+#[repr(transparent)]
+struct Side(other::Side);
+
+// SAFETY: nothing hides `u8` or `core` in `other`, and `Side` has no attributes but derives.
+unsafe impl Checkable for Side {}
+
+#[test]
+fn a_type_of_another_crate_is_checked_by_bytecheck_alone() {
+    let sides = vec![
+        Checked(Side(other::Side::Left)),
+        Checked(Side(other::Side::Right)),
+    ];
+    let mut bytes = jstream::to_vec(&sides).unwrap();
+    let read = jstream::from_slice::<Vec<Checked<Side>>>(&bytes).unwrap();
+    assert_eq!(*read.get(), sides);
+    let at = bytes.windows(2).rposition(|pair| pair == [1, 2]).unwrap();
+    bytes[at] = 3;
+    let error = jstream::from_slice::<Vec<Checked<Side>>>(&bytes).unwrap_err();
+    assert!(error.to_string().contains("discriminant"), "{error}");
 }

@@ -74,6 +74,15 @@ use crate::write::Draft;
 /// to 128. If only an object that it leads to has a larger alignment, declare the alignment on the
 /// root, with `#[rkyv(attr(repr(C, align(64))))]`.
 ///
+/// # What is believed
+///
+/// That bytes which pass the check are an archive is the promise of rkyv's derive. It uses names of
+/// the program, so a type alias with the name of an integer (`type u8 = u64;`) beside a derived
+/// enum makes its check read other bytes than the tag, also behind the archive, and accept tags
+/// that no variant has. The same holds for attribute macros in `#[rkyv(attr(..))]`. `rkyv::access`
+/// allows this as well, and it can't be recognised here: define no such names where you derive
+/// `rkyv::Archive`.
+///
 /// # What a descriptor covers
 ///
 /// A descriptor covers the name of the archived type, its size and alignment, and the format that
