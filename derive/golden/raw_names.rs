@@ -1,5 +1,5 @@
 #[derive(Transportable)]
-#[transportable(crate = crate::r#mod::jstream)]
+#[transportable(crate = unsafe(crate::r#mod::jstream))]
 struct r#struct<'b> {
     r#type: &'b str,
     r#fn: r#enum,

@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::visit::{self, Visit};
-use syn::{Attribute, Item, Meta, PatIdent};
+use syn::{Attribute, Ident, Item, Meta, PatIdent};
 
 use crate::{dynamic, remote, transportable};
 
@@ -129,6 +129,64 @@ fn variables_have_names_that_are_shielded() {
         let bound = Bound::by(&expand(&input));
         let mut generated = bound.0.difference(&of_program.0);
         let other = generated.find(|name| !name.starts_with("__"));
+        assert_eq!(other, None, "{}", input.display());
+    }
+}
+
+/// Collects the paths in some code that begin with the name of a crate of the standard library.
+fn paths_of_crates(code: TokenStream, paths: &mut BTreeSet<String>) {
+    let mut path = String::new();
+    for token in code {
+        let text = match &token {
+            TokenTree::Group(of) => {
+                paths_of_crates(of.stream(), paths);
+                String::new()
+            }
+            TokenTree::Ident(name) if path.ends_with("::") => name.to_string(),
+            TokenTree::Punct(mark) if mark.as_char() == ':' => ":".to_owned(),
+            _ => String::new(),
+        };
+        if !text.is_empty() {
+            path.push_str(&text);
+            continue;
+        }
+        end_path(&mut path, paths);
+        match &token {
+            TokenTree::Ident(name) if begins_path(&name.to_string()) => {
+                path.push_str(&name.to_string());
+            }
+            _ => {}
+        }
+    }
+    end_path(&mut path, paths);
+}
+
+/// Returns false for keywords, behind which a path may begin.
+fn begins_path(name: &str) -> bool {
+    matches!(name, "crate" | "self" | "super" | "Self") || syn::parse_str::<Ident>(name).is_ok()
+}
+
+fn end_path(path: &mut String, paths: &mut BTreeSet<String>) {
+    let path = std::mem::take(path);
+    let first = path.trim_start_matches(':').split("::").next();
+    if path.contains("::") && matches!(first, Some("core" | "std" | "alloc")) {
+        paths.insert(path);
+    }
+}
+
+/// A program can give these names to crates of its own.
+#[test]
+fn no_path_begins_with_the_name_of_a_crate_of_the_standard_library() {
+    let of = |code: &str| {
+        let mut paths = BTreeSet::new();
+        paths_of_crates(code.parse().unwrap(), &mut paths);
+        paths
+    };
+    assert_eq!(of("impl ::core::A for x::core::B<std::C> {}").len(), 2);
+    for input in inputs() {
+        let of_program = of(&fs::read_to_string(&input).unwrap());
+        let generated = of(&expand(&input));
+        let other = generated.difference(&of_program).next();
         assert_eq!(other, None, "{}", input.display());
     }
 }

@@ -4,6 +4,7 @@
 //! unsupported input with an error at the responsible token, and *expand* generates the code.
 #![forbid(unsafe_code)]
 
+mod crates;
 mod dynamic;
 mod errors;
 #[cfg(test)]
@@ -53,7 +54,12 @@ use proc_macro::TokenStream;
 /// | `shared` | a field | references preserve the identity of their targets |
 /// | `exclusive` | a field | a `Vec` that arrives as a mutable slice |
 /// | `follow` | a field | is followed in spite of `opt_in` |
-/// | `crate = path` | a type | the path of the crate `jstream`, if it is not `::jstream` |
+/// | `crate = unsafe(path)` | a type | the path of the crate `jstream`, if it is not `::jstream` |
+///
+/// # Safety
+///
+/// The generated code is sound only if `::jstream`, or the path in `crate = unsafe(path)`, leads to
+/// the crate `jstream`.
 #[proc_macro_derive(Transportable, attributes(transportable))]
 pub fn derive_transportable(input: TokenStream) -> TokenStream {
     transportable::derive(input.into()).into()
@@ -65,7 +71,8 @@ pub fn derive_transportable(input: TokenStream) -> TokenStream {
 /// `#[transportable(implements(Shape))]`, or with `jstream::implements!(Shape: Circle<f64>)`. The
 /// in-place form must implement the trait, too. See the guide of the crate `jstream`.
 ///
-/// `#[transportable(crate = path)]` sets the path of the crate `jstream`, if it is not `::jstream`.
+/// `#[transportable(crate = unsafe(path))]` sets the path of the crate `jstream`, if it is not
+/// `::jstream`. As for the derive, the path must lead to this crate.
 #[proc_macro_attribute]
 pub fn transportable(options: TokenStream, item: TokenStream) -> TokenStream {
     dynamic::transportable(options.into(), item.into()).into()

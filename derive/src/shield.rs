@@ -10,6 +10,8 @@ use std::collections::BTreeSet;
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 
+use crate::crates::MARKS;
+
 /// Returns the imports for a block of generated code. `program` is the code of the program that the
 /// block repeats: its names keep their meaning.
 pub(crate) fn shield(
@@ -58,6 +60,7 @@ fn collect(tokens: TokenStream, wanted: &dyn Fn(&str) -> bool, names: &mut BTree
 /// Returns true if generated variables have such names, and no other values do.
 fn is_of_variable(name: &str) -> bool {
     name != "__private"
+        && !MARKS.contains(&name)
         && name
             .strip_prefix("__")
             .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_lowercase()))

@@ -332,7 +332,7 @@ pub use support::{
 /// Items used by generated code. Not part of the public API: they may change in any release.
 #[doc(hidden)]
 pub mod __private {
-    pub use jstream::__private::{list, shield};
+    pub use jstream::__private::{core, list, shield, std};
 
     pub use crate::frame::metadata_of;
     pub use crate::interface::{Argument, Method, Parameter, ParameterTarget, argument, no_result};

@@ -9,7 +9,7 @@ use ::jstream::__private::bare_path::*;
 #[repr(C)]
 struct FilesRef<'b> {
     root: &'b PathRef<'b>,
-    names: &'b [&'b ::core::primitive::str],
+    names: &'b [&'b ::jstream::__private::core::primitive::str],
 }
 #[allow(
     clippy::all,
@@ -40,7 +40,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for FilesRef<'b> {
         type InPlace<'__b> = FilesRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__both @ _: (&Files, &FilesRef<'_>)| match __both {
                 (
                     Files { root: __part_0 @ _, names: __part_1 @ _ },
@@ -68,7 +68,7 @@ const _: () = {
                             &raw const (*__of).names
                         }),
                     )
-                    .fills(::core::mem::size_of::<Self>())
+                    .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn write<'__b>(
@@ -169,13 +169,16 @@ const _: () = {
                         &raw const (*__of).names
                     }),
                 )
-                .within(::core::mem::size_of::<Self>())
+                .within(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
             __pass: &mut ::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Fault,
+        > {
             let _ = |__both @ _: (&Files, &FilesRef<'_>)| match __both {
                 (
                     Files { root: __part_0 @ _, names: __part_1 @ _ },
@@ -195,11 +198,14 @@ const _: () = {
                 ::jstream::__private::read_own(&raw mut (*__slot).root, __pass)?;
                 ::jstream::__private::read_own(&raw mut (*__slot).names, __pass)?;
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn verify(
             __slot: *const Self,
-        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Refusal,
+        > {
             let _ = |__both @ _: (&Files, &FilesRef<'_>)| match __both {
                 (
                     Files { root: __part_0 @ _, names: __part_1 @ _ },
@@ -222,7 +228,7 @@ const _: () = {
                 }
                 unsafe {}
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
             let _ = |__both @ _: (&Files, &FilesRef<'_>)| match __both {
@@ -282,7 +288,7 @@ const _: () = {
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "root",
-                                ::core::mem::offset_of!(Self, root),
+                                ::jstream::__private::core::mem::offset_of!(Self, root),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).root },
@@ -290,7 +296,7 @@ const _: () = {
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "names",
-                                ::core::mem::offset_of!(Self, names),
+                                ::jstream::__private::core::mem::offset_of!(Self, names),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).names },
@@ -305,10 +311,10 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for FilesRef<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            __long @ _: ::core::marker::PhantomData<
+            __long @ _: ::jstream::__private::core::marker::PhantomData<
                 FilesRef<'long_unless_the_type_says_invariant>,
             >,
-        ) -> ::core::marker::PhantomData<FilesRef<'short>> {
+        ) -> ::jstream::__private::core::marker::PhantomData<FilesRef<'short>> {
             __long
         }
     };
@@ -316,7 +322,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Files {
         type InPlace<'__b> = FilesRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__both @ _: (&Files, &FilesRef<'_>)| match __both {
                 (
                     Files { root: __part_0 @ _, names: __part_1 @ _ },
@@ -378,7 +384,10 @@ const _: () = {
         fn restore<'__b>(
             __form @ _: &FilesRef<'__b>,
             __restoring: &mut ::jstream::__private::Restoring,
-        ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
+        ) -> ::jstream::__private::core::result::Result<
+            Self,
+            ::jstream::__private::RestoreError,
+        >
         where
             Self: '__b,
         {
@@ -397,7 +406,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::core::result::Result::Ok(
+            ::jstream::__private::core::result::Result::Ok(
                 match __form {
                     FilesRef { root: __part_0 @ _, names: __part_1 @ _ } => {
                         Files {
@@ -423,24 +432,30 @@ const _: () = {
         /// If the graph is deeper than 128 pointers, or an adapter refuses a part.
         fn to_owned(
             &self,
-        ) -> ::core::result::Result<Files, ::jstream::__private::RestoreError> {
+        ) -> ::jstream::__private::core::result::Result<
+            Files,
+            ::jstream::__private::RestoreError,
+        > {
             ::jstream::__private::restore::<Files>(self)
         }
     }
     #[automatically_derived]
-    impl<'__b> ::core::fmt::Debug for FilesRef<'__b>
+    impl<'__b> ::jstream::__private::core::fmt::Debug for FilesRef<'__b>
     where
-        &'__b Files: ::core::fmt::Debug,
+        &'__b Files: ::jstream::__private::core::fmt::Debug,
     {
         fn fmt(
             &self,
-            __formatter @ _: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
+            __formatter @ _: &mut ::jstream::__private::core::fmt::Formatter<'_>,
+        ) -> ::jstream::__private::core::fmt::Result {
             #[allow(unused_imports, reason = "the fields decide which is used")]
             use ::jstream::__private::{ShownByDebug as _, ShownByName as _};
             match self {
                 FilesRef { root: __part_0 @ _, names: __part_1 @ _ } => {
-                    ::core::fmt::Formatter::debug_struct(__formatter, "FilesRef")
+                    ::jstream::__private::core::fmt::Formatter::debug_struct(
+                            __formatter,
+                            "FilesRef",
+                        )
                         .field(
                             "root",
                             (&::jstream::__private::Shown(__part_0)).shown_field(),

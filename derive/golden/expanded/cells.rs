@@ -33,7 +33,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for Node<'b> {
         type InPlace<'__b> = Node<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__of @ _: &Node<'b>| match __of {
                 Node { next: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -46,7 +46,7 @@ const _: () = {
                             &raw const (*__of).next
                         }),
                     )
-                    .fills(::core::mem::size_of::<Self>())
+                    .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn write<'__b>(
@@ -103,13 +103,16 @@ const _: () = {
                         &raw const (*__of).next
                     }),
                 )
-                .within(::core::mem::size_of::<Self>())
+                .within(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
             __pass: &mut ::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Fault,
+        > {
             let _ = |__of @ _: &Node<'b>| match __of {
                 Node { next: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -118,11 +121,14 @@ const _: () = {
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*__slot).next, __pass)?;
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn verify(
             __slot: *const Self,
-        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Refusal,
+        > {
             let _ = |__of @ _: &Node<'b>| match __of {
                 Node { next: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -134,7 +140,7 @@ const _: () = {
                 }
                 unsafe {}
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
             let _ = |__of @ _: &Node<'b>| match __of {
@@ -167,7 +173,7 @@ const _: () = {
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "next",
-                                ::core::mem::offset_of!(Self, next),
+                                ::jstream::__private::core::mem::offset_of!(Self, next),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).next },
@@ -218,7 +224,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for GraphRef<'b> {
         type InPlace<'__b> = GraphRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__both @ _: (&Graph, &GraphRef<'_>)| match __both {
                 (
                     Graph { nodes: __part_0 @ _ },
@@ -238,7 +244,7 @@ const _: () = {
                             &raw const (*__of).nodes
                         }),
                     )
-                    .fills(::core::mem::size_of::<Self>())
+                    .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn write<'__b>(
@@ -316,13 +322,16 @@ const _: () = {
                         &raw const (*__of).nodes
                     }),
                 )
-                .within(::core::mem::size_of::<Self>())
+                .within(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
             __pass: &mut ::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Fault,
+        > {
             let _ = |__both @ _: (&Graph, &GraphRef<'_>)| match __both {
                 (
                     Graph { nodes: __part_0 @ _ },
@@ -338,11 +347,14 @@ const _: () = {
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*__slot).nodes, __pass)?;
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn verify(
             __slot: *const Self,
-        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Refusal,
+        > {
             let _ = |__both @ _: (&Graph, &GraphRef<'_>)| match __both {
                 (
                     Graph { nodes: __part_0 @ _ },
@@ -361,7 +373,7 @@ const _: () = {
                 }
                 unsafe {}
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
             let _ = |__both @ _: (&Graph, &GraphRef<'_>)| match __both {
@@ -408,7 +420,7 @@ const _: () = {
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "nodes",
-                                ::core::mem::offset_of!(Self, nodes),
+                                ::jstream::__private::core::mem::offset_of!(Self, nodes),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).nodes },
@@ -423,7 +435,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Graph {
         type InPlace<'__b> = GraphRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__both @ _: (&Graph, &GraphRef<'_>)| match __both {
                 (
                     Graph { nodes: __part_0 @ _ },

@@ -5,10 +5,14 @@
 )]
 ///The in-place form of [`Folder`], as it is in a receive buffer.
 #[repr(C)]
-struct FolderRef<'a, T: ?::core::marker::Sized> {
-    name: &'a ::core::primitive::str,
-    link: ::core::option::Option<&'a str>,
-    files: ::jstream::map::HashedMap<'a, &'a ::core::primitive::str, &'a [&'a T]>,
+struct FolderRef<'a, T: ?::jstream::__private::core::marker::Sized> {
+    name: &'a ::jstream::__private::core::primitive::str,
+    link: ::jstream::__private::core::option::Option<&'a str>,
+    files: ::jstream::map::HashedMap<
+        'a,
+        &'a ::jstream::__private::core::primitive::str,
+        &'a [&'a T],
+    >,
     opened: u32,
     rights: &'b str,
 }
@@ -36,7 +40,9 @@ const _: () = {
     };
     const _: () = {
         #[allow(unused_variables, reason = "only their presence matters")]
-        fn all_fields<'a, T: ?::core::marker::Sized>(__of @ _: &FolderRef<'a, T>) {
+        fn all_fields<'a, T: ?::jstream::__private::core::marker::Sized>(
+            __of @ _: &FolderRef<'a, T>,
+        ) {
             let FolderRef {
                 name: __part_0 @ _,
                 link: __part_1 @ _,
@@ -49,7 +55,8 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<
         'a,
-        T: ?::core::marker::Sized + ::jstream::__private::Transportable,
+        T: ?::jstream::__private::core::marker::Sized
+            + ::jstream::__private::Transportable,
     > ::jstream::__private::Transportable for FolderRef<'a, T> {
         type InPlace<'__b> = FolderRef<
             '__b,
@@ -57,7 +64,7 @@ const _: () = {
         >
         where
             Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__of @ _: &FolderRef<'a, T>| match __of {
                 FolderRef {
                     name: __part_0 @ _,
@@ -96,7 +103,7 @@ const _: () = {
                             &raw const (*__of).rights
                         }),
                     )
-                    .fills(::core::mem::size_of::<Self>())
+                    .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline]
         unsafe fn write<'__b>(
@@ -197,7 +204,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<
         'a,
-        T: ?::core::marker::Sized + ::jstream::__private::InPlace,
+        T: ?::jstream::__private::core::marker::Sized + ::jstream::__private::InPlace,
     > ::jstream::__private::InPlace for FolderRef<'a, T> {
         const SHAPE: ::jstream::__private::Shape = {
             let _ = |__of @ _: &FolderRef<'a, T>| match __of {
@@ -237,13 +244,16 @@ const _: () = {
                         &raw const (*__of).rights
                     }),
                 )
-                .within(::core::mem::size_of::<Self>())
+                .within(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline]
         unsafe fn read(
             __slot: *mut Self,
             __pass: &mut ::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Fault,
+        > {
             let _ = |__of @ _: &FolderRef<'a, T>| match __of {
                 FolderRef {
                     name: __part_0 @ _,
@@ -266,11 +276,14 @@ const _: () = {
                 ::jstream::__private::make_default(&raw mut (*__slot).opened);
                 ::jstream::__private::read_own(&raw mut (*__slot).rights, __pass)?;
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn verify(
             __slot: *const Self,
-        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Refusal,
+        > {
             let _ = |__of @ _: &FolderRef<'a, T>| match __of {
                 FolderRef {
                     name: __part_0 @ _,
@@ -295,7 +308,7 @@ const _: () = {
                 }
                 unsafe {}
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
             let _ = |__of @ _: &FolderRef<'a, T>| match __of {
@@ -372,7 +385,7 @@ const _: () = {
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "name",
-                                ::core::mem::offset_of!(Self, name),
+                                ::jstream::__private::core::mem::offset_of!(Self, name),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).name },
@@ -380,7 +393,7 @@ const _: () = {
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "link",
-                                ::core::mem::offset_of!(Self, link),
+                                ::jstream::__private::core::mem::offset_of!(Self, link),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).link },
@@ -388,7 +401,7 @@ const _: () = {
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "files",
-                                ::core::mem::offset_of!(Self, files),
+                                ::jstream::__private::core::mem::offset_of!(Self, files),
                                 ::jstream::__private::describe(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).files },
@@ -396,7 +409,7 @@ const _: () = {
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "rights",
-                                ::core::mem::offset_of!(Self, rights),
+                                ::jstream::__private::core::mem::offset_of!(Self, rights),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).rights },
@@ -418,7 +431,7 @@ const _: () = {
         >
         where
             Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__of @ _: &Folder<'a, T>| match __of {
                 Folder {
                     name: __part_0 @ _,
@@ -502,12 +515,16 @@ const _: () = {
         '__b,
         'a,
         T: ?Sized,
-        __form_T: ?::core::marker::Sized,
-    > ::core::cmp::PartialEq<Folder<'a, T>> for FolderRef<'__b, __form_T>
+        __form_T: ?::jstream::__private::core::marker::Sized,
+    > ::jstream::__private::core::cmp::PartialEq<Folder<'a, T>>
+    for FolderRef<'__b, __form_T>
     where
-        __form_T: ::core::cmp::PartialEq<T>,
+        __form_T: ::jstream::__private::core::cmp::PartialEq<T>,
     {
-        fn eq(&self, __other @ _: &Folder<'a, T>) -> ::core::primitive::bool {
+        fn eq(
+            &self,
+            __other @ _: &Folder<'a, T>,
+        ) -> ::jstream::__private::core::primitive::bool {
             match (self, __other) {
                 (
                     FolderRef {
@@ -570,16 +587,17 @@ const _: () = {
         '__b,
         'a,
         T: ?Sized,
-        __form_T: ?::core::marker::Sized,
-    > ::core::cmp::PartialEq<FolderRef<'__b, __form_T>> for Folder<'a, T>
+        __form_T: ?::jstream::__private::core::marker::Sized,
+    > ::jstream::__private::core::cmp::PartialEq<FolderRef<'__b, __form_T>>
+    for Folder<'a, T>
     where
-        __form_T: ::core::cmp::PartialEq<T>,
+        __form_T: ::jstream::__private::core::cmp::PartialEq<T>,
     {
         fn eq(
             &self,
             __other @ _: &FolderRef<'__b, __form_T>,
-        ) -> ::core::primitive::bool {
-            ::core::cmp::PartialEq::eq(__other, self)
+        ) -> ::jstream::__private::core::primitive::bool {
+            ::jstream::__private::core::cmp::PartialEq::eq(__other, self)
         }
     }
 };
@@ -592,7 +610,7 @@ const _: () = {
 #[repr(u8)]
 enum ItemRef<'b> {
     Coins(u32),
-    Pair((&'b ::core::primitive::str, Item2Ref<'b>)),
+    Pair((&'b ::jstream::__private::core::primitive::str, Item2Ref<'b>)),
 }
 #[allow(
     clippy::all,
@@ -615,19 +633,19 @@ const _: () = {
         shield as __place, shield as __restoring, shield as __schema, shield as __slot,
         shield as __start, shield as __tag, shield as __trace, shield as __value,
     };
-    const __TAG_0: ::core::primitive::u8 = 0;
-    const __TAG_1: ::core::primitive::u8 = __TAG_0 + 1;
+    const __TAG_0: ::jstream::__private::core::primitive::u8 = 0;
+    const __TAG_1: ::jstream::__private::core::primitive::u8 = __TAG_0 + 1;
     #[repr(C)]
     struct __Variant0<'b> {
-        tag: ::core::primitive::u8,
+        tag: ::jstream::__private::core::primitive::u8,
         __part_0: u32,
-        of: ::core::marker::PhantomData<ItemRef<'b>>,
+        of: ::jstream::__private::core::marker::PhantomData<ItemRef<'b>>,
     }
     #[repr(C)]
     struct __Variant1<'b> {
-        tag: ::core::primitive::u8,
-        __part_0: (&'b ::core::primitive::str, Item2Ref<'b>),
-        of: ::core::marker::PhantomData<ItemRef<'b>>,
+        tag: ::jstream::__private::core::primitive::u8,
+        __part_0: (&'b ::jstream::__private::core::primitive::str, Item2Ref<'b>),
+        of: ::jstream::__private::core::marker::PhantomData<ItemRef<'b>>,
     }
     const _: () = {
         fn same_types<'b>(__of @ _: &mut ItemRef<'b>) {
@@ -650,7 +668,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for ItemRef<'b> {
         type InPlace<'__b> = ItemRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__both @ _: (&Item, &ItemRef<'_>)| match __both {
                 (
                     Item::Coins { 0: __part_0 @ _ },
@@ -701,7 +719,11 @@ const _: () = {
             };
             match self {
                 ItemRef::Coins { 0: __part_0 @ _ } => {
-                    unsafe { __slot.cast::<::core::primitive::u8>().write(__TAG_0) };
+                    unsafe {
+                        __slot
+                            .cast::<::jstream::__private::core::primitive::u8>()
+                            .write(__TAG_0)
+                    };
                     let __slot = __slot.cast::<__Variant0<'__b>>();
                     unsafe {
                         ::jstream::__private::write_field(
@@ -712,7 +734,11 @@ const _: () = {
                     }
                 }
                 ItemRef::Pair { 0: __part_0 @ _ } => {
-                    unsafe { __slot.cast::<::core::primitive::u8>().write(__TAG_1) };
+                    unsafe {
+                        __slot
+                            .cast::<::jstream::__private::core::primitive::u8>()
+                            .write(__TAG_1)
+                    };
                     let __slot = __slot.cast::<__Variant1<'__b>>();
                     unsafe {
                         ::jstream::__private::write_field(
@@ -752,7 +778,9 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            let __tag = unsafe { __place.cast::<::core::primitive::u8>().read() };
+            let __tag = unsafe {
+                __place.cast::<::jstream::__private::core::primitive::u8>().read()
+            };
             match __tag {
                 __TAG_0 => {
                     let __place = __place.cast::<__Variant0<'b>>();
@@ -800,23 +828,36 @@ const _: () = {
                 _ => {}
             };
             {
-                ::core::assert!(
-                    ::core::mem::size_of:: < Self > () >= ::core::mem::size_of:: <
-                    ::core::primitive::u8 > () && ::core::mem::size_of:: < Self > () >=
-                    ::core::mem::size_of:: < __Variant0 < 'b > > () &&
-                    ::core::mem::size_of:: < Self > () >= ::core::mem::size_of:: <
-                    __Variant1 < 'b > > (), "the enum is not laid out as its `repr` says"
+                ::jstream::__private::core::assert!(
+                    ::jstream::__private::core::mem::size_of:: < Self > () >=
+                    ::jstream::__private::core::mem::size_of:: <
+                    ::jstream::__private::core::primitive::u8 > () &&
+                    ::jstream::__private::core::mem::size_of:: < Self > () >=
+                    ::jstream::__private::core::mem::size_of:: < __Variant0 < 'b > > ()
+                    && ::jstream::__private::core::mem::size_of:: < Self > () >=
+                    ::jstream::__private::core::mem::size_of:: < __Variant1 < 'b > > (),
+                    "the enum is not laid out as its `repr` says"
                 );
-                let mut __value = ::core::mem::MaybeUninit::<Self>::uninit();
+                let mut __value = ::jstream::__private::core::mem::MaybeUninit::<
+                    Self,
+                >::uninit();
                 let __start = __value.as_mut_ptr();
-                unsafe { ::core::ptr::write_bytes(__start, 0xa5, 1) };
-                unsafe { __start.cast::<::core::primitive::u8>().write(__TAG_0) };
+                unsafe {
+                    ::jstream::__private::core::ptr::write_bytes(__start, 0xa5, 1)
+                };
+                unsafe {
+                    __start
+                        .cast::<::jstream::__private::core::primitive::u8>()
+                        .write(__TAG_0)
+                };
                 let __meant = unsafe {
                     match *__start {
                         ItemRef::Coins { 0: ref __part_0 } => {
                             true
                                 && ::jstream::__private::offset_in(__start, __part_0)
-                                    == ::core::mem::offset_of!(__Variant0 < 'b >, __part_0)
+                                    == ::jstream::__private::core::mem::offset_of!(
+                                        __Variant0 < 'b >, __part_0
+                                    )
                         }
                         #[allow(
                             unreachable_patterns,
@@ -825,17 +866,29 @@ const _: () = {
                         _ => false,
                     }
                 };
-                ::core::assert!(__meant, "the enum is not laid out as its `repr` says");
-                let mut __value = ::core::mem::MaybeUninit::<Self>::uninit();
+                ::jstream::__private::core::assert!(
+                    __meant, "the enum is not laid out as its `repr` says"
+                );
+                let mut __value = ::jstream::__private::core::mem::MaybeUninit::<
+                    Self,
+                >::uninit();
                 let __start = __value.as_mut_ptr();
-                unsafe { ::core::ptr::write_bytes(__start, 0xa5, 1) };
-                unsafe { __start.cast::<::core::primitive::u8>().write(__TAG_1) };
+                unsafe {
+                    ::jstream::__private::core::ptr::write_bytes(__start, 0xa5, 1)
+                };
+                unsafe {
+                    __start
+                        .cast::<::jstream::__private::core::primitive::u8>()
+                        .write(__TAG_1)
+                };
                 let __meant = unsafe {
                     match *__start {
                         ItemRef::Pair { 0: ref __part_0 } => {
                             true
                                 && ::jstream::__private::offset_in(__start, __part_0)
-                                    == ::core::mem::offset_of!(__Variant1 < 'b >, __part_0)
+                                    == ::jstream::__private::core::mem::offset_of!(
+                                        __Variant1 < 'b >, __part_0
+                                    )
                         }
                         #[allow(
                             unreachable_patterns,
@@ -844,7 +897,9 @@ const _: () = {
                         _ => false,
                     }
                 };
-                ::core::assert!(__meant, "the enum is not laid out as its `repr` says");
+                ::jstream::__private::core::assert!(
+                    __meant, "the enum is not laid out as its `repr` says"
+                );
                 ::jstream::__private::with_fields(
                     ::jstream::__private::Shape::NOTHING
                         .and(
@@ -857,11 +912,13 @@ const _: () = {
                                 __of: *const __Variant1<'b>|
                             unsafe { &raw const (*__of).__part_0 }),
                         ),
-                    ::core::mem::size_of::<Self>(),
-                    ::core::mem::size_of::<::core::primitive::u8>(),
+                    ::jstream::__private::core::mem::size_of::<Self>(),
+                    ::jstream::__private::core::mem::size_of::<
+                        ::jstream::__private::core::primitive::u8,
+                    >(),
                     [
-                        __TAG_0 as ::core::primitive::i128,
-                        __TAG_1 as ::core::primitive::i128,
+                        __TAG_0 as ::jstream::__private::core::primitive::i128,
+                        __TAG_1 as ::jstream::__private::core::primitive::i128,
                     ],
                 )
             }
@@ -870,7 +927,10 @@ const _: () = {
         unsafe fn read(
             __slot: *mut Self,
             __pass: &mut ::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Fault,
+        > {
             let _ = |__both @ _: (&Item, &ItemRef<'_>)| match __both {
                 (
                     Item::Coins { 0: __part_0 @ _ },
@@ -892,11 +952,13 @@ const _: () = {
                 _ => {}
             };
             const {
-                ::core::assert!(
+                ::jstream::__private::core::assert!(
                     ! < Self as ::jstream::__private::InPlace > ::SHAPE.plain
                 )
             };
-            let __tag = unsafe { __slot.cast::<::core::primitive::u8>().read() };
+            let __tag = unsafe {
+                __slot.cast::<::jstream::__private::core::primitive::u8>().read()
+            };
             match __tag {
                 __TAG_0 => {
                     let __slot = __slot.cast::<__Variant0<'b>>();
@@ -917,7 +979,7 @@ const _: () = {
                     }
                 }
                 _ => {
-                    return ::core::result::Result::Err(
+                    return ::jstream::__private::core::result::Result::Err(
                         ::jstream::__private::Fault::new(
                             __slot,
                             ::jstream::__private::FaultKind::Invalid,
@@ -925,11 +987,14 @@ const _: () = {
                     );
                 }
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn verify(
             __slot: *const Self,
-        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Refusal,
+        > {
             let _ = |__both @ _: (&Item, &ItemRef<'_>)| match __both {
                 (
                     Item::Coins { 0: __part_0 @ _ },
@@ -951,7 +1016,9 @@ const _: () = {
                 _ => {}
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
-                let __tag = unsafe { __slot.cast::<::core::primitive::u8>().read() };
+                let __tag = unsafe {
+                    __slot.cast::<::jstream::__private::core::primitive::u8>().read()
+                };
                 match __tag {
                     __TAG_0 => {
                         let __slot = __slot.cast::<__Variant0<'b>>();
@@ -973,7 +1040,7 @@ const _: () = {
                 }
                 unsafe {}
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
             let _ = |__both @ _: (&Item, &ItemRef<'_>)| match __both {
@@ -999,7 +1066,9 @@ const _: () = {
             if __trace.hit(__slot) {
                 return;
             }
-            let __tag = unsafe { __slot.cast::<::core::primitive::u8>().read() };
+            let __tag = unsafe {
+                __slot.cast::<::jstream::__private::core::primitive::u8>().read()
+            };
             match __tag {
                 __TAG_0 => {
                     let __slot = __slot.cast::<__Variant0<'b>>();
@@ -1059,15 +1128,19 @@ const _: () = {
                 >(
                     "ItemRef",
                     |__schema| ::jstream::__private::Kind::Enum {
-                        tag: ::core::mem::size_of::<::core::primitive::u8>(),
+                        tag: ::jstream::__private::core::mem::size_of::<
+                            ::jstream::__private::core::primitive::u8,
+                        >(),
                         variants: ::jstream::__private::list([
                             ::jstream::__private::VariantInfo::new(
                                 "Coins",
-                                __TAG_0 as ::core::primitive::i128,
+                                __TAG_0 as ::jstream::__private::core::primitive::i128,
                                 ::jstream::__private::list([
                                     ::jstream::__private::FieldInfo::new(
                                         "0",
-                                        ::core::mem::offset_of!(__Variant0 < 'b >, __part_0),
+                                        ::jstream::__private::core::mem::offset_of!(
+                                            __Variant0 < 'b >, __part_0
+                                        ),
                                         ::jstream::__private::describe_own(
                                             __schema,
                                             |__of: *const __Variant0<'b>| unsafe {
@@ -1079,11 +1152,13 @@ const _: () = {
                             ),
                             ::jstream::__private::VariantInfo::new(
                                 "Pair",
-                                __TAG_1 as ::core::primitive::i128,
+                                __TAG_1 as ::jstream::__private::core::primitive::i128,
                                 ::jstream::__private::list([
                                     ::jstream::__private::FieldInfo::new(
                                         "0",
-                                        ::core::mem::offset_of!(__Variant1 < 'b >, __part_0),
+                                        ::jstream::__private::core::mem::offset_of!(
+                                            __Variant1 < 'b >, __part_0
+                                        ),
                                         ::jstream::__private::describe_own(
                                             __schema,
                                             |__of: *const __Variant1<'b>| unsafe {
@@ -1102,10 +1177,10 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for ItemRef<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            __long @ _: ::core::marker::PhantomData<
+            __long @ _: ::jstream::__private::core::marker::PhantomData<
                 ItemRef<'long_unless_the_type_says_invariant>,
             >,
-        ) -> ::core::marker::PhantomData<ItemRef<'short>> {
+        ) -> ::jstream::__private::core::marker::PhantomData<ItemRef<'short>> {
             __long
         }
     };
@@ -1113,7 +1188,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Item {
         type InPlace<'__b> = ItemRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__both @ _: (&Item, &ItemRef<'_>)| match __both {
                 (
                     Item::Coins { 0: __part_0 @ _ },
@@ -1164,7 +1239,11 @@ const _: () = {
             };
             match self {
                 Item::Coins { 0: __part_0 @ _ } => {
-                    unsafe { __slot.cast::<::core::primitive::u8>().write(__TAG_0) };
+                    unsafe {
+                        __slot
+                            .cast::<::jstream::__private::core::primitive::u8>()
+                            .write(__TAG_0)
+                    };
                     let __slot = __slot.cast::<__Variant0<'__b>>();
                     unsafe {
                         ::jstream::__private::write_field(
@@ -1175,7 +1254,11 @@ const _: () = {
                     }
                 }
                 Item::Pair { 0: __part_0 @ _ } => {
-                    unsafe { __slot.cast::<::core::primitive::u8>().write(__TAG_1) };
+                    unsafe {
+                        __slot
+                            .cast::<::jstream::__private::core::primitive::u8>()
+                            .write(__TAG_1)
+                    };
                     let __slot = __slot.cast::<__Variant1<'__b>>();
                     unsafe {
                         ::jstream::__private::write_field(
@@ -1196,7 +1279,10 @@ const _: () = {
         fn restore<'__b>(
             __form @ _: &ItemRef<'__b>,
             __restoring: &mut ::jstream::__private::Restoring,
-        ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
+        ) -> ::jstream::__private::core::result::Result<
+            Self,
+            ::jstream::__private::RestoreError,
+        >
         where
             Self: '__b,
         {
@@ -1220,7 +1306,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::core::result::Result::Ok(
+            ::jstream::__private::core::result::Result::Ok(
                 match __form {
                     ItemRef::Coins { 0: __part_0 @ _ } => {
                         Item::Coins {
@@ -1250,29 +1336,38 @@ const _: () = {
         /// If the graph is deeper than 128 pointers, or an adapter refuses a part.
         fn to_owned(
             &self,
-        ) -> ::core::result::Result<Item, ::jstream::__private::RestoreError> {
+        ) -> ::jstream::__private::core::result::Result<
+            Item,
+            ::jstream::__private::RestoreError,
+        > {
             ::jstream::__private::restore::<Item>(self)
         }
     }
     #[automatically_derived]
-    impl<'__b> ::core::fmt::Debug for ItemRef<'__b>
+    impl<'__b> ::jstream::__private::core::fmt::Debug for ItemRef<'__b>
     where
-        &'__b Item: ::core::fmt::Debug,
+        &'__b Item: ::jstream::__private::core::fmt::Debug,
     {
         fn fmt(
             &self,
-            __formatter @ _: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
+            __formatter @ _: &mut ::jstream::__private::core::fmt::Formatter<'_>,
+        ) -> ::jstream::__private::core::fmt::Result {
             #[allow(unused_imports, reason = "the fields decide which is used")]
             use ::jstream::__private::{ShownByDebug as _, ShownByName as _};
             match self {
                 ItemRef::Coins { 0: __part_0 @ _ } => {
-                    ::core::fmt::Formatter::debug_tuple(__formatter, "Coins")
+                    ::jstream::__private::core::fmt::Formatter::debug_tuple(
+                            __formatter,
+                            "Coins",
+                        )
                         .field((&::jstream::__private::Shown(__part_0)).shown_field())
                         .finish()
                 }
                 ItemRef::Pair { 0: __part_0 @ _ } => {
-                    ::core::fmt::Formatter::debug_tuple(__formatter, "Pair")
+                    ::jstream::__private::core::fmt::Formatter::debug_tuple(
+                            __formatter,
+                            "Pair",
+                        )
                         .field((&::jstream::__private::Shown(__part_0)).shown_field())
                         .finish()
                 }
@@ -1280,8 +1375,8 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    impl<'__b> ::core::cmp::PartialEq<Item> for ItemRef<'__b> {
-        fn eq(&self, __other @ _: &Item) -> ::core::primitive::bool {
+    impl<'__b> ::jstream::__private::core::cmp::PartialEq<Item> for ItemRef<'__b> {
+        fn eq(&self, __other @ _: &Item) -> ::jstream::__private::core::primitive::bool {
             match (self, __other) {
                 (
                     ItemRef::Coins { 0: __form___part_0 @ _ },
@@ -1308,9 +1403,12 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    impl<'__b> ::core::cmp::PartialEq<ItemRef<'__b>> for Item {
-        fn eq(&self, __other @ _: &ItemRef<'__b>) -> ::core::primitive::bool {
-            ::core::cmp::PartialEq::eq(__other, self)
+    impl<'__b> ::jstream::__private::core::cmp::PartialEq<ItemRef<'__b>> for Item {
+        fn eq(
+            &self,
+            __other @ _: &ItemRef<'__b>,
+        ) -> ::jstream::__private::core::primitive::bool {
+            ::jstream::__private::core::cmp::PartialEq::eq(__other, self)
         }
     }
 };

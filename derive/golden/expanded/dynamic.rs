@@ -6,8 +6,8 @@ pub trait Shape: ::jstream::__private::Dynamic {
 pub struct __ShapeImplementation(
     ::jstream::__private::Castable<
         for<'x> fn(
-            *const ::core::primitive::u8,
-            ::core::marker::PhantomData<&'x ()>,
+            *const ::jstream::__private::core::primitive::u8,
+            ::jstream::__private::core::marker::PhantomData<&'x ()>,
         ) -> *const (dyn Shape + 'x),
     >,
 );
@@ -30,7 +30,7 @@ const _: () = {
     };
     ::jstream::__private::inventory::collect!(__ShapeImplementation);
     unsafe impl ::jstream::__private::Implementation for __ShapeImplementation {
-        const TRAIT: &'static ::core::primitive::str = "Shape";
+        const TRAIT: &'static ::jstream::__private::core::primitive::str = "Shape";
         fn class(&self) -> &::jstream::__private::Class {
             self.0.class()
         }
@@ -41,7 +41,7 @@ const _: () = {
             REGISTRY
                 .get_or_init(|| {
                     ::jstream::__private::Registry::new(
-                        ::core::iter::IntoIterator::into_iter(
+                        ::jstream::__private::core::iter::IntoIterator::into_iter(
                             ::jstream::__private::inventory::iter::<
                                 __ShapeImplementation,
                             >,
@@ -63,8 +63,8 @@ const _: () = {
             for<'x> <__T as ::jstream::__private::Transportable>::InPlace<'x>: Shape,
         {
             fn __cast<'x, __T>(
-                __form @ _: *const ::core::primitive::u8,
-                _: ::core::marker::PhantomData<&'x ()>,
+                __form @ _: *const ::jstream::__private::core::primitive::u8,
+                _: ::jstream::__private::core::marker::PhantomData<&'x ()>,
             ) -> *const (dyn Shape + 'x)
             where
                 __T: ::jstream::__private::Transportable + 'static,
@@ -85,18 +85,26 @@ const _: () = {
         fn claim(
             __edge: ::jstream::__private::Edge,
             __pass: &mut ::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<*const Self, ::jstream::__private::Fault> {
+        ) -> ::jstream::__private::core::result::Result<
+            *const Self,
+            ::jstream::__private::Fault,
+        > {
             let __registry = <__ShapeImplementation as ::jstream::__private::Implementation>::registry();
             let __one = __registry.of_edge(&__edge)?;
             let __target = __one.0.class().claim(__edge, __pass)?;
-            ::core::result::Result::Ok(
-                (__one.0.cast())(__target, ::core::marker::PhantomData),
+            ::jstream::__private::core::result::Result::Ok(
+                (__one
+                    .0
+                    .cast())(__target, ::jstream::__private::core::marker::PhantomData),
             )
         }
         unsafe fn read_now(
             __target: *const Self,
             __pass: &mut ::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Fault,
+        > {
             unsafe { ::jstream::__private::Class::read_now(__target.cast(), __pass) }
         }
         unsafe fn trace_target(
@@ -117,10 +125,10 @@ const _: () = {
         fn write_target<'b>(
             &'b self,
             __draft: &mut ::jstream::__private::Draft<'b>,
-        ) -> [::core::primitive::u64; 2] {
+        ) -> [::jstream::__private::core::primitive::u64; 2] {
             ::jstream::__private::write_dynamic::<__ShapeImplementation>(self, __draft)
         }
-        fn meta(&self) -> ::core::primitive::u64 {
+        fn meta(&self) -> ::jstream::__private::core::primitive::u64 {
             ::jstream::__private::class_of::<__ShapeImplementation>(self)
         }
     }
@@ -162,7 +170,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Circle {
         type InPlace<'__b> = Circle where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__of @ _: &Circle| match __of {
                 Circle { radius: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -175,7 +183,7 @@ const _: () = {
                             &raw const (*__of).radius
                         }),
                     )
-                    .fills(::core::mem::size_of::<Self>())
+                    .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn write<'__b>(
@@ -237,13 +245,16 @@ const _: () = {
                         &raw const (*__of).radius
                     }),
                 )
-                .within(::core::mem::size_of::<Self>())
+                .within(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
             __pass: &mut ::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Fault,
+        > {
             let _ = |__of @ _: &Circle| match __of {
                 Circle { radius: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -252,11 +263,14 @@ const _: () = {
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*__slot).radius, __pass)?;
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn verify(
             __slot: *const Self,
-        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Refusal,
+        > {
             let _ = |__of @ _: &Circle| match __of {
                 Circle { radius: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -268,7 +282,7 @@ const _: () = {
                 }
                 unsafe {}
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
             let _ = |__of @ _: &Circle| match __of {
@@ -301,7 +315,7 @@ const _: () = {
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "radius",
-                                ::core::mem::offset_of!(Self, radius),
+                                ::jstream::__private::core::mem::offset_of!(Self, radius),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).radius },
@@ -316,15 +330,15 @@ const _: () = {
     unsafe impl ::jstream::__private::Covariant for Circle {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            __long @ _: ::core::marker::PhantomData<Circle>,
-        ) -> ::core::marker::PhantomData<Circle> {
+            __long @ _: ::jstream::__private::core::marker::PhantomData<Circle>,
+        ) -> ::jstream::__private::core::marker::PhantomData<Circle> {
             __long
         }
     };
     const _: () = ::jstream::__private::assert_form::<Circle>();
     #[automatically_derived]
     impl ::jstream::__private::Restore for Circle {
-        const IS_COPY: ::core::primitive::bool = {
+        const IS_COPY: ::jstream::__private::core::primitive::bool = {
             let _ = |__of @ _: &Circle| match __of {
                 Circle { radius: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -343,7 +357,10 @@ const _: () = {
         fn restore<'__b>(
             __form @ _: &Circle,
             __restoring: &mut ::jstream::__private::Restoring,
-        ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
+        ) -> ::jstream::__private::core::result::Result<
+            Self,
+            ::jstream::__private::RestoreError,
+        >
         where
             Self: '__b,
         {
@@ -357,7 +374,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_0).is_restored();
                 }
             };
-            ::core::result::Result::Ok(
+            ::jstream::__private::core::result::Result::Ok(
                 match __form {
                     Circle { radius: __part_0 @ _ } => {
                         Circle {
@@ -412,7 +429,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for DrawingRef<'b> {
         type InPlace<'__b> = DrawingRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__both @ _: (&Drawing, &DrawingRef<'_>)| match __both {
                 (
                     Drawing { shapes: __part_0 @ _ },
@@ -432,7 +449,7 @@ const _: () = {
                             &raw const (*__of).shapes
                         }),
                     )
-                    .fills(::core::mem::size_of::<Self>())
+                    .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn write<'__b>(
@@ -510,13 +527,16 @@ const _: () = {
                         &raw const (*__of).shapes
                     }),
                 )
-                .within(::core::mem::size_of::<Self>())
+                .within(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
             __pass: &mut ::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Fault,
+        > {
             let _ = |__both @ _: (&Drawing, &DrawingRef<'_>)| match __both {
                 (
                     Drawing { shapes: __part_0 @ _ },
@@ -532,11 +552,14 @@ const _: () = {
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*__slot).shapes, __pass)?;
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn verify(
             __slot: *const Self,
-        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Refusal,
+        > {
             let _ = |__both @ _: (&Drawing, &DrawingRef<'_>)| match __both {
                 (
                     Drawing { shapes: __part_0 @ _ },
@@ -555,7 +578,7 @@ const _: () = {
                 }
                 unsafe {}
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
             let _ = |__both @ _: (&Drawing, &DrawingRef<'_>)| match __both {
@@ -602,7 +625,7 @@ const _: () = {
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "shapes",
-                                ::core::mem::offset_of!(Self, shapes),
+                                ::jstream::__private::core::mem::offset_of!(Self, shapes),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).shapes },
@@ -617,10 +640,10 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for DrawingRef<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            __long @ _: ::core::marker::PhantomData<
+            __long @ _: ::jstream::__private::core::marker::PhantomData<
                 DrawingRef<'long_unless_the_type_says_invariant>,
             >,
-        ) -> ::core::marker::PhantomData<DrawingRef<'short>> {
+        ) -> ::jstream::__private::core::marker::PhantomData<DrawingRef<'short>> {
             __long
         }
     };
@@ -628,7 +651,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Drawing {
         type InPlace<'__b> = DrawingRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__both @ _: (&Drawing, &DrawingRef<'_>)| match __both {
                 (
                     Drawing { shapes: __part_0 @ _ },
@@ -674,19 +697,22 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Covariant for Drawing {}
     #[automatically_derived]
-    impl<'__b> ::core::fmt::Debug for DrawingRef<'__b>
+    impl<'__b> ::jstream::__private::core::fmt::Debug for DrawingRef<'__b>
     where
-        &'__b Drawing: ::core::fmt::Debug,
+        &'__b Drawing: ::jstream::__private::core::fmt::Debug,
     {
         fn fmt(
             &self,
-            __formatter @ _: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
+            __formatter @ _: &mut ::jstream::__private::core::fmt::Formatter<'_>,
+        ) -> ::jstream::__private::core::fmt::Result {
             #[allow(unused_imports, reason = "the fields decide which is used")]
             use ::jstream::__private::{ShownByDebug as _, ShownByName as _};
             match self {
                 DrawingRef { shapes: __part_0 @ _ } => {
-                    ::core::fmt::Formatter::debug_struct(__formatter, "DrawingRef")
+                    ::jstream::__private::core::fmt::Formatter::debug_struct(
+                            __formatter,
+                            "DrawingRef",
+                        )
                         .field(
                             "shapes",
                             (&::jstream::__private::Shown(__part_0)).shown_field(),

@@ -26,21 +26,21 @@ const _: () = {
         shield as __schema, shield as __slot, shield as __start, shield as __tag,
         shield as __trace, shield as __value,
     };
-    const __TAG_0: ::core::primitive::u8 = 0;
-    const __TAG_1: ::core::primitive::u8 = 7;
-    const __TAG_2: ::core::primitive::u8 = __TAG_1 + 1;
+    const __TAG_0: ::jstream::__private::core::primitive::u8 = 0;
+    const __TAG_1: ::jstream::__private::core::primitive::u8 = 7;
+    const __TAG_2: ::jstream::__private::core::primitive::u8 = __TAG_1 + 1;
     #[repr(C)]
     struct __Variant1<'b> {
-        tag: ::core::primitive::u8,
+        tag: ::jstream::__private::core::primitive::u8,
         __part_0: f64,
-        of: ::core::marker::PhantomData<Shape<'b>>,
+        of: ::jstream::__private::core::marker::PhantomData<Shape<'b>>,
     }
     #[repr(C)]
     struct __Variant2<'b> {
-        tag: ::core::primitive::u8,
+        tag: ::jstream::__private::core::primitive::u8,
         __part_0: &'b str,
         __part_1: &'b Shape<'b>,
-        of: ::core::marker::PhantomData<Shape<'b>>,
+        of: ::jstream::__private::core::marker::PhantomData<Shape<'b>>,
     }
     const _: () = {
         fn same_types<'b>(__of @ _: &mut Shape<'b>) {
@@ -68,7 +68,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for Shape<'b> {
         type InPlace<'__b> = Shape<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__of @ _: &Shape<'b>| match __of {
                 Shape::Point {} => {}
                 Shape::Circle { 0: __part_0 @ _ } => {
@@ -99,10 +99,18 @@ const _: () = {
             };
             match self {
                 Shape::Point {} => {
-                    unsafe { __slot.cast::<::core::primitive::u8>().write(__TAG_0) };
+                    unsafe {
+                        __slot
+                            .cast::<::jstream::__private::core::primitive::u8>()
+                            .write(__TAG_0)
+                    };
                 }
                 Shape::Circle { 0: __part_0 @ _ } => {
-                    unsafe { __slot.cast::<::core::primitive::u8>().write(__TAG_1) };
+                    unsafe {
+                        __slot
+                            .cast::<::jstream::__private::core::primitive::u8>()
+                            .write(__TAG_1)
+                    };
                     let __slot = __slot.cast::<__Variant1<'__b>>();
                     unsafe {
                         ::jstream::__private::write_field(
@@ -113,7 +121,11 @@ const _: () = {
                     }
                 }
                 Shape::Named { name: __part_0 @ _, of: __part_1 @ _ } => {
-                    unsafe { __slot.cast::<::core::primitive::u8>().write(__TAG_2) };
+                    unsafe {
+                        __slot
+                            .cast::<::jstream::__private::core::primitive::u8>()
+                            .write(__TAG_2)
+                    };
                     let __slot = __slot.cast::<__Variant2<'__b>>();
                     unsafe {
                         ::jstream::__private::write_field(
@@ -148,7 +160,9 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            let __tag = unsafe { __place.cast::<::core::primitive::u8>().read() };
+            let __tag = unsafe {
+                __place.cast::<::jstream::__private::core::primitive::u8>().read()
+            };
             match __tag {
                 __TAG_0 => {}
                 __TAG_1 => {
@@ -191,17 +205,28 @@ const _: () = {
                 }
             };
             {
-                ::core::assert!(
-                    ::core::mem::size_of:: < Self > () >= ::core::mem::size_of:: <
-                    ::core::primitive::u8 > () && ::core::mem::size_of:: < Self > () >=
-                    ::core::mem::size_of:: < __Variant1 < 'b > > () &&
-                    ::core::mem::size_of:: < Self > () >= ::core::mem::size_of:: <
-                    __Variant2 < 'b > > (), "the enum is not laid out as its `repr` says"
+                ::jstream::__private::core::assert!(
+                    ::jstream::__private::core::mem::size_of:: < Self > () >=
+                    ::jstream::__private::core::mem::size_of:: <
+                    ::jstream::__private::core::primitive::u8 > () &&
+                    ::jstream::__private::core::mem::size_of:: < Self > () >=
+                    ::jstream::__private::core::mem::size_of:: < __Variant1 < 'b > > ()
+                    && ::jstream::__private::core::mem::size_of:: < Self > () >=
+                    ::jstream::__private::core::mem::size_of:: < __Variant2 < 'b > > (),
+                    "the enum is not laid out as its `repr` says"
                 );
-                let mut __value = ::core::mem::MaybeUninit::<Self>::uninit();
+                let mut __value = ::jstream::__private::core::mem::MaybeUninit::<
+                    Self,
+                >::uninit();
                 let __start = __value.as_mut_ptr();
-                unsafe { ::core::ptr::write_bytes(__start, 0xa5, 1) };
-                unsafe { __start.cast::<::core::primitive::u8>().write(__TAG_0) };
+                unsafe {
+                    ::jstream::__private::core::ptr::write_bytes(__start, 0xa5, 1)
+                };
+                unsafe {
+                    __start
+                        .cast::<::jstream::__private::core::primitive::u8>()
+                        .write(__TAG_0)
+                };
                 let __meant = unsafe {
                     match *__start {
                         Shape::Point {} => true,
@@ -212,17 +237,29 @@ const _: () = {
                         _ => false,
                     }
                 };
-                ::core::assert!(__meant, "the enum is not laid out as its `repr` says");
-                let mut __value = ::core::mem::MaybeUninit::<Self>::uninit();
+                ::jstream::__private::core::assert!(
+                    __meant, "the enum is not laid out as its `repr` says"
+                );
+                let mut __value = ::jstream::__private::core::mem::MaybeUninit::<
+                    Self,
+                >::uninit();
                 let __start = __value.as_mut_ptr();
-                unsafe { ::core::ptr::write_bytes(__start, 0xa5, 1) };
-                unsafe { __start.cast::<::core::primitive::u8>().write(__TAG_1) };
+                unsafe {
+                    ::jstream::__private::core::ptr::write_bytes(__start, 0xa5, 1)
+                };
+                unsafe {
+                    __start
+                        .cast::<::jstream::__private::core::primitive::u8>()
+                        .write(__TAG_1)
+                };
                 let __meant = unsafe {
                     match *__start {
                         Shape::Circle { 0: ref __part_0 } => {
                             true
                                 && ::jstream::__private::offset_in(__start, __part_0)
-                                    == ::core::mem::offset_of!(__Variant1 < 'b >, __part_0)
+                                    == ::jstream::__private::core::mem::offset_of!(
+                                        __Variant1 < 'b >, __part_0
+                                    )
                         }
                         #[allow(
                             unreachable_patterns,
@@ -231,19 +268,33 @@ const _: () = {
                         _ => false,
                     }
                 };
-                ::core::assert!(__meant, "the enum is not laid out as its `repr` says");
-                let mut __value = ::core::mem::MaybeUninit::<Self>::uninit();
+                ::jstream::__private::core::assert!(
+                    __meant, "the enum is not laid out as its `repr` says"
+                );
+                let mut __value = ::jstream::__private::core::mem::MaybeUninit::<
+                    Self,
+                >::uninit();
                 let __start = __value.as_mut_ptr();
-                unsafe { ::core::ptr::write_bytes(__start, 0xa5, 1) };
-                unsafe { __start.cast::<::core::primitive::u8>().write(__TAG_2) };
+                unsafe {
+                    ::jstream::__private::core::ptr::write_bytes(__start, 0xa5, 1)
+                };
+                unsafe {
+                    __start
+                        .cast::<::jstream::__private::core::primitive::u8>()
+                        .write(__TAG_2)
+                };
                 let __meant = unsafe {
                     match *__start {
                         Shape::Named { name: ref __part_0, of: ref __part_1 } => {
                             true
                                 && ::jstream::__private::offset_in(__start, __part_0)
-                                    == ::core::mem::offset_of!(__Variant2 < 'b >, __part_0)
+                                    == ::jstream::__private::core::mem::offset_of!(
+                                        __Variant2 < 'b >, __part_0
+                                    )
                                 && ::jstream::__private::offset_in(__start, __part_1)
-                                    == ::core::mem::offset_of!(__Variant2 < 'b >, __part_1)
+                                    == ::jstream::__private::core::mem::offset_of!(
+                                        __Variant2 < 'b >, __part_1
+                                    )
                         }
                         #[allow(
                             unreachable_patterns,
@@ -252,7 +303,9 @@ const _: () = {
                         _ => false,
                     }
                 };
-                ::core::assert!(__meant, "the enum is not laid out as its `repr` says");
+                ::jstream::__private::core::assert!(
+                    __meant, "the enum is not laid out as its `repr` says"
+                );
                 ::jstream::__private::with_fields(
                     ::jstream::__private::Shape::NOTHING
                         .and(
@@ -270,12 +323,14 @@ const _: () = {
                                 __of: *const __Variant2<'b>|
                             unsafe { &raw const (*__of).__part_1 }),
                         ),
-                    ::core::mem::size_of::<Self>(),
-                    ::core::mem::size_of::<::core::primitive::u8>(),
+                    ::jstream::__private::core::mem::size_of::<Self>(),
+                    ::jstream::__private::core::mem::size_of::<
+                        ::jstream::__private::core::primitive::u8,
+                    >(),
                     [
-                        __TAG_0 as ::core::primitive::i128,
-                        __TAG_1 as ::core::primitive::i128,
-                        __TAG_2 as ::core::primitive::i128,
+                        __TAG_0 as ::jstream::__private::core::primitive::i128,
+                        __TAG_1 as ::jstream::__private::core::primitive::i128,
+                        __TAG_2 as ::jstream::__private::core::primitive::i128,
                     ],
                 )
             }
@@ -284,7 +339,10 @@ const _: () = {
         unsafe fn read(
             __slot: *mut Self,
             __pass: &mut ::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Fault,
+        > {
             let _ = |__of @ _: &Shape<'b>| match __of {
                 Shape::Point {} => {}
                 Shape::Circle { 0: __part_0 @ _ } => {
@@ -296,11 +354,13 @@ const _: () = {
                 }
             };
             const {
-                ::core::assert!(
+                ::jstream::__private::core::assert!(
                     ! < Self as ::jstream::__private::InPlace > ::SHAPE.plain
                 )
             };
-            let __tag = unsafe { __slot.cast::<::core::primitive::u8>().read() };
+            let __tag = unsafe {
+                __slot.cast::<::jstream::__private::core::primitive::u8>().read()
+            };
             match __tag {
                 __TAG_0 => {}
                 __TAG_1 => {
@@ -326,7 +386,7 @@ const _: () = {
                     }
                 }
                 _ => {
-                    return ::core::result::Result::Err(
+                    return ::jstream::__private::core::result::Result::Err(
                         ::jstream::__private::Fault::new(
                             __slot,
                             ::jstream::__private::FaultKind::Invalid,
@@ -334,11 +394,14 @@ const _: () = {
                     );
                 }
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn verify(
             __slot: *const Self,
-        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Refusal,
+        > {
             let _ = |__of @ _: &Shape<'b>| match __of {
                 Shape::Point {} => {}
                 Shape::Circle { 0: __part_0 @ _ } => {
@@ -350,7 +413,9 @@ const _: () = {
                 }
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
-                let __tag = unsafe { __slot.cast::<::core::primitive::u8>().read() };
+                let __tag = unsafe {
+                    __slot.cast::<::jstream::__private::core::primitive::u8>().read()
+                };
                 match __tag {
                     __TAG_0 => {}
                     __TAG_1 => {
@@ -376,7 +441,7 @@ const _: () = {
                 }
                 unsafe {}
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
             let _ = |__of @ _: &Shape<'b>| match __of {
@@ -392,7 +457,9 @@ const _: () = {
             if __trace.hit(__slot) {
                 return;
             }
-            let __tag = unsafe { __slot.cast::<::core::primitive::u8>().read() };
+            let __tag = unsafe {
+                __slot.cast::<::jstream::__private::core::primitive::u8>().read()
+            };
             match __tag {
                 __TAG_0 => {}
                 __TAG_1 => {
@@ -451,20 +518,24 @@ const _: () = {
                 >(
                     "Shape",
                     |__schema| ::jstream::__private::Kind::Enum {
-                        tag: ::core::mem::size_of::<::core::primitive::u8>(),
+                        tag: ::jstream::__private::core::mem::size_of::<
+                            ::jstream::__private::core::primitive::u8,
+                        >(),
                         variants: ::jstream::__private::list([
                             ::jstream::__private::VariantInfo::new(
                                 "Point",
-                                __TAG_0 as ::core::primitive::i128,
+                                __TAG_0 as ::jstream::__private::core::primitive::i128,
                                 ::jstream::__private::list([]),
                             ),
                             ::jstream::__private::VariantInfo::new(
                                 "Circle",
-                                __TAG_1 as ::core::primitive::i128,
+                                __TAG_1 as ::jstream::__private::core::primitive::i128,
                                 ::jstream::__private::list([
                                     ::jstream::__private::FieldInfo::new(
                                         "0",
-                                        ::core::mem::offset_of!(__Variant1 < 'b >, __part_0),
+                                        ::jstream::__private::core::mem::offset_of!(
+                                            __Variant1 < 'b >, __part_0
+                                        ),
                                         ::jstream::__private::describe_own(
                                             __schema,
                                             |__of: *const __Variant1<'b>| unsafe {
@@ -476,11 +547,13 @@ const _: () = {
                             ),
                             ::jstream::__private::VariantInfo::new(
                                 "Named",
-                                __TAG_2 as ::core::primitive::i128,
+                                __TAG_2 as ::jstream::__private::core::primitive::i128,
                                 ::jstream::__private::list([
                                     ::jstream::__private::FieldInfo::new(
                                         "name",
-                                        ::core::mem::offset_of!(__Variant2 < 'b >, __part_0),
+                                        ::jstream::__private::core::mem::offset_of!(
+                                            __Variant2 < 'b >, __part_0
+                                        ),
                                         ::jstream::__private::describe_own(
                                             __schema,
                                             |__of: *const __Variant2<'b>| unsafe {
@@ -490,7 +563,9 @@ const _: () = {
                                     ),
                                     ::jstream::__private::FieldInfo::new(
                                         "of",
-                                        ::core::mem::offset_of!(__Variant2 < 'b >, __part_1),
+                                        ::jstream::__private::core::mem::offset_of!(
+                                            __Variant2 < 'b >, __part_1
+                                        ),
                                         ::jstream::__private::describe_own(
                                             __schema,
                                             |__of: *const __Variant2<'b>| unsafe {
@@ -509,10 +584,10 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for Shape<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            __long @ _: ::core::marker::PhantomData<
+            __long @ _: ::jstream::__private::core::marker::PhantomData<
                 Shape<'long_unless_the_type_says_invariant>,
             >,
-        ) -> ::core::marker::PhantomData<Shape<'short>> {
+        ) -> ::jstream::__private::core::marker::PhantomData<Shape<'short>> {
             __long
         }
     };

@@ -6,7 +6,7 @@
 ///The in-place form of [`Column`], as it is in a receive buffer.
 #[repr(C)]
 struct ColumnRef<'b> {
-    name: &'b ::core::primitive::str,
+    name: &'b ::jstream::__private::core::primitive::str,
     values: &'b mut [f64],
 }
 #[allow(
@@ -38,7 +38,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for ColumnRef<'b> {
         type InPlace<'__b> = ColumnRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__both @ _: (&Column, &ColumnRef<'_>)| match __both {
                 (
                     Column { name: __part_0 @ _, values: __part_1 @ _ },
@@ -65,7 +65,7 @@ const _: () = {
                             &raw const (*__of).values
                         }),
                     )
-                    .fills(::core::mem::size_of::<Self>())
+                    .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn write<'__b>(
@@ -163,13 +163,16 @@ const _: () = {
                         &raw const (*__of).values
                     }),
                 )
-                .within(::core::mem::size_of::<Self>())
+                .within(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
             __pass: &mut ::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Fault,
+        > {
             let _ = |__both @ _: (&Column, &ColumnRef<'_>)| match __both {
                 (
                     Column { name: __part_0 @ _, values: __part_1 @ _ },
@@ -188,11 +191,14 @@ const _: () = {
                 ::jstream::__private::read_own(&raw mut (*__slot).name, __pass)?;
                 ::jstream::__private::read_own(&raw mut (*__slot).values, __pass)?;
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn verify(
             __slot: *const Self,
-        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Refusal,
+        > {
             let _ = |__both @ _: (&Column, &ColumnRef<'_>)| match __both {
                 (
                     Column { name: __part_0 @ _, values: __part_1 @ _ },
@@ -214,7 +220,7 @@ const _: () = {
                 }
                 unsafe {}
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
             let _ = |__both @ _: (&Column, &ColumnRef<'_>)| match __both {
@@ -272,7 +278,7 @@ const _: () = {
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "name",
-                                ::core::mem::offset_of!(Self, name),
+                                ::jstream::__private::core::mem::offset_of!(Self, name),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).name },
@@ -280,7 +286,7 @@ const _: () = {
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "values",
-                                ::core::mem::offset_of!(Self, values),
+                                ::jstream::__private::core::mem::offset_of!(Self, values),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).values },
@@ -295,10 +301,10 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for ColumnRef<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            __long @ _: ::core::marker::PhantomData<
+            __long @ _: ::jstream::__private::core::marker::PhantomData<
                 ColumnRef<'long_unless_the_type_says_invariant>,
             >,
-        ) -> ::core::marker::PhantomData<ColumnRef<'short>> {
+        ) -> ::jstream::__private::core::marker::PhantomData<ColumnRef<'short>> {
             __long
         }
     };
@@ -306,7 +312,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Column {
         type InPlace<'__b> = ColumnRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__both @ _: (&Column, &ColumnRef<'_>)| match __both {
                 (
                     Column { name: __part_0 @ _, values: __part_1 @ _ },
@@ -366,7 +372,10 @@ const _: () = {
         fn restore<'__b>(
             __form @ _: &ColumnRef<'__b>,
             __restoring: &mut ::jstream::__private::Restoring,
-        ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
+        ) -> ::jstream::__private::core::result::Result<
+            Self,
+            ::jstream::__private::RestoreError,
+        >
         where
             Self: '__b,
         {
@@ -384,7 +393,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::core::result::Result::Ok(
+            ::jstream::__private::core::result::Result::Ok(
                 match __form {
                     ColumnRef { name: __part_0 @ _, values: __part_1 @ _ } => {
                         Column {
@@ -410,24 +419,30 @@ const _: () = {
         /// If the graph is deeper than 128 pointers, or an adapter refuses a part.
         fn to_owned(
             &self,
-        ) -> ::core::result::Result<Column, ::jstream::__private::RestoreError> {
+        ) -> ::jstream::__private::core::result::Result<
+            Column,
+            ::jstream::__private::RestoreError,
+        > {
             ::jstream::__private::restore::<Column>(self)
         }
     }
     #[automatically_derived]
-    impl<'__b> ::core::fmt::Debug for ColumnRef<'__b>
+    impl<'__b> ::jstream::__private::core::fmt::Debug for ColumnRef<'__b>
     where
-        &'__b Column: ::core::fmt::Debug,
+        &'__b Column: ::jstream::__private::core::fmt::Debug,
     {
         fn fmt(
             &self,
-            __formatter @ _: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
+            __formatter @ _: &mut ::jstream::__private::core::fmt::Formatter<'_>,
+        ) -> ::jstream::__private::core::fmt::Result {
             #[allow(unused_imports, reason = "the fields decide which is used")]
             use ::jstream::__private::{ShownByDebug as _, ShownByName as _};
             match self {
                 ColumnRef { name: __part_0 @ _, values: __part_1 @ _ } => {
-                    ::core::fmt::Formatter::debug_struct(__formatter, "ColumnRef")
+                    ::jstream::__private::core::fmt::Formatter::debug_struct(
+                            __formatter,
+                            "ColumnRef",
+                        )
                         .field(
                             "name",
                             (&::jstream::__private::Shown(__part_0)).shown_field(),

@@ -37,7 +37,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for NamedRef<'b> {
         type InPlace<'__b> = NamedRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__both @ _: (&Named, &NamedRef<'_>)| match __both {
                 (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
@@ -54,7 +54,7 @@ const _: () = {
                             &raw const (*__of).name
                         }),
                     )
-                    .fills(::core::mem::size_of::<Self>())
+                    .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn write<'__b>(
@@ -123,13 +123,16 @@ const _: () = {
                         &raw const (*__of).name
                     }),
                 )
-                .within(::core::mem::size_of::<Self>())
+                .within(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
             __pass: &mut ::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Fault,
+        > {
             let _ = |__both @ _: (&Named, &NamedRef<'_>)| match __both {
                 (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
@@ -142,11 +145,14 @@ const _: () = {
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*__slot).name, __pass)?;
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn verify(
             __slot: *const Self,
-        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Refusal,
+        > {
             let _ = |__both @ _: (&Named, &NamedRef<'_>)| match __both {
                 (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
@@ -162,7 +168,7 @@ const _: () = {
                 }
                 unsafe {}
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
             let _ = |__both @ _: (&Named, &NamedRef<'_>)| match __both {
@@ -203,7 +209,7 @@ const _: () = {
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "name",
-                                ::core::mem::offset_of!(Self, name),
+                                ::jstream::__private::core::mem::offset_of!(Self, name),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).name },
@@ -218,10 +224,10 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for NamedRef<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            __long @ _: ::core::marker::PhantomData<
+            __long @ _: ::jstream::__private::core::marker::PhantomData<
                 NamedRef<'long_unless_the_type_says_invariant>,
             >,
-        ) -> ::core::marker::PhantomData<NamedRef<'short>> {
+        ) -> ::jstream::__private::core::marker::PhantomData<NamedRef<'short>> {
             __long
         }
     };
@@ -229,7 +235,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Named {
         type InPlace<'__b> = NamedRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__both @ _: (&Named, &NamedRef<'_>)| match __both {
                 (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0).travels();
@@ -274,7 +280,10 @@ const _: () = {
         fn restore<'__b>(
             __form @ _: &NamedRef<'__b>,
             __restoring: &mut ::jstream::__private::Restoring,
-        ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
+        ) -> ::jstream::__private::core::result::Result<
+            Self,
+            ::jstream::__private::RestoreError,
+        >
         where
             Self: '__b,
         {
@@ -287,7 +296,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::core::result::Result::Ok(
+            ::jstream::__private::core::result::Result::Ok(
                 match __form {
                     NamedRef { name: __part_0 @ _ } => {
                         Named {
@@ -309,24 +318,30 @@ const _: () = {
         /// If the graph is deeper than 128 pointers, or an adapter refuses a part.
         fn to_owned(
             &self,
-        ) -> ::core::result::Result<Named, ::jstream::__private::RestoreError> {
+        ) -> ::jstream::__private::core::result::Result<
+            Named,
+            ::jstream::__private::RestoreError,
+        > {
             ::jstream::__private::restore::<Named>(self)
         }
     }
     #[automatically_derived]
-    impl<'__b> ::core::fmt::Debug for NamedRef<'__b>
+    impl<'__b> ::jstream::__private::core::fmt::Debug for NamedRef<'__b>
     where
-        &'__b Named: ::core::fmt::Debug,
+        &'__b Named: ::jstream::__private::core::fmt::Debug,
     {
         fn fmt(
             &self,
-            __formatter @ _: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
+            __formatter @ _: &mut ::jstream::__private::core::fmt::Formatter<'_>,
+        ) -> ::jstream::__private::core::fmt::Result {
             #[allow(unused_imports, reason = "the fields decide which is used")]
             use ::jstream::__private::{ShownByDebug as _, ShownByName as _};
             match self {
                 NamedRef { name: __part_0 @ _ } => {
-                    ::core::fmt::Formatter::debug_struct(__formatter, "NamedRef")
+                    ::jstream::__private::core::fmt::Formatter::debug_struct(
+                            __formatter,
+                            "NamedRef",
+                        )
                         .field(
                             "name",
                             (&::jstream::__private::Shown(__part_0)).shown_field(),

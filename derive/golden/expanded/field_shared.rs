@@ -34,7 +34,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for Node<'b> {
         type InPlace<'__b> = Node<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__of @ _: &Node<'b>| match __of {
                 Node { next: __part_0 @ _, id: __part_1 @ _ } => {
                     ::jstream::__private::check_type_of::<
@@ -54,7 +54,7 @@ const _: () = {
                             &raw const (*__of).id
                         }),
                     )
-                    .fills(::core::mem::size_of::<Self>())
+                    .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn write<'__b>(
@@ -146,13 +146,16 @@ const _: () = {
                         &raw const (*__of).id
                     }),
                 )
-                .within(::core::mem::size_of::<Self>())
+                .within(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
             __pass: &mut ::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Fault,
+        > {
             let _ = |__of @ _: &Node<'b>| match __of {
                 Node { next: __part_0 @ _, id: __part_1 @ _ } => {
                     ::jstream::__private::check_type_of::<
@@ -172,11 +175,14 @@ const _: () = {
                 >(&raw mut (*__slot).next, __pass)?;
                 ::jstream::__private::read_own(&raw mut (*__slot).id, __pass)?;
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn verify(
             __slot: *const Self,
-        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Refusal,
+        > {
             let _ = |__of @ _: &Node<'b>| match __of {
                 Node { next: __part_0 @ _, id: __part_1 @ _ } => {
                     ::jstream::__private::check_type_of::<
@@ -194,7 +200,7 @@ const _: () = {
                 }
                 unsafe {}
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
             let _ = |__of @ _: &Node<'b>| match __of {
@@ -250,14 +256,14 @@ const _: () = {
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "next",
-                                ::core::mem::offset_of!(Self, next),
+                                ::jstream::__private::core::mem::offset_of!(Self, next),
                                 ::jstream::__private::describe_own_as::<
                                     Option<::jstream::Shared<'b, Node<'b>>>,
                                 >(__schema),
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "id",
-                                ::core::mem::offset_of!(Self, id),
+                                ::jstream::__private::core::mem::offset_of!(Self, id),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).id },
@@ -272,10 +278,10 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for Node<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            __long @ _: ::core::marker::PhantomData<
+            __long @ _: ::jstream::__private::core::marker::PhantomData<
                 Node<'long_unless_the_type_says_invariant>,
             >,
-        ) -> ::core::marker::PhantomData<Node<'short>> {
+        ) -> ::jstream::__private::core::marker::PhantomData<Node<'short>> {
             __long
         }
     };

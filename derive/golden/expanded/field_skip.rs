@@ -34,7 +34,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for Order<'b> {
         type InPlace<'__b> = Order<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__of @ _: &Order<'b>| match __of {
                 Order { symbol: __part_0 @ _, handle: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -49,7 +49,7 @@ const _: () = {
                         }),
                     )
                     .and(::jstream::__private::MemoryLayout::OTHER)
-                    .fills(::core::mem::size_of::<Self>())
+                    .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn write<'__b>(
@@ -112,13 +112,16 @@ const _: () = {
                     }),
                 )
                 .and(::jstream::__private::Shape::MADE)
-                .within(::core::mem::size_of::<Self>())
+                .within(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
             __pass: &mut ::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Fault,
+        > {
             let _ = |__of @ _: &Order<'b>| match __of {
                 Order { symbol: __part_0 @ _, handle: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -129,11 +132,14 @@ const _: () = {
                 ::jstream::__private::read_own(&raw mut (*__slot).symbol, __pass)?;
                 ::jstream::__private::make_default(&raw mut (*__slot).handle);
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn verify(
             __slot: *const Self,
-        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Refusal,
+        > {
             let _ = |__of @ _: &Order<'b>| match __of {
                 Order { symbol: __part_0 @ _, handle: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -146,7 +152,7 @@ const _: () = {
                 }
                 unsafe {}
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
             let _ = |__of @ _: &Order<'b>| match __of {
@@ -181,7 +187,7 @@ const _: () = {
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "symbol",
-                                ::core::mem::offset_of!(Self, symbol),
+                                ::jstream::__private::core::mem::offset_of!(Self, symbol),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).symbol },
@@ -196,10 +202,10 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for Order<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            __long @ _: ::core::marker::PhantomData<
+            __long @ _: ::jstream::__private::core::marker::PhantomData<
                 Order<'long_unless_the_type_says_invariant>,
             >,
-        ) -> ::core::marker::PhantomData<Order<'short>> {
+        ) -> ::jstream::__private::core::marker::PhantomData<Order<'short>> {
             __long
         }
     };
@@ -213,7 +219,7 @@ const _: () = {
 ///The in-place form of [`Owner`], as it is in a receive buffer.
 #[repr(C)]
 struct OwnerRef<'b> {
-    name: &'b ::core::primitive::str,
+    name: &'b ::jstream::__private::core::primitive::str,
     lock: (),
 }
 #[allow(
@@ -245,7 +251,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for OwnerRef<'b> {
         type InPlace<'__b> = OwnerRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__both @ _: (&Owner, &OwnerRef<'_>)| match __both {
                 (
                     Owner { name: __part_0 @ _, lock: __part_1 @ _ },
@@ -268,7 +274,7 @@ const _: () = {
                         }),
                     )
                     .and(::jstream::__private::MemoryLayout::OTHER)
-                    .fills(::core::mem::size_of::<Self>())
+                    .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn write<'__b>(
@@ -355,13 +361,16 @@ const _: () = {
                     }),
                 )
                 .and(::jstream::__private::Shape::MADE)
-                .within(::core::mem::size_of::<Self>())
+                .within(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
             __pass: &mut ::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Fault,
+        > {
             let _ = |__both @ _: (&Owner, &OwnerRef<'_>)| match __both {
                 (
                     Owner { name: __part_0 @ _, lock: __part_1 @ _ },
@@ -380,11 +389,14 @@ const _: () = {
                 ::jstream::__private::read_own(&raw mut (*__slot).name, __pass)?;
                 ::jstream::__private::make_default(&raw mut (*__slot).lock);
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn verify(
             __slot: *const Self,
-        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Refusal,
+        > {
             let _ = |__both @ _: (&Owner, &OwnerRef<'_>)| match __both {
                 (
                     Owner { name: __part_0 @ _, lock: __part_1 @ _ },
@@ -405,7 +417,7 @@ const _: () = {
                 }
                 unsafe {}
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
             let _ = |__both @ _: (&Owner, &OwnerRef<'_>)| match __both {
@@ -456,7 +468,7 @@ const _: () = {
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "name",
-                                ::core::mem::offset_of!(Self, name),
+                                ::jstream::__private::core::mem::offset_of!(Self, name),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).name },
@@ -471,10 +483,10 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for OwnerRef<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            __long @ _: ::core::marker::PhantomData<
+            __long @ _: ::jstream::__private::core::marker::PhantomData<
                 OwnerRef<'long_unless_the_type_says_invariant>,
             >,
-        ) -> ::core::marker::PhantomData<OwnerRef<'short>> {
+        ) -> ::jstream::__private::core::marker::PhantomData<OwnerRef<'short>> {
             __long
         }
     };
@@ -482,7 +494,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Owner {
         type InPlace<'__b> = OwnerRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__both @ _: (&Owner, &OwnerRef<'_>)| match __both {
                 (
                     Owner { name: __part_0 @ _, lock: __part_1 @ _ },
@@ -538,7 +550,10 @@ const _: () = {
         fn restore<'__b>(
             __form @ _: &OwnerRef<'__b>,
             __restoring: &mut ::jstream::__private::Restoring,
-        ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
+        ) -> ::jstream::__private::core::result::Result<
+            Self,
+            ::jstream::__private::RestoreError,
+        >
         where
             Self: '__b,
         {
@@ -556,7 +571,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::core::result::Result::Ok(
+            ::jstream::__private::core::result::Result::Ok(
                 match __form {
                     OwnerRef { name: __part_0 @ _, lock: __part_1 @ _ } => {
                         Owner {
@@ -566,7 +581,7 @@ const _: () = {
                             )?,
                             lock: {
                                 let _ = __part_1;
-                                ::core::default::Default::default()
+                                ::jstream::__private::core::default::Default::default()
                             },
                         }
                     }
@@ -582,24 +597,30 @@ const _: () = {
         /// If the graph is deeper than 128 pointers, or an adapter refuses a part.
         fn to_owned(
             &self,
-        ) -> ::core::result::Result<Owner, ::jstream::__private::RestoreError> {
+        ) -> ::jstream::__private::core::result::Result<
+            Owner,
+            ::jstream::__private::RestoreError,
+        > {
             ::jstream::__private::restore::<Owner>(self)
         }
     }
     #[automatically_derived]
-    impl<'__b> ::core::fmt::Debug for OwnerRef<'__b>
+    impl<'__b> ::jstream::__private::core::fmt::Debug for OwnerRef<'__b>
     where
-        &'__b Owner: ::core::fmt::Debug,
+        &'__b Owner: ::jstream::__private::core::fmt::Debug,
     {
         fn fmt(
             &self,
-            __formatter @ _: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
+            __formatter @ _: &mut ::jstream::__private::core::fmt::Formatter<'_>,
+        ) -> ::jstream::__private::core::fmt::Result {
             #[allow(unused_imports, reason = "the fields decide which is used")]
             use ::jstream::__private::{ShownByDebug as _, ShownByName as _};
             match self {
                 OwnerRef { name: __part_0 @ _, lock: __part_1 @ _ } => {
-                    ::core::fmt::Formatter::debug_struct(__formatter, "OwnerRef")
+                    ::jstream::__private::core::fmt::Formatter::debug_struct(
+                            __formatter,
+                            "OwnerRef",
+                        )
                         .field(
                             "name",
                             (&::jstream::__private::Shown(__part_0)).shown_field(),

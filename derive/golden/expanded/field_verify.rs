@@ -34,7 +34,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Range {
         type InPlace<'__b> = Range where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__of @ _: &Range| match __of {
                 Range { from: __part_0 @ _, to: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -53,7 +53,7 @@ const _: () = {
                             &raw const (*__of).to
                         }),
                     )
-                    .fills(::core::mem::size_of::<Self>())
+                    .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn write<'__b>(
@@ -131,14 +131,17 @@ const _: () = {
                         &raw const (*__of).to
                     }),
                 )
-                .within(::core::mem::size_of::<Self>())
+                .within(::jstream::__private::core::mem::size_of::<Self>())
                 .verified()
         };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
             __pass: &mut ::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Fault,
+        > {
             let _ = |__of @ _: &Range| match __of {
                 Range { from: __part_0 @ _, to: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -149,11 +152,14 @@ const _: () = {
                 ::jstream::__private::read_own(&raw mut (*__slot).from, __pass)?;
                 ::jstream::__private::read_own(&raw mut (*__slot).to, __pass)?;
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn verify(
             __slot: *const Self,
-        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Refusal,
+        > {
             let _ = |__of @ _: &Range| match __of {
                 Range { from: __part_0 @ _, to: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -171,7 +177,7 @@ const _: () = {
                     ::jstream::__private::approve(__slot, rules::not_empty)?;
                 }
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
             let _ = |__of @ _: &Range| match __of {
@@ -219,7 +225,7 @@ const _: () = {
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "from",
-                                ::core::mem::offset_of!(Self, from),
+                                ::jstream::__private::core::mem::offset_of!(Self, from),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).from },
@@ -227,7 +233,7 @@ const _: () = {
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "to",
-                                ::core::mem::offset_of!(Self, to),
+                                ::jstream::__private::core::mem::offset_of!(Self, to),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).to },
@@ -242,15 +248,15 @@ const _: () = {
     unsafe impl ::jstream::__private::Covariant for Range {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            __long @ _: ::core::marker::PhantomData<Range>,
-        ) -> ::core::marker::PhantomData<Range> {
+            __long @ _: ::jstream::__private::core::marker::PhantomData<Range>,
+        ) -> ::jstream::__private::core::marker::PhantomData<Range> {
             __long
         }
     };
     const _: () = ::jstream::__private::assert_form::<Range>();
     #[automatically_derived]
     impl ::jstream::__private::Restore for Range {
-        const IS_COPY: ::core::primitive::bool = {
+        const IS_COPY: ::jstream::__private::core::primitive::bool = {
             let _ = |__of @ _: &Range| match __of {
                 Range { from: __part_0 @ _, to: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -274,7 +280,10 @@ const _: () = {
         fn restore<'__b>(
             __form @ _: &Range,
             __restoring: &mut ::jstream::__private::Restoring,
-        ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
+        ) -> ::jstream::__private::core::result::Result<
+            Self,
+            ::jstream::__private::RestoreError,
+        >
         where
             Self: '__b,
         {
@@ -290,7 +299,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).is_restored();
                 }
             };
-            ::core::result::Result::Ok(
+            ::jstream::__private::core::result::Result::Ok(
                 match __form {
                     Range { from: __part_0 @ _, to: __part_1 @ _ } => {
                         Range {

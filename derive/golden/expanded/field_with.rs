@@ -34,7 +34,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Turn {
         type InPlace<'__b> = Turn where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__of @ _: &Turn| match __of {
                 Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
@@ -50,7 +50,7 @@ const _: () = {
             true
                 && ::jstream::__private::MemoryLayout::NOTHING
                     .and(::jstream::__private::MemoryLayout::OTHER)
-                    .fills(::core::mem::size_of::<Self>())
+                    .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn write<'__b>(
@@ -108,13 +108,16 @@ const _: () = {
                         |__of: *const Self| unsafe { &raw const (*__of).by },
                     ),
                 )
-                .within(::core::mem::size_of::<Self>())
+                .within(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
             __pass: &mut ::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Fault,
+        > {
             let _ = |__of @ _: &Turn| match __of {
                 Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
@@ -134,11 +137,14 @@ const _: () = {
                     __pass,
                 )?;
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn verify(
             __slot: *const Self,
-        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Refusal,
+        > {
             let _ = |__of @ _: &Turn| match __of {
                 Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
@@ -155,7 +161,7 @@ const _: () = {
                 unsafe {}
                 unsafe {}
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
             let _ = |__of @ _: &Turn| match __of {
@@ -202,7 +208,7 @@ const _: () = {
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "by",
-                                ::core::mem::offset_of!(Self, by),
+                                ::jstream::__private::core::mem::offset_of!(Self, by),
                                 ::jstream::__private::describe_adapted(
                                     ::jstream::__private::check_type_of::<AsRadians>(),
                                     __schema,
@@ -218,15 +224,15 @@ const _: () = {
     unsafe impl ::jstream::__private::Covariant for Turn {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            __long @ _: ::core::marker::PhantomData<Turn>,
-        ) -> ::core::marker::PhantomData<Turn> {
+            __long @ _: ::jstream::__private::core::marker::PhantomData<Turn>,
+        ) -> ::jstream::__private::core::marker::PhantomData<Turn> {
             __long
         }
     };
     const _: () = ::jstream::__private::assert_form::<Turn>();
     #[automatically_derived]
     impl ::jstream::__private::Restore for Turn {
-        const IS_COPY: ::core::primitive::bool = {
+        const IS_COPY: ::jstream::__private::core::primitive::bool = {
             let _ = |__of @ _: &Turn| match __of {
                 Turn { by: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0)
@@ -250,7 +256,10 @@ const _: () = {
         fn restore<'__b>(
             __form @ _: &Turn,
             __restoring: &mut ::jstream::__private::Restoring,
-        ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
+        ) -> ::jstream::__private::core::result::Result<
+            Self,
+            ::jstream::__private::RestoreError,
+        >
         where
             Self: '__b,
         {
@@ -271,7 +280,7 @@ const _: () = {
                     let _ = __part_0;
                 }
             };
-            ::core::result::Result::Ok(
+            ::jstream::__private::core::result::Result::Ok(
                 match __form {
                     Turn { by: __part_0 @ _ } => {
                         Turn {
@@ -322,7 +331,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for PathRef<'b> {
         type InPlace<'__b> = PathRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__both @ _: (&Path, &PathRef<'_>)| match __both {
                 (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
@@ -342,7 +351,7 @@ const _: () = {
                             &raw const (*__of).of
                         }),
                     )
-                    .fills(::core::mem::size_of::<Self>())
+                    .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn write<'__b>(
@@ -417,13 +426,16 @@ const _: () = {
                         &raw const (*__of).of
                     }),
                 )
-                .within(::core::mem::size_of::<Self>())
+                .within(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
             __pass: &mut ::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Fault,
+        > {
             let _ = |__both @ _: (&Path, &PathRef<'_>)| match __both {
                 (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
@@ -439,11 +451,14 @@ const _: () = {
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*__slot).of, __pass)?;
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn verify(
             __slot: *const Self,
-        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Refusal,
+        > {
             let _ = |__both @ _: (&Path, &PathRef<'_>)| match __both {
                 (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
@@ -462,7 +477,7 @@ const _: () = {
                 }
                 unsafe {}
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
             let _ = |__both @ _: (&Path, &PathRef<'_>)| match __both {
@@ -509,7 +524,7 @@ const _: () = {
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "of",
-                                ::core::mem::offset_of!(Self, of),
+                                ::jstream::__private::core::mem::offset_of!(Self, of),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).of },
@@ -524,10 +539,10 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for PathRef<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            __long @ _: ::core::marker::PhantomData<
+            __long @ _: ::jstream::__private::core::marker::PhantomData<
                 PathRef<'long_unless_the_type_says_invariant>,
             >,
-        ) -> ::core::marker::PhantomData<PathRef<'short>> {
+        ) -> ::jstream::__private::core::marker::PhantomData<PathRef<'short>> {
             __long
         }
     };
@@ -535,7 +550,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Path {
         type InPlace<'__b> = PathRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__both @ _: (&Path, &PathRef<'_>)| match __both {
                 (Path { of: __part_0 @ _ }, PathRef { of: __part_0_form @ _ }) => {
                     ::jstream::__private::asked(__part_0)
@@ -587,7 +602,10 @@ const _: () = {
         fn restore<'__b>(
             __form @ _: &PathRef<'__b>,
             __restoring: &mut ::jstream::__private::Restoring,
-        ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
+        ) -> ::jstream::__private::core::result::Result<
+            Self,
+            ::jstream::__private::RestoreError,
+        >
         where
             Self: '__b,
         {
@@ -603,7 +621,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::core::result::Result::Ok(
+            ::jstream::__private::core::result::Result::Ok(
                 match __form {
                     PathRef { of: __part_0 @ _ } => {
                         Path {
@@ -625,24 +643,30 @@ const _: () = {
         /// If the graph is deeper than 128 pointers, or an adapter refuses a part.
         fn to_owned(
             &self,
-        ) -> ::core::result::Result<Path, ::jstream::__private::RestoreError> {
+        ) -> ::jstream::__private::core::result::Result<
+            Path,
+            ::jstream::__private::RestoreError,
+        > {
             ::jstream::__private::restore::<Path>(self)
         }
     }
     #[automatically_derived]
-    impl<'__b> ::core::fmt::Debug for PathRef<'__b>
+    impl<'__b> ::jstream::__private::core::fmt::Debug for PathRef<'__b>
     where
-        &'__b Path: ::core::fmt::Debug,
+        &'__b Path: ::jstream::__private::core::fmt::Debug,
     {
         fn fmt(
             &self,
-            __formatter @ _: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
+            __formatter @ _: &mut ::jstream::__private::core::fmt::Formatter<'_>,
+        ) -> ::jstream::__private::core::fmt::Result {
             #[allow(unused_imports, reason = "the fields decide which is used")]
             use ::jstream::__private::{ShownByDebug as _, ShownByName as _};
             match self {
                 PathRef { of: __part_0 @ _ } => {
-                    ::core::fmt::Formatter::debug_struct(__formatter, "PathRef")
+                    ::jstream::__private::core::fmt::Formatter::debug_struct(
+                            __formatter,
+                            "PathRef",
+                        )
                         .field(
                             "of",
                             (&::jstream::__private::Shown(__part_0)).shown_field(),

@@ -26,8 +26,8 @@ const _: () = {
         shield as __slot, shield as __start, shield as __tag, shield as __trace,
         shield as __value,
     };
-    const __TAG_0: ::core::primitive::u16 = 0;
-    const __TAG_1: ::core::primitive::u16 = 300;
+    const __TAG_0: ::jstream::__private::core::primitive::u16 = 0;
+    const __TAG_1: ::jstream::__private::core::primitive::u16 = 300;
     const _: () = {
         fn same_types(__of @ _: &mut Side) {
             match __of {
@@ -39,8 +39,8 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Side {
         type InPlace<'__b> = Side where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = { true };
-        const OPTION_IS_MEMORY: ::core::primitive::bool = <Self as ::jstream::__private::InPlace>::OPTION_SHAPE
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = { true };
+        const OPTION_IS_MEMORY: ::jstream::__private::core::primitive::bool = <Self as ::jstream::__private::InPlace>::OPTION_SHAPE
             .most_as_is()
             .is_some();
         #[inline]
@@ -51,10 +51,18 @@ const _: () = {
         ) {
             match self {
                 Side::Buy {} => {
-                    unsafe { __slot.cast::<::core::primitive::u16>().write(__TAG_0) };
+                    unsafe {
+                        __slot
+                            .cast::<::jstream::__private::core::primitive::u16>()
+                            .write(__TAG_0)
+                    };
                 }
                 Side::Sell {} => {
-                    unsafe { __slot.cast::<::core::primitive::u16>().write(__TAG_1) };
+                    unsafe {
+                        __slot
+                            .cast::<::jstream::__private::core::primitive::u16>()
+                            .write(__TAG_1)
+                    };
                 }
             }
         }
@@ -63,15 +71,24 @@ const _: () = {
     unsafe impl ::jstream::__private::InPlace for Side {
         const SHAPE: ::jstream::__private::Shape = {
             {
-                ::core::assert!(
-                    ::core::mem::size_of:: < Self > () == ::core::mem::size_of:: <
-                    ::core::primitive::u16 > (),
+                ::jstream::__private::core::assert!(
+                    ::jstream::__private::core::mem::size_of:: < Self > () ==
+                    ::jstream::__private::core::mem::size_of:: <
+                    ::jstream::__private::core::primitive::u16 > (),
                     "this fieldless enum is not one byte large: add `#[repr(u8)]`, or a larger integer"
                 );
-                let mut __value = ::core::mem::MaybeUninit::<Self>::uninit();
+                let mut __value = ::jstream::__private::core::mem::MaybeUninit::<
+                    Self,
+                >::uninit();
                 let __start = __value.as_mut_ptr();
-                unsafe { ::core::ptr::write_bytes(__start, 0xa5, 1) };
-                unsafe { __start.cast::<::core::primitive::u16>().write(__TAG_0) };
+                unsafe {
+                    ::jstream::__private::core::ptr::write_bytes(__start, 0xa5, 1)
+                };
+                unsafe {
+                    __start
+                        .cast::<::jstream::__private::core::primitive::u16>()
+                        .write(__TAG_0)
+                };
                 let __meant = unsafe {
                     match *__start {
                         Side::Buy {} => true,
@@ -82,11 +99,21 @@ const _: () = {
                         _ => false,
                     }
                 };
-                ::core::assert!(__meant, "the enum is not laid out as its `repr` says");
-                let mut __value = ::core::mem::MaybeUninit::<Self>::uninit();
+                ::jstream::__private::core::assert!(
+                    __meant, "the enum is not laid out as its `repr` says"
+                );
+                let mut __value = ::jstream::__private::core::mem::MaybeUninit::<
+                    Self,
+                >::uninit();
                 let __start = __value.as_mut_ptr();
-                unsafe { ::core::ptr::write_bytes(__start, 0xa5, 1) };
-                unsafe { __start.cast::<::core::primitive::u16>().write(__TAG_1) };
+                unsafe {
+                    ::jstream::__private::core::ptr::write_bytes(__start, 0xa5, 1)
+                };
+                unsafe {
+                    __start
+                        .cast::<::jstream::__private::core::primitive::u16>()
+                        .write(__TAG_1)
+                };
                 let __meant = unsafe {
                     match *__start {
                         Side::Sell {} => true,
@@ -97,12 +124,14 @@ const _: () = {
                         _ => false,
                     }
                 };
-                ::core::assert!(__meant, "the enum is not laid out as its `repr` says");
+                ::jstream::__private::core::assert!(
+                    __meant, "the enum is not laid out as its `repr` says"
+                );
                 ::jstream::__private::fieldless(
-                    ::core::mem::size_of::<Self>(),
+                    ::jstream::__private::core::mem::size_of::<Self>(),
                     [
-                        __TAG_0 as ::core::primitive::i128,
-                        __TAG_1 as ::core::primitive::i128,
+                        __TAG_0 as ::jstream::__private::core::primitive::i128,
+                        __TAG_1 as ::jstream::__private::core::primitive::i128,
                     ],
                 )
             }
@@ -111,18 +140,23 @@ const _: () = {
         unsafe fn read(
             __slot: *mut Self,
             __pass: &mut ::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Fault,
+        > {
             const {
-                ::core::assert!(
+                ::jstream::__private::core::assert!(
                     ! < Self as ::jstream::__private::InPlace > ::SHAPE.plain
                 )
             };
-            let __tag = unsafe { __slot.cast::<::core::primitive::u16>().read() };
+            let __tag = unsafe {
+                __slot.cast::<::jstream::__private::core::primitive::u16>().read()
+            };
             match __tag {
                 __TAG_0 => {}
                 __TAG_1 => {}
                 _ => {
-                    return ::core::result::Result::Err(
+                    return ::jstream::__private::core::result::Result::Err(
                         ::jstream::__private::Fault::new(
                             __slot,
                             ::jstream::__private::FaultKind::Invalid,
@@ -130,13 +164,18 @@ const _: () = {
                     );
                 }
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn verify(
             __slot: *const Self,
-        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Refusal,
+        > {
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
-                let __tag = unsafe { __slot.cast::<::core::primitive::u16>().read() };
+                let __tag = unsafe {
+                    __slot.cast::<::jstream::__private::core::primitive::u16>().read()
+                };
                 match __tag {
                     __TAG_0 => {}
                     __TAG_1 => {}
@@ -144,13 +183,15 @@ const _: () = {
                 }
                 unsafe {}
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
             if __trace.hit(__slot) {
                 return;
             }
-            let __tag = unsafe { __slot.cast::<::core::primitive::u16>().read() };
+            let __tag = unsafe {
+                __slot.cast::<::jstream::__private::core::primitive::u16>().read()
+            };
             match __tag {
                 __TAG_0 => {}
                 __TAG_1 => {}
@@ -166,16 +207,18 @@ const _: () = {
                 >(
                     "Side",
                     |__schema| ::jstream::__private::Kind::Enum {
-                        tag: ::core::mem::size_of::<::core::primitive::u16>(),
+                        tag: ::jstream::__private::core::mem::size_of::<
+                            ::jstream::__private::core::primitive::u16,
+                        >(),
                         variants: ::jstream::__private::list([
                             ::jstream::__private::VariantInfo::new(
                                 "Buy",
-                                __TAG_0 as ::core::primitive::i128,
+                                __TAG_0 as ::jstream::__private::core::primitive::i128,
                                 ::jstream::__private::list([]),
                             ),
                             ::jstream::__private::VariantInfo::new(
                                 "Sell",
-                                __TAG_1 as ::core::primitive::i128,
+                                __TAG_1 as ::jstream::__private::core::primitive::i128,
                                 ::jstream::__private::list([]),
                             ),
                         ]),
@@ -187,8 +230,8 @@ const _: () = {
     unsafe impl ::jstream::__private::Covariant for Side {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            __long @ _: ::core::marker::PhantomData<Side>,
-        ) -> ::core::marker::PhantomData<Side> {
+            __long @ _: ::jstream::__private::core::marker::PhantomData<Side>,
+        ) -> ::jstream::__private::core::marker::PhantomData<Side> {
             __long
         }
     };
@@ -199,11 +242,14 @@ const _: () = {
         fn restore<'__b>(
             __form @ _: &Side,
             __restoring: &mut ::jstream::__private::Restoring,
-        ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
+        ) -> ::jstream::__private::core::result::Result<
+            Self,
+            ::jstream::__private::RestoreError,
+        >
         where
             Self: '__b,
         {
-            ::core::result::Result::Ok(
+            ::jstream::__private::core::result::Result::Ok(
                 match __form {
                     Side::Buy {} => Side::Buy {},
                     Side::Sell {} => Side::Sell {},

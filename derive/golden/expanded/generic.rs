@@ -54,7 +54,7 @@ const _: () = {
         >
         where
             Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__of @ _: &Pair<'b, A, B, N>| match __of {
                 Pair { a: __part_0 @ _, b: __part_1 @ _, id: __part_2 @ _ } => {
                     ::jstream::__private::asked(__part_0).travels();
@@ -79,7 +79,7 @@ const _: () = {
                             &raw const (*__of).id
                         }),
                     )
-                    .fills(::core::mem::size_of::<Self>())
+                    .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn write<'__b>(
@@ -169,13 +169,16 @@ const _: () = {
                         &raw const (*__of).id
                     }),
                 )
-                .within(::core::mem::size_of::<Self>())
+                .within(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
             __pass: &mut ::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Fault,
+        > {
             let _ = |__of @ _: &Pair<'b, A, B, N>| match __of {
                 Pair { a: __part_0 @ _, b: __part_1 @ _, id: __part_2 @ _ } => {
                     ::jstream::__private::asked(__part_0).is_in_place();
@@ -188,11 +191,14 @@ const _: () = {
                 ::jstream::__private::InPlace::read(&raw mut (*__slot).b, __pass)?;
                 ::jstream::__private::read_own(&raw mut (*__slot).id, __pass)?;
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn verify(
             __slot: *const Self,
-        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Refusal,
+        > {
             let _ = |__of @ _: &Pair<'b, A, B, N>| match __of {
                 Pair { a: __part_0 @ _, b: __part_1 @ _, id: __part_2 @ _ } => {
                     ::jstream::__private::asked(__part_0).is_in_place();
@@ -208,7 +214,7 @@ const _: () = {
                 }
                 unsafe {}
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
             let _ = |__of @ _: &Pair<'b, A, B, N>| match __of {
@@ -259,7 +265,7 @@ const _: () = {
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "a",
-                                ::core::mem::offset_of!(Self, a),
+                                ::jstream::__private::core::mem::offset_of!(Self, a),
                                 ::jstream::__private::describe(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).a },
@@ -267,7 +273,7 @@ const _: () = {
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "b",
-                                ::core::mem::offset_of!(Self, b),
+                                ::jstream::__private::core::mem::offset_of!(Self, b),
                                 ::jstream::__private::describe(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).b },
@@ -275,7 +281,7 @@ const _: () = {
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "id",
-                                ::core::mem::offset_of!(Self, id),
+                                ::jstream::__private::core::mem::offset_of!(Self, id),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).id },
@@ -333,7 +339,7 @@ const _: () = {
         >
         where
             Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__of @ _: &ListRef<'b, T>| match __of {
                 ListRef { of: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).travels();
@@ -346,7 +352,7 @@ const _: () = {
                             &raw const (*__of).of
                         }),
                     )
-                    .fills(::core::mem::size_of::<Self>())
+                    .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn write<'__b>(
@@ -401,13 +407,16 @@ const _: () = {
                         &raw const (*__of).of
                     }),
                 )
-                .within(::core::mem::size_of::<Self>())
+                .within(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
             __pass: &mut ::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Fault,
+        > {
             let _ = |__of @ _: &ListRef<'b, T>| match __of {
                 ListRef { of: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).is_in_place();
@@ -416,11 +425,14 @@ const _: () = {
             unsafe {
                 ::jstream::__private::InPlace::read(&raw mut (*__slot).of, __pass)?;
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn verify(
             __slot: *const Self,
-        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Refusal,
+        > {
             let _ = |__of @ _: &ListRef<'b, T>| match __of {
                 ListRef { of: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).is_in_place();
@@ -432,7 +444,7 @@ const _: () = {
                 }
                 unsafe {}
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
             let _ = |__of @ _: &ListRef<'b, T>| match __of {
@@ -465,7 +477,7 @@ const _: () = {
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "of",
-                                ::core::mem::offset_of!(Self, of),
+                                ::jstream::__private::core::mem::offset_of!(Self, of),
                                 ::jstream::__private::describe(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).of },
@@ -481,13 +493,15 @@ const _: () = {
     for ListRef<'b, T> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            __long @ _: ::core::marker::PhantomData<
+            __long @ _: ::jstream::__private::core::marker::PhantomData<
                 ListRef<
                     'long_unless_the_type_says_invariant,
                     &'long_unless_the_type_says_invariant (),
                 >,
             >,
-        ) -> ::core::marker::PhantomData<ListRef<'short, &'short ()>> {
+        ) -> ::jstream::__private::core::marker::PhantomData<
+            ListRef<'short, &'short ()>,
+        > {
             __long
         }
     };
@@ -501,7 +515,7 @@ const _: () = {
         >
         where
             Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__of @ _: &List<T>| match __of {
                 List { of: __part_0 @ _ } => {
                     ::jstream::__private::asked(__part_0).travels();
@@ -542,7 +556,10 @@ const _: () = {
                 <T as ::jstream::__private::Transportable>::InPlace<'__b>,
             >,
             __restoring: &mut ::jstream::__private::Restoring,
-        ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
+        ) -> ::jstream::__private::core::result::Result<
+            Self,
+            ::jstream::__private::RestoreError,
+        >
         where
             Self: '__b,
         {
@@ -556,7 +573,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_0).is_restored();
                 }
             };
-            ::core::result::Result::Ok(
+            ::jstream::__private::core::result::Result::Ok(
                 match __form {
                     ListRef { of: __part_0 @ _ } => {
                         List {

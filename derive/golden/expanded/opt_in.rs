@@ -34,7 +34,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for Node<'b> {
         type InPlace<'__b> = Node<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__of @ _: &Node<'b>| match __of {
                 Node { left: __part_0 @ _, right: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -49,7 +49,7 @@ const _: () = {
                             &raw const (*__of).right
                         }),
                     )
-                    .fills(::core::mem::size_of::<Self>())
+                    .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn write<'__b>(
@@ -98,13 +98,16 @@ const _: () = {
                         &raw const (*__of).right
                     }),
                 )
-                .within(::core::mem::size_of::<Self>())
+                .within(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
             __pass: &mut ::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Fault,
+        > {
             let _ = |__of @ _: &Node<'b>| match __of {
                 Node { left: __part_0 @ _, right: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -115,11 +118,14 @@ const _: () = {
                 ::jstream::__private::read_own(&raw mut (*__slot).left, __pass)?;
                 ::jstream::__private::read_own(&raw mut (*__slot).right, __pass)?;
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn verify(
             __slot: *const Self,
-        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Refusal,
+        > {
             let _ = |__of @ _: &Node<'b>| match __of {
                 Node { left: __part_0 @ _, right: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -133,7 +139,7 @@ const _: () = {
                 }
                 unsafe {}
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
             let _ = |__of @ _: &Node<'b>| match __of {
@@ -175,7 +181,7 @@ const _: () = {
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "left",
-                                ::core::mem::offset_of!(Self, left),
+                                ::jstream::__private::core::mem::offset_of!(Self, left),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).left },
@@ -183,7 +189,7 @@ const _: () = {
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "right",
-                                ::core::mem::offset_of!(Self, right),
+                                ::jstream::__private::core::mem::offset_of!(Self, right),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).right },
@@ -198,10 +204,10 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for Node<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            __long @ _: ::core::marker::PhantomData<
+            __long @ _: ::jstream::__private::core::marker::PhantomData<
                 Node<'long_unless_the_type_says_invariant>,
             >,
-        ) -> ::core::marker::PhantomData<Node<'short>> {
+        ) -> ::jstream::__private::core::marker::PhantomData<Node<'short>> {
             __long
         }
     };

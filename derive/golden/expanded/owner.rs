@@ -7,9 +7,9 @@
 ///The in-place form of [`Player`], as it is in a receive buffer.
 #[repr(C)]
 pub struct PlayerRef<'b> {
-    pub name: &'b ::core::primitive::str,
+    pub name: &'b ::jstream::__private::core::primitive::str,
     inventory: &'b [ItemRef<'b>],
-    spouse: ::core::option::Option<&'b PlayerRef<'b>>,
+    spouse: ::jstream::__private::core::option::Option<&'b PlayerRef<'b>>,
 }
 #[allow(
     clippy::all,
@@ -45,7 +45,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for PlayerRef<'b> {
         type InPlace<'__b> = PlayerRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__both @ _: (&Player, &PlayerRef<'_>)| match __both {
                 (
                     Player {
@@ -89,7 +89,7 @@ const _: () = {
                             &raw const (*__of).spouse
                         }),
                     )
-                    .fills(::core::mem::size_of::<Self>())
+                    .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn write<'__b>(
@@ -241,13 +241,16 @@ const _: () = {
                         &raw const (*__of).spouse
                     }),
                 )
-                .within(::core::mem::size_of::<Self>())
+                .within(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
             __pass: &mut ::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Fault,
+        > {
             let _ = |__both @ _: (&Player, &PlayerRef<'_>)| match __both {
                 (
                     Player {
@@ -279,11 +282,14 @@ const _: () = {
                 ::jstream::__private::read_own(&raw mut (*__slot).inventory, __pass)?;
                 ::jstream::__private::read_own(&raw mut (*__slot).spouse, __pass)?;
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn verify(
             __slot: *const Self,
-        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Refusal,
+        > {
             let _ = |__both @ _: (&Player, &PlayerRef<'_>)| match __both {
                 (
                     Player {
@@ -318,7 +324,7 @@ const _: () = {
                 }
                 unsafe {}
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
             let _ = |__both @ _: (&Player, &PlayerRef<'_>)| match __both {
@@ -407,7 +413,7 @@ const _: () = {
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "name",
-                                ::core::mem::offset_of!(Self, name),
+                                ::jstream::__private::core::mem::offset_of!(Self, name),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).name },
@@ -415,7 +421,9 @@ const _: () = {
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "inventory",
-                                ::core::mem::offset_of!(Self, inventory),
+                                ::jstream::__private::core::mem::offset_of!(
+                                    Self, inventory
+                                ),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).inventory },
@@ -423,7 +431,7 @@ const _: () = {
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "spouse",
-                                ::core::mem::offset_of!(Self, spouse),
+                                ::jstream::__private::core::mem::offset_of!(Self, spouse),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).spouse },
@@ -438,10 +446,10 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for PlayerRef<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            __long @ _: ::core::marker::PhantomData<
+            __long @ _: ::jstream::__private::core::marker::PhantomData<
                 PlayerRef<'long_unless_the_type_says_invariant>,
             >,
-        ) -> ::core::marker::PhantomData<PlayerRef<'short>> {
+        ) -> ::jstream::__private::core::marker::PhantomData<PlayerRef<'short>> {
             __long
         }
     };
@@ -449,7 +457,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Player {
         type InPlace<'__b> = PlayerRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__both @ _: (&Player, &PlayerRef<'_>)| match __both {
                 (
                     Player {
@@ -542,7 +550,10 @@ const _: () = {
         fn restore<'__b>(
             __form @ _: &PlayerRef<'__b>,
             __restoring: &mut ::jstream::__private::Restoring,
-        ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
+        ) -> ::jstream::__private::core::result::Result<
+            Self,
+            ::jstream::__private::RestoreError,
+        >
         where
             Self: '__b,
         {
@@ -572,7 +583,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::core::result::Result::Ok(
+            ::jstream::__private::core::result::Result::Ok(
                 match __form {
                     PlayerRef {
                         name: __part_0 @ _,
@@ -606,7 +617,10 @@ const _: () = {
         /// If the graph is deeper than 128 pointers, or an adapter refuses a part.
         pub fn to_owned(
             &self,
-        ) -> ::core::result::Result<Player, ::jstream::__private::RestoreError> {
+        ) -> ::jstream::__private::core::result::Result<
+            Player,
+            ::jstream::__private::RestoreError,
+        > {
             ::jstream::__private::restore::<Player>(self)
         }
     }

@@ -38,7 +38,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for LineRef<'b> {
         type InPlace<'__b> = LineRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__both @ _: (&Line<'b>, &LineRef<'b>)| match __both {
                 (
                     Line { text: __part_0 @ _, words: __part_1 @ _ },
@@ -66,7 +66,7 @@ const _: () = {
                             &raw const (*__of).words
                         }),
                     )
-                    .fills(::core::mem::size_of::<Self>())
+                    .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn write<'__b>(
@@ -167,13 +167,16 @@ const _: () = {
                         &raw const (*__of).words
                     }),
                 )
-                .within(::core::mem::size_of::<Self>())
+                .within(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
             __pass: &mut ::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Fault,
+        > {
             let _ = |__both @ _: (&Line<'b>, &LineRef<'b>)| match __both {
                 (
                     Line { text: __part_0 @ _, words: __part_1 @ _ },
@@ -193,11 +196,14 @@ const _: () = {
                 ::jstream::__private::read_own(&raw mut (*__slot).text, __pass)?;
                 ::jstream::__private::read_own(&raw mut (*__slot).words, __pass)?;
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn verify(
             __slot: *const Self,
-        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Refusal,
+        > {
             let _ = |__both @ _: (&Line<'b>, &LineRef<'b>)| match __both {
                 (
                     Line { text: __part_0 @ _, words: __part_1 @ _ },
@@ -220,7 +226,7 @@ const _: () = {
                 }
                 unsafe {}
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
             let _ = |__both @ _: (&Line<'b>, &LineRef<'b>)| match __both {
@@ -280,7 +286,7 @@ const _: () = {
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "text",
-                                ::core::mem::offset_of!(Self, text),
+                                ::jstream::__private::core::mem::offset_of!(Self, text),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).text },
@@ -288,7 +294,7 @@ const _: () = {
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "words",
-                                ::core::mem::offset_of!(Self, words),
+                                ::jstream::__private::core::mem::offset_of!(Self, words),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).words },
@@ -303,10 +309,10 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for LineRef<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            __long @ _: ::core::marker::PhantomData<
+            __long @ _: ::jstream::__private::core::marker::PhantomData<
                 LineRef<'long_unless_the_type_says_invariant>,
             >,
-        ) -> ::core::marker::PhantomData<LineRef<'short>> {
+        ) -> ::jstream::__private::core::marker::PhantomData<LineRef<'short>> {
             __long
         }
     };
@@ -314,7 +320,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for Line<'b> {
         type InPlace<'__b> = LineRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__both @ _: (&Line<'b>, &LineRef<'b>)| match __both {
                 (
                     Line { text: __part_0 @ _, words: __part_1 @ _ },
@@ -371,19 +377,22 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Covariant for Line<'b> {}
     #[automatically_derived]
-    impl<'__b> ::core::fmt::Debug for LineRef<'__b>
+    impl<'__b> ::jstream::__private::core::fmt::Debug for LineRef<'__b>
     where
-        &'__b Line<'__b>: ::core::fmt::Debug,
+        &'__b Line<'__b>: ::jstream::__private::core::fmt::Debug,
     {
         fn fmt(
             &self,
-            __formatter @ _: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
+            __formatter @ _: &mut ::jstream::__private::core::fmt::Formatter<'_>,
+        ) -> ::jstream::__private::core::fmt::Result {
             #[allow(unused_imports, reason = "the fields decide which is used")]
             use ::jstream::__private::{ShownByDebug as _, ShownByName as _};
             match self {
                 LineRef { text: __part_0 @ _, words: __part_1 @ _ } => {
-                    ::core::fmt::Formatter::debug_struct(__formatter, "LineRef")
+                    ::jstream::__private::core::fmt::Formatter::debug_struct(
+                            __formatter,
+                            "LineRef",
+                        )
                         .field(
                             "text",
                             (&::jstream::__private::Shown(__part_0)).shown_field(),

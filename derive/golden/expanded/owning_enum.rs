@@ -7,7 +7,7 @@
 #[repr(u8)]
 enum ItemRef<'b> {
     Coins(u32),
-    Book { pages: &'b [&'b ::core::primitive::str] },
+    Book { pages: &'b [&'b ::jstream::__private::core::primitive::str] },
 }
 #[allow(
     clippy::all,
@@ -30,19 +30,19 @@ const _: () = {
         shield as __restoring, shield as __schema, shield as __slot, shield as __start,
         shield as __tag, shield as __trace, shield as __value,
     };
-    const __TAG_0: ::core::primitive::u8 = 0;
-    const __TAG_1: ::core::primitive::u8 = __TAG_0 + 1;
+    const __TAG_0: ::jstream::__private::core::primitive::u8 = 0;
+    const __TAG_1: ::jstream::__private::core::primitive::u8 = __TAG_0 + 1;
     #[repr(C)]
     struct __Variant0<'b> {
-        tag: ::core::primitive::u8,
+        tag: ::jstream::__private::core::primitive::u8,
         __part_0: u32,
-        of: ::core::marker::PhantomData<ItemRef<'b>>,
+        of: ::jstream::__private::core::marker::PhantomData<ItemRef<'b>>,
     }
     #[repr(C)]
     struct __Variant1<'b> {
-        tag: ::core::primitive::u8,
-        __part_0: &'b [&'b ::core::primitive::str],
-        of: ::core::marker::PhantomData<ItemRef<'b>>,
+        tag: ::jstream::__private::core::primitive::u8,
+        __part_0: &'b [&'b ::jstream::__private::core::primitive::str],
+        of: ::jstream::__private::core::marker::PhantomData<ItemRef<'b>>,
     }
     const _: () = {
         fn same_types<'b>(__of @ _: &mut ItemRef<'b>) {
@@ -65,7 +65,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for ItemRef<'b> {
         type InPlace<'__b> = ItemRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__both @ _: (&Item, &ItemRef<'_>)| match __both {
                 (
                     Item::Coins { 0: __part_0 @ _ },
@@ -116,7 +116,11 @@ const _: () = {
             };
             match self {
                 ItemRef::Coins { 0: __part_0 @ _ } => {
-                    unsafe { __slot.cast::<::core::primitive::u8>().write(__TAG_0) };
+                    unsafe {
+                        __slot
+                            .cast::<::jstream::__private::core::primitive::u8>()
+                            .write(__TAG_0)
+                    };
                     let __slot = __slot.cast::<__Variant0<'__b>>();
                     unsafe {
                         ::jstream::__private::write_field(
@@ -127,7 +131,11 @@ const _: () = {
                     }
                 }
                 ItemRef::Book { pages: __part_0 @ _ } => {
-                    unsafe { __slot.cast::<::core::primitive::u8>().write(__TAG_1) };
+                    unsafe {
+                        __slot
+                            .cast::<::jstream::__private::core::primitive::u8>()
+                            .write(__TAG_1)
+                    };
                     let __slot = __slot.cast::<__Variant1<'__b>>();
                     unsafe {
                         ::jstream::__private::write_field(
@@ -167,7 +175,9 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            let __tag = unsafe { __place.cast::<::core::primitive::u8>().read() };
+            let __tag = unsafe {
+                __place.cast::<::jstream::__private::core::primitive::u8>().read()
+            };
             match __tag {
                 __TAG_0 => {
                     let __place = __place.cast::<__Variant0<'b>>();
@@ -215,23 +225,36 @@ const _: () = {
                 _ => {}
             };
             {
-                ::core::assert!(
-                    ::core::mem::size_of:: < Self > () >= ::core::mem::size_of:: <
-                    ::core::primitive::u8 > () && ::core::mem::size_of:: < Self > () >=
-                    ::core::mem::size_of:: < __Variant0 < 'b > > () &&
-                    ::core::mem::size_of:: < Self > () >= ::core::mem::size_of:: <
-                    __Variant1 < 'b > > (), "the enum is not laid out as its `repr` says"
+                ::jstream::__private::core::assert!(
+                    ::jstream::__private::core::mem::size_of:: < Self > () >=
+                    ::jstream::__private::core::mem::size_of:: <
+                    ::jstream::__private::core::primitive::u8 > () &&
+                    ::jstream::__private::core::mem::size_of:: < Self > () >=
+                    ::jstream::__private::core::mem::size_of:: < __Variant0 < 'b > > ()
+                    && ::jstream::__private::core::mem::size_of:: < Self > () >=
+                    ::jstream::__private::core::mem::size_of:: < __Variant1 < 'b > > (),
+                    "the enum is not laid out as its `repr` says"
                 );
-                let mut __value = ::core::mem::MaybeUninit::<Self>::uninit();
+                let mut __value = ::jstream::__private::core::mem::MaybeUninit::<
+                    Self,
+                >::uninit();
                 let __start = __value.as_mut_ptr();
-                unsafe { ::core::ptr::write_bytes(__start, 0xa5, 1) };
-                unsafe { __start.cast::<::core::primitive::u8>().write(__TAG_0) };
+                unsafe {
+                    ::jstream::__private::core::ptr::write_bytes(__start, 0xa5, 1)
+                };
+                unsafe {
+                    __start
+                        .cast::<::jstream::__private::core::primitive::u8>()
+                        .write(__TAG_0)
+                };
                 let __meant = unsafe {
                     match *__start {
                         ItemRef::Coins { 0: ref __part_0 } => {
                             true
                                 && ::jstream::__private::offset_in(__start, __part_0)
-                                    == ::core::mem::offset_of!(__Variant0 < 'b >, __part_0)
+                                    == ::jstream::__private::core::mem::offset_of!(
+                                        __Variant0 < 'b >, __part_0
+                                    )
                         }
                         #[allow(
                             unreachable_patterns,
@@ -240,17 +263,29 @@ const _: () = {
                         _ => false,
                     }
                 };
-                ::core::assert!(__meant, "the enum is not laid out as its `repr` says");
-                let mut __value = ::core::mem::MaybeUninit::<Self>::uninit();
+                ::jstream::__private::core::assert!(
+                    __meant, "the enum is not laid out as its `repr` says"
+                );
+                let mut __value = ::jstream::__private::core::mem::MaybeUninit::<
+                    Self,
+                >::uninit();
                 let __start = __value.as_mut_ptr();
-                unsafe { ::core::ptr::write_bytes(__start, 0xa5, 1) };
-                unsafe { __start.cast::<::core::primitive::u8>().write(__TAG_1) };
+                unsafe {
+                    ::jstream::__private::core::ptr::write_bytes(__start, 0xa5, 1)
+                };
+                unsafe {
+                    __start
+                        .cast::<::jstream::__private::core::primitive::u8>()
+                        .write(__TAG_1)
+                };
                 let __meant = unsafe {
                     match *__start {
                         ItemRef::Book { pages: ref __part_0 } => {
                             true
                                 && ::jstream::__private::offset_in(__start, __part_0)
-                                    == ::core::mem::offset_of!(__Variant1 < 'b >, __part_0)
+                                    == ::jstream::__private::core::mem::offset_of!(
+                                        __Variant1 < 'b >, __part_0
+                                    )
                         }
                         #[allow(
                             unreachable_patterns,
@@ -259,7 +294,9 @@ const _: () = {
                         _ => false,
                     }
                 };
-                ::core::assert!(__meant, "the enum is not laid out as its `repr` says");
+                ::jstream::__private::core::assert!(
+                    __meant, "the enum is not laid out as its `repr` says"
+                );
                 ::jstream::__private::with_fields(
                     ::jstream::__private::Shape::NOTHING
                         .and(
@@ -272,11 +309,13 @@ const _: () = {
                                 __of: *const __Variant1<'b>|
                             unsafe { &raw const (*__of).__part_0 }),
                         ),
-                    ::core::mem::size_of::<Self>(),
-                    ::core::mem::size_of::<::core::primitive::u8>(),
+                    ::jstream::__private::core::mem::size_of::<Self>(),
+                    ::jstream::__private::core::mem::size_of::<
+                        ::jstream::__private::core::primitive::u8,
+                    >(),
                     [
-                        __TAG_0 as ::core::primitive::i128,
-                        __TAG_1 as ::core::primitive::i128,
+                        __TAG_0 as ::jstream::__private::core::primitive::i128,
+                        __TAG_1 as ::jstream::__private::core::primitive::i128,
                     ],
                 )
             }
@@ -285,7 +324,10 @@ const _: () = {
         unsafe fn read(
             __slot: *mut Self,
             __pass: &mut ::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Fault,
+        > {
             let _ = |__both @ _: (&Item, &ItemRef<'_>)| match __both {
                 (
                     Item::Coins { 0: __part_0 @ _ },
@@ -307,11 +349,13 @@ const _: () = {
                 _ => {}
             };
             const {
-                ::core::assert!(
+                ::jstream::__private::core::assert!(
                     ! < Self as ::jstream::__private::InPlace > ::SHAPE.plain
                 )
             };
-            let __tag = unsafe { __slot.cast::<::core::primitive::u8>().read() };
+            let __tag = unsafe {
+                __slot.cast::<::jstream::__private::core::primitive::u8>().read()
+            };
             match __tag {
                 __TAG_0 => {
                     let __slot = __slot.cast::<__Variant0<'b>>();
@@ -332,7 +376,7 @@ const _: () = {
                     }
                 }
                 _ => {
-                    return ::core::result::Result::Err(
+                    return ::jstream::__private::core::result::Result::Err(
                         ::jstream::__private::Fault::new(
                             __slot,
                             ::jstream::__private::FaultKind::Invalid,
@@ -340,11 +384,14 @@ const _: () = {
                     );
                 }
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn verify(
             __slot: *const Self,
-        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Refusal,
+        > {
             let _ = |__both @ _: (&Item, &ItemRef<'_>)| match __both {
                 (
                     Item::Coins { 0: __part_0 @ _ },
@@ -366,7 +413,9 @@ const _: () = {
                 _ => {}
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
-                let __tag = unsafe { __slot.cast::<::core::primitive::u8>().read() };
+                let __tag = unsafe {
+                    __slot.cast::<::jstream::__private::core::primitive::u8>().read()
+                };
                 match __tag {
                     __TAG_0 => {
                         let __slot = __slot.cast::<__Variant0<'b>>();
@@ -388,7 +437,7 @@ const _: () = {
                 }
                 unsafe {}
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
             let _ = |__both @ _: (&Item, &ItemRef<'_>)| match __both {
@@ -414,7 +463,9 @@ const _: () = {
             if __trace.hit(__slot) {
                 return;
             }
-            let __tag = unsafe { __slot.cast::<::core::primitive::u8>().read() };
+            let __tag = unsafe {
+                __slot.cast::<::jstream::__private::core::primitive::u8>().read()
+            };
             match __tag {
                 __TAG_0 => {
                     let __slot = __slot.cast::<__Variant0<'b>>();
@@ -474,15 +525,19 @@ const _: () = {
                 >(
                     "ItemRef",
                     |__schema| ::jstream::__private::Kind::Enum {
-                        tag: ::core::mem::size_of::<::core::primitive::u8>(),
+                        tag: ::jstream::__private::core::mem::size_of::<
+                            ::jstream::__private::core::primitive::u8,
+                        >(),
                         variants: ::jstream::__private::list([
                             ::jstream::__private::VariantInfo::new(
                                 "Coins",
-                                __TAG_0 as ::core::primitive::i128,
+                                __TAG_0 as ::jstream::__private::core::primitive::i128,
                                 ::jstream::__private::list([
                                     ::jstream::__private::FieldInfo::new(
                                         "0",
-                                        ::core::mem::offset_of!(__Variant0 < 'b >, __part_0),
+                                        ::jstream::__private::core::mem::offset_of!(
+                                            __Variant0 < 'b >, __part_0
+                                        ),
                                         ::jstream::__private::describe_own(
                                             __schema,
                                             |__of: *const __Variant0<'b>| unsafe {
@@ -494,11 +549,13 @@ const _: () = {
                             ),
                             ::jstream::__private::VariantInfo::new(
                                 "Book",
-                                __TAG_1 as ::core::primitive::i128,
+                                __TAG_1 as ::jstream::__private::core::primitive::i128,
                                 ::jstream::__private::list([
                                     ::jstream::__private::FieldInfo::new(
                                         "pages",
-                                        ::core::mem::offset_of!(__Variant1 < 'b >, __part_0),
+                                        ::jstream::__private::core::mem::offset_of!(
+                                            __Variant1 < 'b >, __part_0
+                                        ),
                                         ::jstream::__private::describe_own(
                                             __schema,
                                             |__of: *const __Variant1<'b>| unsafe {
@@ -517,10 +574,10 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for ItemRef<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            __long @ _: ::core::marker::PhantomData<
+            __long @ _: ::jstream::__private::core::marker::PhantomData<
                 ItemRef<'long_unless_the_type_says_invariant>,
             >,
-        ) -> ::core::marker::PhantomData<ItemRef<'short>> {
+        ) -> ::jstream::__private::core::marker::PhantomData<ItemRef<'short>> {
             __long
         }
     };
@@ -528,7 +585,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Item {
         type InPlace<'__b> = ItemRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__both @ _: (&Item, &ItemRef<'_>)| match __both {
                 (
                     Item::Coins { 0: __part_0 @ _ },
@@ -579,7 +636,11 @@ const _: () = {
             };
             match self {
                 Item::Coins { 0: __part_0 @ _ } => {
-                    unsafe { __slot.cast::<::core::primitive::u8>().write(__TAG_0) };
+                    unsafe {
+                        __slot
+                            .cast::<::jstream::__private::core::primitive::u8>()
+                            .write(__TAG_0)
+                    };
                     let __slot = __slot.cast::<__Variant0<'__b>>();
                     unsafe {
                         ::jstream::__private::write_field(
@@ -590,7 +651,11 @@ const _: () = {
                     }
                 }
                 Item::Book { pages: __part_0 @ _ } => {
-                    unsafe { __slot.cast::<::core::primitive::u8>().write(__TAG_1) };
+                    unsafe {
+                        __slot
+                            .cast::<::jstream::__private::core::primitive::u8>()
+                            .write(__TAG_1)
+                    };
                     let __slot = __slot.cast::<__Variant1<'__b>>();
                     unsafe {
                         ::jstream::__private::write_field(
@@ -611,7 +676,10 @@ const _: () = {
         fn restore<'__b>(
             __form @ _: &ItemRef<'__b>,
             __restoring: &mut ::jstream::__private::Restoring,
-        ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
+        ) -> ::jstream::__private::core::result::Result<
+            Self,
+            ::jstream::__private::RestoreError,
+        >
         where
             Self: '__b,
         {
@@ -635,7 +703,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::core::result::Result::Ok(
+            ::jstream::__private::core::result::Result::Ok(
                 match __form {
                     ItemRef::Coins { 0: __part_0 @ _ } => {
                         Item::Coins {
@@ -665,29 +733,38 @@ const _: () = {
         /// If the graph is deeper than 128 pointers, or an adapter refuses a part.
         fn to_owned(
             &self,
-        ) -> ::core::result::Result<Item, ::jstream::__private::RestoreError> {
+        ) -> ::jstream::__private::core::result::Result<
+            Item,
+            ::jstream::__private::RestoreError,
+        > {
             ::jstream::__private::restore::<Item>(self)
         }
     }
     #[automatically_derived]
-    impl<'__b> ::core::fmt::Debug for ItemRef<'__b>
+    impl<'__b> ::jstream::__private::core::fmt::Debug for ItemRef<'__b>
     where
-        &'__b Item: ::core::fmt::Debug,
+        &'__b Item: ::jstream::__private::core::fmt::Debug,
     {
         fn fmt(
             &self,
-            __formatter @ _: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
+            __formatter @ _: &mut ::jstream::__private::core::fmt::Formatter<'_>,
+        ) -> ::jstream::__private::core::fmt::Result {
             #[allow(unused_imports, reason = "the fields decide which is used")]
             use ::jstream::__private::{ShownByDebug as _, ShownByName as _};
             match self {
                 ItemRef::Coins { 0: __part_0 @ _ } => {
-                    ::core::fmt::Formatter::debug_tuple(__formatter, "Coins")
+                    ::jstream::__private::core::fmt::Formatter::debug_tuple(
+                            __formatter,
+                            "Coins",
+                        )
                         .field((&::jstream::__private::Shown(__part_0)).shown_field())
                         .finish()
                 }
                 ItemRef::Book { pages: __part_0 @ _ } => {
-                    ::core::fmt::Formatter::debug_struct(__formatter, "Book")
+                    ::jstream::__private::core::fmt::Formatter::debug_struct(
+                            __formatter,
+                            "Book",
+                        )
                         .field(
                             "pages",
                             (&::jstream::__private::Shown(__part_0)).shown_field(),

@@ -5,7 +5,7 @@
     type_alias_bounds,
     reason = "used by the forms of other types"
 )]
-type IdRef<'b, T: ?::core::marker::Sized> = Id<T>;
+type IdRef<'b, T: ?::jstream::__private::core::marker::Sized> = Id<T>;
 #[allow(
     clippy::all,
     clippy::pedantic,
@@ -34,7 +34,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<T: ?Sized> ::jstream::__private::Transportable for Id<T> {
         type InPlace<'__b> = Id<T> where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__of @ _: &Id<T>| match __of {
                 Id { number: __part_0 @ _, of: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -53,7 +53,7 @@ const _: () = {
                             &raw const (*__of).of
                         }),
                     )
-                    .fills(::core::mem::size_of::<Self>())
+                    .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn write<'__b>(
@@ -130,13 +130,16 @@ const _: () = {
                         &raw const (*__of).of
                     }),
                 )
-                .within(::core::mem::size_of::<Self>())
+                .within(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
             __pass: &mut ::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Fault,
+        > {
             let _ = |__of @ _: &Id<T>| match __of {
                 Id { number: __part_0 @ _, of: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -147,11 +150,14 @@ const _: () = {
                 ::jstream::__private::read_own(&raw mut (*__slot).number, __pass)?;
                 ::jstream::__private::InPlace::read(&raw mut (*__slot).of, __pass)?;
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn verify(
             __slot: *const Self,
-        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Refusal,
+        > {
             let _ = |__of @ _: &Id<T>| match __of {
                 Id { number: __part_0 @ _, of: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -165,7 +171,7 @@ const _: () = {
                 }
                 unsafe {}
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
             let _ = |__of @ _: &Id<T>| match __of {
@@ -207,7 +213,7 @@ const _: () = {
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "number",
-                                ::core::mem::offset_of!(Self, number),
+                                ::jstream::__private::core::mem::offset_of!(Self, number),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).number },
@@ -215,7 +221,7 @@ const _: () = {
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "of",
-                                ::core::mem::offset_of!(Self, of),
+                                ::jstream::__private::core::mem::offset_of!(Self, of),
                                 ::jstream::__private::describe(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).of },
@@ -230,14 +236,14 @@ const _: () = {
     unsafe impl<T: ?Sized + 'static> ::jstream::__private::Covariant for Id<T> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short, T: ?Sized>(
-            __long @ _: ::core::marker::PhantomData<Id<T>>,
-        ) -> ::core::marker::PhantomData<Id<T>> {
+            __long @ _: ::jstream::__private::core::marker::PhantomData<Id<T>>,
+        ) -> ::jstream::__private::core::marker::PhantomData<Id<T>> {
             __long
         }
     };
     #[automatically_derived]
     impl<T: ?Sized> ::jstream::__private::Restore for Id<T> {
-        const IS_COPY: ::core::primitive::bool = {
+        const IS_COPY: ::jstream::__private::core::primitive::bool = {
             let _ = |__of @ _: &Id<T>| match __of {
                 Id { number: __part_0 @ _, of: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -261,7 +267,10 @@ const _: () = {
         fn restore<'__b>(
             __form @ _: &Id<T>,
             __restoring: &mut ::jstream::__private::Restoring,
-        ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
+        ) -> ::jstream::__private::core::result::Result<
+            Self,
+            ::jstream::__private::RestoreError,
+        >
         where
             Self: '__b,
         {
@@ -277,7 +286,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).is_restored();
                 }
             };
-            ::core::result::Result::Ok(
+            ::jstream::__private::core::result::Result::Ok(
                 match __form {
                     Id { number: __part_0 @ _, of: __part_1 @ _ } => {
                         Id {
@@ -304,7 +313,7 @@ const _: () = {
 ///The in-place form of [`Named`], as it is in a receive buffer.
 #[repr(C)]
 struct NamedRef<'b, T, U> {
-    name: &'b ::core::primitive::str,
+    name: &'b ::jstream::__private::core::primitive::str,
     value: U,
     of: PhantomData<T>,
 }
@@ -347,7 +356,7 @@ const _: () = {
         >
         where
             Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__of @ _: &NamedRef<'b, T, U>| match __of {
                 NamedRef {
                     name: __part_0 @ _,
@@ -376,7 +385,7 @@ const _: () = {
                             &raw const (*__of).of
                         }),
                     )
-                    .fills(::core::mem::size_of::<Self>())
+                    .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn write<'__b>(
@@ -477,13 +486,16 @@ const _: () = {
                         &raw const (*__of).of
                     }),
                 )
-                .within(::core::mem::size_of::<Self>())
+                .within(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
             __pass: &mut ::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Fault,
+        > {
             let _ = |__of @ _: &NamedRef<'b, T, U>| match __of {
                 NamedRef {
                     name: __part_0 @ _,
@@ -500,11 +512,14 @@ const _: () = {
                 ::jstream::__private::InPlace::read(&raw mut (*__slot).value, __pass)?;
                 ::jstream::__private::InPlace::read(&raw mut (*__slot).of, __pass)?;
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn verify(
             __slot: *const Self,
-        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Refusal,
+        > {
             let _ = |__of @ _: &NamedRef<'b, T, U>| match __of {
                 NamedRef {
                     name: __part_0 @ _,
@@ -524,7 +539,7 @@ const _: () = {
                 }
                 unsafe {}
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
             let _ = |__of @ _: &NamedRef<'b, T, U>| match __of {
@@ -586,7 +601,7 @@ const _: () = {
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "name",
-                                ::core::mem::offset_of!(Self, name),
+                                ::jstream::__private::core::mem::offset_of!(Self, name),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).name },
@@ -594,7 +609,7 @@ const _: () = {
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "value",
-                                ::core::mem::offset_of!(Self, value),
+                                ::jstream::__private::core::mem::offset_of!(Self, value),
                                 ::jstream::__private::describe(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).value },
@@ -602,7 +617,7 @@ const _: () = {
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "of",
-                                ::core::mem::offset_of!(Self, of),
+                                ::jstream::__private::core::mem::offset_of!(Self, of),
                                 ::jstream::__private::describe(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).of },
@@ -621,14 +636,16 @@ const _: () = {
     > ::jstream::__private::Covariant for NamedRef<'b, T, U> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short, T>(
-            __long @ _: ::core::marker::PhantomData<
+            __long @ _: ::jstream::__private::core::marker::PhantomData<
                 NamedRef<
                     'long_unless_the_type_says_invariant,
                     T,
                     &'long_unless_the_type_says_invariant (),
                 >,
             >,
-        ) -> ::core::marker::PhantomData<NamedRef<'short, T, &'short ()>> {
+        ) -> ::jstream::__private::core::marker::PhantomData<
+            NamedRef<'short, T, &'short ()>,
+        > {
             __long
         }
     };
@@ -644,7 +661,7 @@ const _: () = {
         >
         where
             Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__of @ _: &Named<T, U>| match __of {
                 Named { name: __part_0 @ _, value: __part_1 @ _, of: __part_2 @ _ } => {
                     ::jstream::__private::asked(__part_0).travels();
@@ -703,7 +720,10 @@ const _: () = {
                 <U as ::jstream::__private::Transportable>::InPlace<'__b>,
             >,
             __restoring: &mut ::jstream::__private::Restoring,
-        ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
+        ) -> ::jstream::__private::core::result::Result<
+            Self,
+            ::jstream::__private::RestoreError,
+        >
         where
             Self: '__b,
         {
@@ -721,7 +741,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_2).is_restored();
                 }
             };
-            ::core::result::Result::Ok(
+            ::jstream::__private::core::result::Result::Ok(
                 match __form {
                     NamedRef {
                         name: __part_0 @ _,

@@ -39,7 +39,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Leg {
         type InPlace<'__b> = Leg where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__of @ _: &Leg| match __of {
                 Leg {
                     price: __part_0 @ _,
@@ -68,7 +68,7 @@ const _: () = {
                             &raw const (*__of).open
                         }),
                     )
-                    .fills(::core::mem::size_of::<Self>())
+                    .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn write<'__b>(
@@ -186,13 +186,16 @@ const _: () = {
                         &raw const (*__of).open
                     }),
                 )
-                .within(::core::mem::size_of::<Self>())
+                .within(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
             __pass: &mut ::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Fault,
+        > {
             let _ = |__of @ _: &Leg| match __of {
                 Leg {
                     price: __part_0 @ _,
@@ -209,11 +212,14 @@ const _: () = {
                 ::jstream::__private::read_own(&raw mut (*__slot).quantity, __pass)?;
                 ::jstream::__private::read_own(&raw mut (*__slot).open, __pass)?;
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn verify(
             __slot: *const Self,
-        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Refusal,
+        > {
             let _ = |__of @ _: &Leg| match __of {
                 Leg {
                     price: __part_0 @ _,
@@ -233,7 +239,7 @@ const _: () = {
                 }
                 unsafe {}
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
             let _ = |__of @ _: &Leg| match __of {
@@ -292,7 +298,7 @@ const _: () = {
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "price",
-                                ::core::mem::offset_of!(Self, price),
+                                ::jstream::__private::core::mem::offset_of!(Self, price),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).price },
@@ -300,7 +306,7 @@ const _: () = {
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "quantity",
-                                ::core::mem::offset_of!(Self, quantity),
+                                ::jstream::__private::core::mem::offset_of!(Self, quantity),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).quantity },
@@ -308,7 +314,7 @@ const _: () = {
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "open",
-                                ::core::mem::offset_of!(Self, open),
+                                ::jstream::__private::core::mem::offset_of!(Self, open),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).open },
@@ -323,15 +329,15 @@ const _: () = {
     unsafe impl ::jstream::__private::Covariant for Leg {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            __long @ _: ::core::marker::PhantomData<Leg>,
-        ) -> ::core::marker::PhantomData<Leg> {
+            __long @ _: ::jstream::__private::core::marker::PhantomData<Leg>,
+        ) -> ::jstream::__private::core::marker::PhantomData<Leg> {
             __long
         }
     };
     const _: () = ::jstream::__private::assert_form::<Leg>();
     #[automatically_derived]
     impl ::jstream::__private::Restore for Leg {
-        const IS_COPY: ::core::primitive::bool = {
+        const IS_COPY: ::jstream::__private::core::primitive::bool = {
             let _ = |__of @ _: &Leg| match __of {
                 Leg {
                     price: __part_0 @ _,
@@ -368,7 +374,10 @@ const _: () = {
         fn restore<'__b>(
             __form @ _: &Leg,
             __restoring: &mut ::jstream::__private::Restoring,
-        ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
+        ) -> ::jstream::__private::core::result::Result<
+            Self,
+            ::jstream::__private::RestoreError,
+        >
         where
             Self: '__b,
         {
@@ -394,7 +403,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_2).is_restored();
                 }
             };
-            ::core::result::Result::Ok(
+            ::jstream::__private::core::result::Result::Ok(
                 match __form {
                     Leg {
                         price: __part_0 @ _,
@@ -457,10 +466,10 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Unit {
         type InPlace<'__b> = Unit where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             true
                 && ::jstream::__private::MemoryLayout::NOTHING
-                    .fills(::core::mem::size_of::<Self>())
+                    .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn write<'__b>(
@@ -485,24 +494,31 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::InPlace for Unit {
         const SHAPE: ::jstream::__private::Shape = {
-            ::jstream::__private::Shape::NOTHING.within(::core::mem::size_of::<Self>())
+            ::jstream::__private::Shape::NOTHING
+                .within(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
             __pass: &mut ::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Fault,
+        > {
             unsafe {}
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn verify(
             __slot: *const Self,
-        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Refusal,
+        > {
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {}
                 unsafe {}
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {}
         fn describe(
@@ -523,8 +539,8 @@ const _: () = {
     unsafe impl ::jstream::__private::Covariant for Unit {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            __long @ _: ::core::marker::PhantomData<Unit>,
-        ) -> ::core::marker::PhantomData<Unit> {
+            __long @ _: ::jstream::__private::core::marker::PhantomData<Unit>,
+        ) -> ::jstream::__private::core::marker::PhantomData<Unit> {
             __long
         }
     };
@@ -535,11 +551,14 @@ const _: () = {
         fn restore<'__b>(
             __form @ _: &Unit,
             __restoring: &mut ::jstream::__private::Restoring,
-        ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
+        ) -> ::jstream::__private::core::result::Result<
+            Self,
+            ::jstream::__private::RestoreError,
+        >
         where
             Self: '__b,
         {
-            ::core::result::Result::Ok(
+            ::jstream::__private::core::result::Result::Ok(
                 match __form {
                     Unit {} => Unit {},
                 },
@@ -583,7 +602,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Pair {
         type InPlace<'__b> = Pair where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__of @ _: &Pair| match __of {
                 Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -602,7 +621,7 @@ const _: () = {
                             &raw const (*__of).1
                         }),
                     )
-                    .fills(::core::mem::size_of::<Self>())
+                    .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn write<'__b>(
@@ -676,13 +695,16 @@ const _: () = {
                         &raw const (*__of).1
                     }),
                 )
-                .within(::core::mem::size_of::<Self>())
+                .within(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
             __pass: &mut ::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Fault,
+        > {
             let _ = |__of @ _: &Pair| match __of {
                 Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -693,11 +715,14 @@ const _: () = {
                 ::jstream::__private::read_own(&raw mut (*__slot).0, __pass)?;
                 ::jstream::__private::read_own(&raw mut (*__slot).1, __pass)?;
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn verify(
             __slot: *const Self,
-        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Refusal,
+        > {
             let _ = |__of @ _: &Pair| match __of {
                 Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -711,7 +736,7 @@ const _: () = {
                 }
                 unsafe {}
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
             let _ = |__of @ _: &Pair| match __of {
@@ -753,7 +778,7 @@ const _: () = {
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "0",
-                                ::core::mem::offset_of!(Self, 0),
+                                ::jstream::__private::core::mem::offset_of!(Self, 0),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).0 },
@@ -761,7 +786,7 @@ const _: () = {
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "1",
-                                ::core::mem::offset_of!(Self, 1),
+                                ::jstream::__private::core::mem::offset_of!(Self, 1),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).1 },
@@ -776,15 +801,15 @@ const _: () = {
     unsafe impl ::jstream::__private::Covariant for Pair {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            __long @ _: ::core::marker::PhantomData<Pair>,
-        ) -> ::core::marker::PhantomData<Pair> {
+            __long @ _: ::jstream::__private::core::marker::PhantomData<Pair>,
+        ) -> ::jstream::__private::core::marker::PhantomData<Pair> {
             __long
         }
     };
     const _: () = ::jstream::__private::assert_form::<Pair>();
     #[automatically_derived]
     impl ::jstream::__private::Restore for Pair {
-        const IS_COPY: ::core::primitive::bool = {
+        const IS_COPY: ::jstream::__private::core::primitive::bool = {
             let _ = |__of @ _: &Pair| match __of {
                 Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
@@ -808,7 +833,10 @@ const _: () = {
         fn restore<'__b>(
             __form @ _: &Pair,
             __restoring: &mut ::jstream::__private::Restoring,
-        ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
+        ) -> ::jstream::__private::core::result::Result<
+            Self,
+            ::jstream::__private::RestoreError,
+        >
         where
             Self: '__b,
         {
@@ -824,7 +852,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).is_restored();
                 }
             };
-            ::core::result::Result::Ok(
+            ::jstream::__private::core::result::Result::Ok(
                 match __form {
                     Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
                         Pair {

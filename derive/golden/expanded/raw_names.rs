@@ -34,7 +34,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> crate::r#mod::jstream::__private::Transportable for r#struct<'b> {
         type InPlace<'__b> = r#struct<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: crate::r#mod::jstream::__private::core::primitive::bool = {
             let _ = |__of @ _: &r#struct<'b>| match __of {
                 r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } => {
                     crate::r#mod::jstream::__private::asked(__part_0)
@@ -55,7 +55,9 @@ const _: () = {
                             &raw const (*__of).r#fn
                         }),
                     )
-                    .fills(::core::mem::size_of::<Self>())
+                    .fills(
+                        crate::r#mod::jstream::__private::core::mem::size_of::<Self>(),
+                    )
         };
         #[inline(always)]
         unsafe fn write<'__b>(
@@ -135,13 +137,16 @@ const _: () = {
                         &raw const (*__of).r#fn
                     }),
                 )
-                .within(::core::mem::size_of::<Self>())
+                .within(crate::r#mod::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
             __pass: &mut crate::r#mod::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<(), crate::r#mod::jstream::__private::Fault> {
+        ) -> crate::r#mod::jstream::__private::core::result::Result<
+            (),
+            crate::r#mod::jstream::__private::Fault,
+        > {
             let _ = |__of @ _: &r#struct<'b>| match __of {
                 r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } => {
                     crate::r#mod::jstream::__private::asked(__part_0)
@@ -160,11 +165,14 @@ const _: () = {
                     __pass,
                 )?;
             }
-            ::core::result::Result::Ok(())
+            crate::r#mod::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn verify(
             __slot: *const Self,
-        ) -> ::core::result::Result<(), crate::r#mod::jstream::__private::Refusal> {
+        ) -> crate::r#mod::jstream::__private::core::result::Result<
+            (),
+            crate::r#mod::jstream::__private::Refusal,
+        > {
             let _ = |__of @ _: &r#struct<'b>| match __of {
                 r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } => {
                     crate::r#mod::jstream::__private::asked(__part_0)
@@ -184,7 +192,7 @@ const _: () = {
                 }
                 unsafe {}
             }
-            ::core::result::Result::Ok(())
+            crate::r#mod::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn trace(
             __slot: *const Self,
@@ -239,7 +247,9 @@ const _: () = {
                         crate::r#mod::jstream::__private::list([
                             crate::r#mod::jstream::__private::FieldInfo::new(
                                 "type",
-                                ::core::mem::offset_of!(Self, r#type),
+                                crate::r#mod::jstream::__private::core::mem::offset_of!(
+                                    Self, r#type
+                                ),
                                 crate::r#mod::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).r#type },
@@ -247,7 +257,9 @@ const _: () = {
                             ),
                             crate::r#mod::jstream::__private::FieldInfo::new(
                                 "fn",
-                                ::core::mem::offset_of!(Self, r#fn),
+                                crate::r#mod::jstream::__private::core::mem::offset_of!(
+                                    Self, r#fn
+                                ),
                                 crate::r#mod::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).r#fn },
@@ -262,10 +274,12 @@ const _: () = {
     unsafe impl<'b> crate::r#mod::jstream::__private::Covariant for r#struct<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            __long @ _: ::core::marker::PhantomData<
+            __long @ _: crate::r#mod::jstream::__private::core::marker::PhantomData<
                 r#struct<'long_unless_the_type_says_invariant>,
             >,
-        ) -> ::core::marker::PhantomData<r#struct<'short>> {
+        ) -> crate::r#mod::jstream::__private::core::marker::PhantomData<
+            r#struct<'short>,
+        > {
             __long
         }
     };
@@ -299,7 +313,7 @@ const _: () = {
         shield as __slot, shield as __start, shield as __tag, shield as __trace,
         shield as __value,
     };
-    const __TAG_0: ::core::primitive::u8 = 0;
+    const __TAG_0: ::jstream::__private::core::primitive::u8 = 0;
     const _: () = {
         fn same_types(__of @ _: &mut r#enum) {
             match __of {
@@ -310,8 +324,8 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for r#enum {
         type InPlace<'__b> = r#enum where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = { true };
-        const OPTION_IS_MEMORY: ::core::primitive::bool = <Self as ::jstream::__private::InPlace>::OPTION_SHAPE
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = { true };
+        const OPTION_IS_MEMORY: ::jstream::__private::core::primitive::bool = <Self as ::jstream::__private::InPlace>::OPTION_SHAPE
             .most_as_is()
             .is_some();
         #[inline]
@@ -322,7 +336,11 @@ const _: () = {
         ) {
             match self {
                 r#enum::r#impl {} => {
-                    unsafe { __slot.cast::<::core::primitive::u8>().write(__TAG_0) };
+                    unsafe {
+                        __slot
+                            .cast::<::jstream::__private::core::primitive::u8>()
+                            .write(__TAG_0)
+                    };
                 }
             }
         }
@@ -331,15 +349,24 @@ const _: () = {
     unsafe impl ::jstream::__private::InPlace for r#enum {
         const SHAPE: ::jstream::__private::Shape = {
             {
-                ::core::assert!(
-                    ::core::mem::size_of:: < Self > () == ::core::mem::size_of:: <
-                    ::core::primitive::u8 > (),
+                ::jstream::__private::core::assert!(
+                    ::jstream::__private::core::mem::size_of:: < Self > () ==
+                    ::jstream::__private::core::mem::size_of:: <
+                    ::jstream::__private::core::primitive::u8 > (),
                     "this fieldless enum is not one byte large: add `#[repr(u8)]`, or a larger integer"
                 );
-                let mut __value = ::core::mem::MaybeUninit::<Self>::uninit();
+                let mut __value = ::jstream::__private::core::mem::MaybeUninit::<
+                    Self,
+                >::uninit();
                 let __start = __value.as_mut_ptr();
-                unsafe { ::core::ptr::write_bytes(__start, 0xa5, 1) };
-                unsafe { __start.cast::<::core::primitive::u8>().write(__TAG_0) };
+                unsafe {
+                    ::jstream::__private::core::ptr::write_bytes(__start, 0xa5, 1)
+                };
+                unsafe {
+                    __start
+                        .cast::<::jstream::__private::core::primitive::u8>()
+                        .write(__TAG_0)
+                };
                 let __meant = unsafe {
                     match *__start {
                         r#enum::r#impl {} => true,
@@ -350,10 +377,12 @@ const _: () = {
                         _ => false,
                     }
                 };
-                ::core::assert!(__meant, "the enum is not laid out as its `repr` says");
+                ::jstream::__private::core::assert!(
+                    __meant, "the enum is not laid out as its `repr` says"
+                );
                 ::jstream::__private::fieldless(
-                    ::core::mem::size_of::<Self>(),
-                    [__TAG_0 as ::core::primitive::i128],
+                    ::jstream::__private::core::mem::size_of::<Self>(),
+                    [__TAG_0 as ::jstream::__private::core::primitive::i128],
                 )
             }
         };
@@ -361,17 +390,22 @@ const _: () = {
         unsafe fn read(
             __slot: *mut Self,
             __pass: &mut ::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Fault,
+        > {
             const {
-                ::core::assert!(
+                ::jstream::__private::core::assert!(
                     ! < Self as ::jstream::__private::InPlace > ::SHAPE.plain
                 )
             };
-            let __tag = unsafe { __slot.cast::<::core::primitive::u8>().read() };
+            let __tag = unsafe {
+                __slot.cast::<::jstream::__private::core::primitive::u8>().read()
+            };
             match __tag {
                 __TAG_0 => {}
                 _ => {
-                    return ::core::result::Result::Err(
+                    return ::jstream::__private::core::result::Result::Err(
                         ::jstream::__private::Fault::new(
                             __slot,
                             ::jstream::__private::FaultKind::Invalid,
@@ -379,26 +413,33 @@ const _: () = {
                     );
                 }
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn verify(
             __slot: *const Self,
-        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Refusal,
+        > {
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
-                let __tag = unsafe { __slot.cast::<::core::primitive::u8>().read() };
+                let __tag = unsafe {
+                    __slot.cast::<::jstream::__private::core::primitive::u8>().read()
+                };
                 match __tag {
                     __TAG_0 => {}
                     _ => {}
                 }
                 unsafe {}
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
             if __trace.hit(__slot) {
                 return;
             }
-            let __tag = unsafe { __slot.cast::<::core::primitive::u8>().read() };
+            let __tag = unsafe {
+                __slot.cast::<::jstream::__private::core::primitive::u8>().read()
+            };
             match __tag {
                 __TAG_0 => {}
                 _ => {}
@@ -413,11 +454,13 @@ const _: () = {
                 >(
                     "enum",
                     |__schema| ::jstream::__private::Kind::Enum {
-                        tag: ::core::mem::size_of::<::core::primitive::u8>(),
+                        tag: ::jstream::__private::core::mem::size_of::<
+                            ::jstream::__private::core::primitive::u8,
+                        >(),
                         variants: ::jstream::__private::list([
                             ::jstream::__private::VariantInfo::new(
                                 "impl",
-                                __TAG_0 as ::core::primitive::i128,
+                                __TAG_0 as ::jstream::__private::core::primitive::i128,
                                 ::jstream::__private::list([]),
                             ),
                         ]),
@@ -429,8 +472,8 @@ const _: () = {
     unsafe impl ::jstream::__private::Covariant for r#enum {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            __long @ _: ::core::marker::PhantomData<r#enum>,
-        ) -> ::core::marker::PhantomData<r#enum> {
+            __long @ _: ::jstream::__private::core::marker::PhantomData<r#enum>,
+        ) -> ::jstream::__private::core::marker::PhantomData<r#enum> {
             __long
         }
     };
@@ -441,11 +484,14 @@ const _: () = {
         fn restore<'__b>(
             __form @ _: &r#enum,
             __restoring: &mut ::jstream::__private::Restoring,
-        ) -> ::core::result::Result<Self, ::jstream::__private::RestoreError>
+        ) -> ::jstream::__private::core::result::Result<
+            Self,
+            ::jstream::__private::RestoreError,
+        >
         where
             Self: '__b,
         {
-            ::core::result::Result::Ok(
+            ::jstream::__private::core::result::Result::Ok(
                 match __form {
                     r#enum::r#impl {} => r#enum::r#impl {},
                 },

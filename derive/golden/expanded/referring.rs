@@ -21,30 +21,30 @@ const _: () = {
             ),
             (<Option<Remote<dyn Listener>> as ::jstream_rmi::Passed>::Wire,),
         );
-        fn describe(__text: &mut ::std::string::String) {
-            ::std::string::String::push_str(__text, "Guest{");
-            ::std::string::String::push_str(__text, "name");
-            ::std::string::String::push(__text, ',');
-            ::std::string::String::push_str(__text, "listener");
+        fn describe(__text: &mut ::jstream_rmi::__private::std::string::String) {
+            ::jstream_rmi::__private::std::string::String::push_str(__text, "Guest{");
+            ::jstream_rmi::__private::std::string::String::push_str(__text, "name");
+            ::jstream_rmi::__private::std::string::String::push(__text, ',');
+            ::jstream_rmi::__private::std::string::String::push_str(__text, "listener");
             <Remote<dyn Listener> as ::jstream_rmi::Passed>::describe(__text);
-            ::std::string::String::push(__text, ',');
-            ::std::string::String::push_str(__text, "type");
-            ::std::string::String::push(__text, ',');
-            ::std::string::String::push_str(__text, "friends");
+            ::jstream_rmi::__private::std::string::String::push(__text, ',');
+            ::jstream_rmi::__private::std::string::String::push_str(__text, "type");
+            ::jstream_rmi::__private::std::string::String::push(__text, ',');
+            ::jstream_rmi::__private::std::string::String::push_str(__text, "friends");
             <Vec<Referring<Friend>> as ::jstream_rmi::Passed>::describe(__text);
-            ::std::string::String::push(__text, ',');
-            ::std::string::String::push_str(__text, "a");
-            ::std::string::String::push(__text, ',');
-            ::std::string::String::push_str(__text, "b");
-            ::std::string::String::push(__text, ',');
-            ::std::string::String::push_str(__text, "c");
-            ::std::string::String::push(__text, ',');
-            ::std::string::String::push_str(__text, "d");
-            ::std::string::String::push(__text, ',');
-            ::std::string::String::push_str(__text, "last");
+            ::jstream_rmi::__private::std::string::String::push(__text, ',');
+            ::jstream_rmi::__private::std::string::String::push_str(__text, "a");
+            ::jstream_rmi::__private::std::string::String::push(__text, ',');
+            ::jstream_rmi::__private::std::string::String::push_str(__text, "b");
+            ::jstream_rmi::__private::std::string::String::push(__text, ',');
+            ::jstream_rmi::__private::std::string::String::push_str(__text, "c");
+            ::jstream_rmi::__private::std::string::String::push(__text, ',');
+            ::jstream_rmi::__private::std::string::String::push_str(__text, "d");
+            ::jstream_rmi::__private::std::string::String::push(__text, ',');
+            ::jstream_rmi::__private::std::string::String::push_str(__text, "last");
             <Option<Remote<dyn Listener>> as ::jstream_rmi::Passed>::describe(__text);
-            ::std::string::String::push(__text, ',');
-            ::std::string::String::push(__text, '}');
+            ::jstream_rmi::__private::std::string::String::push(__text, ',');
+            ::jstream_rmi::__private::std::string::String::push(__text, '}');
         }
         fn give(
             self,
@@ -92,7 +92,10 @@ const _: () = {
                 <Self as ::jstream_rmi::Passed>::Wire,
             >,
             __taking: &::jstream_rmi::__private::Taking,
-        ) -> ::core::result::Result<Self, ::jstream_rmi::__private::Unfit> {
+        ) -> ::jstream_rmi::__private::core::result::Result<
+            Self,
+            ::jstream_rmi::__private::Unfit,
+        > {
             match __form {
                 (
                     (
@@ -137,7 +140,7 @@ const _: () = {
                     let __field_7 @ _ = ::jstream_rmi::__private::owned::<
                         u8,
                     >(__field_7)?;
-                    ::core::result::Result::Ok(Self {
+                    ::jstream_rmi::__private::core::result::Result::Ok(Self {
                         name: __field_0,
                         listener: __field_1,
                         r#type: __field_2,
@@ -162,14 +165,14 @@ const _: () = {
     #[automatically_derived]
     impl my::rmi::Passed for Friend {
         type Wire = ((<Remote<dyn Listener> as my::rmi::Passed>::Wire, u64),);
-        fn describe(__text: &mut ::std::string::String) {
-            ::std::string::String::push_str(__text, "Friend{");
-            ::std::string::String::push_str(__text, "0");
+        fn describe(__text: &mut my::rmi::__private::std::string::String) {
+            my::rmi::__private::std::string::String::push_str(__text, "Friend{");
+            my::rmi::__private::std::string::String::push_str(__text, "0");
             <Remote<dyn Listener> as my::rmi::Passed>::describe(__text);
-            ::std::string::String::push(__text, ',');
-            ::std::string::String::push_str(__text, "1");
-            ::std::string::String::push(__text, ',');
-            ::std::string::String::push(__text, '}');
+            my::rmi::__private::std::string::String::push(__text, ',');
+            my::rmi::__private::std::string::String::push_str(__text, "1");
+            my::rmi::__private::std::string::String::push(__text, ',');
+            my::rmi::__private::std::string::String::push(__text, '}');
         }
         fn give(
             self,
@@ -191,7 +194,7 @@ const _: () = {
         fn take(
             __form: &my::rmi::__private::Form<'_, <Self as my::rmi::Passed>::Wire>,
             __taking: &my::rmi::__private::Taking,
-        ) -> ::core::result::Result<Self, my::rmi::__private::Unfit> {
+        ) -> my::rmi::__private::core::result::Result<Self, my::rmi::__private::Unfit> {
             match __form {
                 ((__field_0 @ _, __field_1 @ _),) => {
                     let __field_0 @ _ = <Remote<
@@ -199,7 +202,10 @@ const _: () = {
                     > as my::rmi::Passed>::take(__field_0, __taking);
                     let __field_0 @ _ = __field_0?;
                     let __field_1 @ _ = my::rmi::__private::owned::<u64>(__field_1)?;
-                    ::core::result::Result::Ok(Self { 0: __field_0, 1: __field_1 })
+                    my::rmi::__private::core::result::Result::Ok(Self {
+                        0: __field_0,
+                        1: __field_1,
+                    })
                 }
             }
         }
@@ -213,9 +219,9 @@ const _: () = {
     };
     #[automatically_derived]
     impl ::jstream_rmi::Passed for Notice {
-        type Wire = ::core::result::Result<
+        type Wire = ::jstream_rmi::__private::core::result::Result<
             (),
-            ::core::result::Result<
+            ::jstream_rmi::__private::core::result::Result<
                 ((<Remote<dyn Listener> as ::jstream_rmi::Passed>::Wire, u8),),
                 (
                     (
@@ -225,36 +231,36 @@ const _: () = {
                 ),
             >,
         >;
-        fn describe(__text: &mut ::std::string::String) {
-            ::std::string::String::push_str(__text, "Notice|{");
-            ::std::string::String::push_str(__text, "None{");
-            ::std::string::String::push(__text, '}');
-            ::std::string::String::push_str(__text, "One{");
-            ::std::string::String::push_str(__text, "0");
+        fn describe(__text: &mut ::jstream_rmi::__private::std::string::String) {
+            ::jstream_rmi::__private::std::string::String::push_str(__text, "Notice|{");
+            ::jstream_rmi::__private::std::string::String::push_str(__text, "None{");
+            ::jstream_rmi::__private::std::string::String::push(__text, '}');
+            ::jstream_rmi::__private::std::string::String::push_str(__text, "One{");
+            ::jstream_rmi::__private::std::string::String::push_str(__text, "0");
             <Remote<dyn Listener> as ::jstream_rmi::Passed>::describe(__text);
-            ::std::string::String::push(__text, ',');
-            ::std::string::String::push_str(__text, "1");
-            ::std::string::String::push(__text, ',');
-            ::std::string::String::push(__text, '}');
-            ::std::string::String::push_str(__text, "Some{");
-            ::std::string::String::push_str(__text, "all");
+            ::jstream_rmi::__private::std::string::String::push(__text, ',');
+            ::jstream_rmi::__private::std::string::String::push_str(__text, "1");
+            ::jstream_rmi::__private::std::string::String::push(__text, ',');
+            ::jstream_rmi::__private::std::string::String::push(__text, '}');
+            ::jstream_rmi::__private::std::string::String::push_str(__text, "Some{");
+            ::jstream_rmi::__private::std::string::String::push_str(__text, "all");
             <[Remote<dyn Listener>; 2] as ::jstream_rmi::Passed>::describe(__text);
-            ::std::string::String::push(__text, ',');
-            ::std::string::String::push_str(__text, "for");
+            ::jstream_rmi::__private::std::string::String::push(__text, ',');
+            ::jstream_rmi::__private::std::string::String::push_str(__text, "for");
             <Referring<Friend> as ::jstream_rmi::Passed>::describe(__text);
-            ::std::string::String::push(__text, ',');
-            ::std::string::String::push(__text, '}');
-            ::std::string::String::push(__text, '}');
+            ::jstream_rmi::__private::std::string::String::push(__text, ',');
+            ::jstream_rmi::__private::std::string::String::push(__text, '}');
+            ::jstream_rmi::__private::std::string::String::push(__text, '}');
         }
         fn give(
             self,
             __giving: &mut ::jstream_rmi::__private::Giving,
         ) -> <Self as ::jstream_rmi::Passed>::Wire {
             match self {
-                Self::None {} => ::core::result::Result::Ok(()),
+                Self::None {} => ::jstream_rmi::__private::core::result::Result::Ok(()),
                 Self::One { 0: __field_0 @ _, 1: __field_1 @ _ } => {
-                    ::core::result::Result::Err(
-                        ::core::result::Result::Ok((
+                    ::jstream_rmi::__private::core::result::Result::Err(
+                        ::jstream_rmi::__private::core::result::Result::Ok((
                             (
                                 <Remote<
                                     dyn Listener,
@@ -265,8 +271,8 @@ const _: () = {
                     )
                 }
                 Self::Some { all: __field_0 @ _, r#for: __field_1 @ _ } => {
-                    ::core::result::Result::Err(
-                        ::core::result::Result::Err((
+                    ::jstream_rmi::__private::core::result::Result::Err(
+                        ::jstream_rmi::__private::core::result::Result::Err((
                             (
                                 <[Remote<
                                     dyn Listener,
@@ -286,13 +292,18 @@ const _: () = {
                 <Self as ::jstream_rmi::Passed>::Wire,
             >,
             __taking: &::jstream_rmi::__private::Taking,
-        ) -> ::core::result::Result<Self, ::jstream_rmi::__private::Unfit> {
+        ) -> ::jstream_rmi::__private::core::result::Result<
+            Self,
+            ::jstream_rmi::__private::Unfit,
+        > {
             match __form {
-                ::core::result::Result::Ok(()) => {
-                    ::core::result::Result::Ok(Self::None {})
+                ::jstream_rmi::__private::core::result::Result::Ok(()) => {
+                    ::jstream_rmi::__private::core::result::Result::Ok(Self::None {})
                 }
-                ::core::result::Result::Err(
-                    ::core::result::Result::Ok(((__field_0 @ _, __field_1 @ _),)),
+                ::jstream_rmi::__private::core::result::Result::Err(
+                    ::jstream_rmi::__private::core::result::Result::Ok(
+                        ((__field_0 @ _, __field_1 @ _),),
+                    ),
                 ) => {
                     let __field_0 @ _ = <Remote<
                         dyn Listener,
@@ -301,13 +312,15 @@ const _: () = {
                     let __field_1 @ _ = ::jstream_rmi::__private::owned::<
                         u8,
                     >(__field_1)?;
-                    ::core::result::Result::Ok(Self::One {
+                    ::jstream_rmi::__private::core::result::Result::Ok(Self::One {
                         0: __field_0,
                         1: __field_1,
                     })
                 }
-                ::core::result::Result::Err(
-                    ::core::result::Result::Err(((__field_0 @ _, __field_1 @ _),)),
+                ::jstream_rmi::__private::core::result::Result::Err(
+                    ::jstream_rmi::__private::core::result::Result::Err(
+                        ((__field_0 @ _, __field_1 @ _),),
+                    ),
                 ) => {
                     let __field_0 @ _ = <[Remote<
                         dyn Listener,
@@ -317,7 +330,7 @@ const _: () = {
                     > as ::jstream_rmi::Passed>::take(__field_1, __taking);
                     let __field_0 @ _ = __field_0?;
                     let __field_1 @ _ = __field_1?;
-                    ::core::result::Result::Ok(Self::Some {
+                    ::jstream_rmi::__private::core::result::Result::Ok(Self::Some {
                         all: __field_0,
                         r#for: __field_1,
                     })

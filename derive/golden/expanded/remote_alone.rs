@@ -1,4 +1,4 @@
-pub trait Ledger: ::core::marker::Send + ::core::marker::Sync + 'static {
+pub trait Ledger: ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static {
     fn add<'call>(
         &'call mut self,
         n: u64,
@@ -14,11 +14,11 @@ pub trait Ledger: ::core::marker::Send + ::core::marker::Sync + 'static {
     fn __in_place_add<'call>(
         &'call mut self,
         n: u64,
-    ) -> impl ::core::future::Future<
+    ) -> impl ::jstream_rmi::__private::core::future::Future<
         Output = Result<u64, Full>,
-    > + ::core::marker::Send + 'call
+    > + ::jstream_rmi::__private::core::marker::Send + 'call
     where
-        Self: ::core::marker::Sized,
+        Self: ::jstream_rmi::__private::core::marker::Sized,
     {
         Self::add(self, n)
     }
@@ -34,20 +34,23 @@ const _: () = {
     #[allow(unused_imports, reason = "hides constants of these names")]
     use ::jstream_rmi::__private::{shield as __formatter, shield as __object};
     #[automatically_derived]
-    impl ::core::clone::Clone for LedgerStub {
+    impl ::jstream_rmi::__private::core::clone::Clone for LedgerStub {
         fn clone(&self) -> Self {
             Self {
-                object: ::core::clone::Clone::clone(&self.object),
+                object: ::jstream_rmi::__private::core::clone::Clone::clone(&self.object),
             }
         }
     }
     #[automatically_derived]
-    impl ::core::fmt::Debug for LedgerStub {
+    impl ::jstream_rmi::__private::core::fmt::Debug for LedgerStub {
         fn fmt(
             &self,
-            __formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
-            ::core::fmt::Formatter::debug_struct(__formatter, "LedgerStub")
+            __formatter: &mut ::jstream_rmi::__private::core::fmt::Formatter<'_>,
+        ) -> ::jstream_rmi::__private::core::fmt::Result {
+            ::jstream_rmi::__private::core::fmt::Formatter::debug_struct(
+                    __formatter,
+                    "LedgerStub",
+                )
                 .field("object", &self.object)
                 .finish()
         }
@@ -87,7 +90,7 @@ const _: () = {
         ///
         ///Sends the call. Wait for the returned value to get the result.
         pub fn add(&self, n: u64) -> ::jstream_rmi::Call<Result<u64, Full>> {
-            let _ = ::core::option::Option::None::<
+            let _ = ::jstream_rmi::__private::core::option::Option::None::<
                 ::jstream_rmi::Call<Result<u64, Full>>,
             >;
             let _ = ::jstream_rmi::__private::Method::new::<(), Result<u64, Full>>;
@@ -100,14 +103,16 @@ const _: () = {
                     Result<u64, Full>,
                 >(
                     <dyn Ledger as ::jstream_rmi::Remotable>::interface(),
-                    __Method::add as ::core::primitive::usize,
+                    __Method::add as ::jstream_rmi::__private::core::primitive::usize,
                     __arguments,
                 )
         }
         ///
         ///Sends the call. Wait for the returned value to get the result.
         pub fn sum(&self) -> ::jstream_rmi::Call<u64> {
-            let _ = ::core::option::Option::None::<::jstream_rmi::Call<u64>>;
+            let _ = ::jstream_rmi::__private::core::option::Option::None::<
+                ::jstream_rmi::Call<u64>,
+            >;
             let _ = ::jstream_rmi::__private::Method::new::<(), u64>;
             let _ = ::jstream_rmi::__private::Method::new::<(), ()>;
             let __object = &self.object;
@@ -118,7 +123,7 @@ const _: () = {
                     u64,
                 >(
                     <dyn Ledger as ::jstream_rmi::Remotable>::interface(),
-                    __Method::sum as ::core::primitive::usize,
+                    __Method::sum as ::jstream_rmi::__private::core::primitive::usize,
                     __arguments,
                 )
         }
@@ -128,14 +133,17 @@ const _: () = {
         pub fn note(
             &self,
             text: &str,
-        ) -> ::core::result::Result<(), ::jstream_rmi::CallError> {
+        ) -> ::jstream_rmi::__private::core::result::Result<
+            (),
+            ::jstream_rmi::CallError,
+        > {
             let _ = ::jstream_rmi::__private::Method::new::<(&'static str,), ()>;
             let __object = &self.object;
             let __arguments = &(text,);
             __object
                 .send(
                     <dyn Ledger as ::jstream_rmi::Remotable>::interface(),
-                    __Method::note as ::core::primitive::usize,
+                    __Method::note as ::jstream_rmi::__private::core::primitive::usize,
                     __arguments,
                 )
         }
@@ -145,14 +153,16 @@ const _: () = {
         type Stub = LedgerStub;
         const NAME: &'static str = "Ledger";
         fn interface() -> &'static ::jstream_rmi::Interface {
-            static __INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
+            static __INTERFACE: ::jstream_rmi::__private::std::sync::OnceLock<
+                ::jstream_rmi::Interface,
+            > = ::jstream_rmi::__private::std::sync::OnceLock::new();
             __INTERFACE
                 .get_or_init(|| {
                     ::jstream_rmi::Interface::new(
                         "Ledger",
                         ::jstream_rmi::__private::list([
                             {
-                                let _ = ::core::option::Option::None::<
+                                let _ = ::jstream_rmi::__private::core::option::Option::None::<
                                     ::jstream_rmi::Call<Result<u64, Full>>,
                                 >;
                                 let _ = ::jstream_rmi::__private::Method::new::<
@@ -172,7 +182,7 @@ const _: () = {
                                 )
                             },
                             {
-                                let _ = ::core::option::Option::None::<
+                                let _ = ::jstream_rmi::__private::core::option::Option::None::<
                                     ::jstream_rmi::Call<u64>,
                                 >;
                                 let _ = ::jstream_rmi::__private::Method::new::<(), u64>;
@@ -202,17 +212,17 @@ const _: () = {
         fn add<'call>(
             &'call mut self,
             __argument_0: u64,
-        ) -> impl ::core::future::Future<
+        ) -> impl ::jstream_rmi::__private::core::future::Future<
             Output = Result<u64, Full>,
-        > + ::core::marker::Send + 'call;
+        > + ::jstream_rmi::__private::core::marker::Send + 'call;
     }
     impl<__Object: Ledger> __InPlace for __Object {
         fn add<'call>(
             &'call mut self,
             __argument_0: u64,
-        ) -> impl ::core::future::Future<
+        ) -> impl ::jstream_rmi::__private::core::future::Future<
             Output = Result<u64, Full>,
-        > + ::core::marker::Send + 'call {
+        > + ::jstream_rmi::__private::core::marker::Send + 'call {
             <Self as Ledger>::__in_place_add(self, __argument_0)
         }
     }
@@ -220,37 +230,43 @@ const _: () = {
         fn add<'call>(
             &'call mut self,
             __argument_0: u64,
-        ) -> impl ::core::future::Future<
+        ) -> impl ::jstream_rmi::__private::core::future::Future<
             Output = Result<u64, Full>,
-        > + ::core::marker::Send + 'call {
+        > + ::jstream_rmi::__private::core::marker::Send + 'call {
             <Self as Ledger>::add(self, __argument_0)
         }
     }
     #[automatically_derived]
-    impl<__Object: __InPlace + ?::core::marker::Sized> ::jstream_rmi::Skeleton<__Object>
-    for dyn Ledger {
+    impl<
+        __Object: __InPlace + ?::jstream_rmi::__private::core::marker::Sized,
+    > ::jstream_rmi::Skeleton<__Object> for dyn Ledger {
         type Holder = ::jstream_rmi::Exclusive<__Object>;
         fn call(
             __object: &::jstream_rmi::Exclusive<__Object>,
-            __method: ::core::primitive::usize,
+            __method: ::jstream_rmi::__private::core::primitive::usize,
             __call: &mut ::jstream_rmi::__private::Incoming,
-        ) -> ::core::result::Result<
-            ::core::primitive::bool,
+        ) -> ::jstream_rmi::__private::core::result::Result<
+            ::jstream_rmi::__private::core::primitive::bool,
             ::jstream_rmi::__private::Failed,
         > {
             match __method {
-                _ => ::core::result::Result::Ok(false),
+                _ => ::jstream_rmi::__private::core::result::Result::Ok(false),
             }
         }
         async fn run(
             __object: ::jstream_rmi::Exclusive<__Object>,
-            __method: ::core::primitive::usize,
+            __method: ::jstream_rmi::__private::core::primitive::usize,
             __call: ::jstream_rmi::__private::Incoming,
-        ) -> ::core::result::Result<(), ::jstream_rmi::__private::Failed> {
+        ) -> ::jstream_rmi::__private::core::result::Result<
+            (),
+            ::jstream_rmi::__private::Failed,
+        > {
             match __method {
-                _ if __method == __Method::add as ::core::primitive::usize => {
+                _ if __method
+                    == __Method::add
+                        as ::jstream_rmi::__private::core::primitive::usize => {
                     let mut __object = ::jstream_rmi::Exclusive::write(&__object).await;
-                    let _ = ::core::option::Option::None::<
+                    let _ = ::jstream_rmi::__private::core::option::Option::None::<
                         ::jstream_rmi::Call<Result<u64, Full>>,
                     >;
                     let _ = ::jstream_rmi::__private::Method::new::<
@@ -271,9 +287,13 @@ const _: () = {
                         .await;
                     __answer.reply(&__result)
                 }
-                _ if __method == __Method::sum as ::core::primitive::usize => {
+                _ if __method
+                    == __Method::sum
+                        as ::jstream_rmi::__private::core::primitive::usize => {
                     let __object = ::jstream_rmi::Exclusive::read(&__object).await;
-                    let _ = ::core::option::Option::None::<::jstream_rmi::Call<u64>>;
+                    let _ = ::jstream_rmi::__private::core::option::Option::None::<
+                        ::jstream_rmi::Call<u64>,
+                    >;
                     let _ = ::jstream_rmi::__private::Method::new::<(), u64>;
                     let _ = ::jstream_rmi::__private::Method::new::<(), ()>;
                     let (__message, mut __answer) = __call.into_parts();
@@ -286,7 +306,9 @@ const _: () = {
                         },
                     )
                 }
-                _ if __method == __Method::note as ::core::primitive::usize => {
+                _ if __method
+                    == __Method::note
+                        as ::jstream_rmi::__private::core::primitive::usize => {
                     let mut __object = ::jstream_rmi::Exclusive::write(&__object).await;
                     let _ = ::jstream_rmi::__private::Method::new::<(&'static str,), ()>;
                     let (__message, mut __answer) = __call.into_parts();
@@ -307,7 +329,7 @@ const _: () = {
                     )
                 }
                 _ => {
-                    ::core::result::Result::Err(
+                    ::jstream_rmi::__private::core::result::Result::Err(
                         ::jstream_rmi::__private::Failed::UnknownMethod,
                     )
                 }
@@ -316,26 +338,29 @@ const _: () = {
     }
 };
 ///A mock of [`Ledger`] for tests: its `expect_` methods set what each method does.
-#[derive(::core::fmt::Debug)]
+#[derive(::jstream_rmi::__private::core::fmt::Debug)]
 #[allow(dead_code, non_snake_case, reason = "a test may use only a part")]
 pub struct LedgerMock {
     method_add: ::jstream_rmi::mock::Expectation<
-        dyn ::core::ops::Fn(
+        dyn ::jstream_rmi::__private::core::ops::Fn(
             u64,
-        ) -> Result<u64, Full> + ::core::marker::Send + ::core::marker::Sync + 'static,
+        ) -> Result<
+                u64,
+                Full,
+            > + ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static,
     >,
     method_sum: ::jstream_rmi::mock::Expectation<
-        dyn ::core::ops::Fn(
-        ) -> u64 + ::core::marker::Send + ::core::marker::Sync + 'static,
+        dyn ::jstream_rmi::__private::core::ops::Fn(
+        ) -> u64 + ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static,
     >,
     method_note: ::jstream_rmi::mock::Expectation<
-        dyn ::core::ops::Fn(
+        dyn ::jstream_rmi::__private::core::ops::Fn(
             &str,
-        ) -> () + ::core::marker::Send + ::core::marker::Sync + 'static,
+        ) -> () + ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static,
     >,
 }
 #[automatically_derived]
-impl ::core::default::Default for LedgerMock {
+impl ::jstream_rmi::__private::core::default::Default for LedgerMock {
     fn default() -> Self {
         Self {
             method_add: ::jstream_rmi::mock::Expectation::new("Ledger::add"),
@@ -369,56 +394,59 @@ const _: () = {
         ///Sets the function that `add` calls from now on.
         pub fn expect_add(
             &self,
-            __answer: impl ::core::ops::Fn(
+            __answer: impl ::jstream_rmi::__private::core::ops::Fn(
                 u64,
             ) -> Result<
                     u64,
                     Full,
-                > + ::core::marker::Send + ::core::marker::Sync + 'static,
+                > + ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static,
         ) -> &::jstream_rmi::mock::Expectation<
-            dyn ::core::ops::Fn(
+            dyn ::jstream_rmi::__private::core::ops::Fn(
                 u64,
             ) -> Result<
                     u64,
                     Full,
-                > + ::core::marker::Send + ::core::marker::Sync + 'static,
+                > + ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static,
         > {
-            self.method_add.answer(::std::sync::Arc::new(__answer))
+            self.method_add
+                .answer(::jstream_rmi::__private::std::sync::Arc::new(__answer))
         }
         ///Returns the number of calls of `add`.
-        pub fn calls_of_add(&self) -> ::core::primitive::u64 {
+        pub fn calls_of_add(&self) -> ::jstream_rmi::__private::core::primitive::u64 {
             self.method_add.calls()
         }
         ///Sets the function that `sum` calls from now on.
         pub fn expect_sum(
             &self,
-            __answer: impl ::core::ops::Fn(
-            ) -> u64 + ::core::marker::Send + ::core::marker::Sync + 'static,
+            __answer: impl ::jstream_rmi::__private::core::ops::Fn(
+            ) -> u64 + ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static,
         ) -> &::jstream_rmi::mock::Expectation<
-            dyn ::core::ops::Fn(
-            ) -> u64 + ::core::marker::Send + ::core::marker::Sync + 'static,
+            dyn ::jstream_rmi::__private::core::ops::Fn(
+            ) -> u64 + ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static,
         > {
-            self.method_sum.answer(::std::sync::Arc::new(__answer))
+            self.method_sum
+                .answer(::jstream_rmi::__private::std::sync::Arc::new(__answer))
         }
         ///Returns the number of calls of `sum`.
-        pub fn calls_of_sum(&self) -> ::core::primitive::u64 {
+        pub fn calls_of_sum(&self) -> ::jstream_rmi::__private::core::primitive::u64 {
             self.method_sum.calls()
         }
         ///Sets the function that `note` calls from now on.
         pub fn expect_note(
             &self,
-            __answer: impl ::core::ops::Fn(
+            __answer: impl ::jstream_rmi::__private::core::ops::Fn(
                 &str,
-            ) -> () + ::core::marker::Send + ::core::marker::Sync + 'static,
+            ) -> () + ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static,
         ) -> &::jstream_rmi::mock::Expectation<
-            dyn ::core::ops::Fn(
+            dyn ::jstream_rmi::__private::core::ops::Fn(
                 &str,
-            ) -> () + ::core::marker::Send + ::core::marker::Sync + 'static,
+            ) -> () + ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static,
         > {
-            self.method_note.answer(::std::sync::Arc::new(__answer))
+            self.method_note
+                .answer(::jstream_rmi::__private::std::sync::Arc::new(__answer))
         }
         ///Returns the number of calls of `note`.
-        pub fn calls_of_note(&self) -> ::core::primitive::u64 {
+        pub fn calls_of_note(&self) -> ::jstream_rmi::__private::core::primitive::u64 {
             self.method_note.calls()
         }
     }
@@ -429,7 +457,9 @@ const _: () = {
             __argument_0: u64,
         ) -> ::jstream_rmi::BoxFuture<'call, Result<u64, Full>> {
             let __result = self.method_add.called()(__argument_0);
-            ::std::boxed::Box::pin(::core::future::ready(__result))
+            ::jstream_rmi::__private::std::boxed::Box::pin(
+                ::jstream_rmi::__private::core::future::ready(__result),
+            )
         }
         fn sum(&self) -> u64 {
             self.method_sum.called()()

@@ -1,4 +1,4 @@
-trait Desk: ::core::marker::Send + ::core::marker::Sync + 'static {
+trait Desk: ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static {
     /// Documented.
     fn symbol<'call, 'a: 'call>(
         &'call self,
@@ -17,11 +17,11 @@ trait Desk: ::core::marker::Send + ::core::marker::Sync + 'static {
         &'call self,
         order: &'a Order<'a>,
         otherwise: &'call str,
-    ) -> impl ::core::future::Future<
+    ) -> impl ::jstream_rmi::__private::core::future::Future<
         Output = Option<&'a str>,
-    > + ::core::marker::Send + 'call
+    > + ::jstream_rmi::__private::core::marker::Send + 'call
     where
-        Self: ::core::marker::Sized,
+        Self: ::jstream_rmi::__private::core::marker::Sized,
     {
         Self::symbol(self, order, otherwise)
     }
@@ -31,7 +31,7 @@ trait Desk: ::core::marker::Send + ::core::marker::Sync + 'static {
         &'call self,
         order: Received<Order<'static>>,
     ) -> ::jstream_rmi::async_fn_needs_remote_on_the_impl_block!('call, ()) {
-        ::std::boxed::Box::pin(async move {
+        ::jstream_rmi::__private::std::boxed::Box::pin(async move {
             if false {
                 return ::jstream_rmi::__private::no_result::<()>();
             }
@@ -50,9 +50,11 @@ trait Desk: ::core::marker::Send + ::core::marker::Sync + 'static {
     fn __in_place_keep<'call>(
         &'call self,
         order: Received<Order<'static>>,
-    ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send + 'call
+    ) -> impl ::jstream_rmi::__private::core::future::Future<
+        Output = (),
+    > + ::jstream_rmi::__private::core::marker::Send + 'call
     where
-        Self: ::core::marker::Sized,
+        Self: ::jstream_rmi::__private::core::marker::Sized,
     {
         Self::keep(self, order)
     }
@@ -66,20 +68,23 @@ const _: () = {
     #[allow(unused_imports, reason = "hides constants of these names")]
     use ::jstream_rmi::__private::{shield as __formatter, shield as __object};
     #[automatically_derived]
-    impl ::core::clone::Clone for DeskStub {
+    impl ::jstream_rmi::__private::core::clone::Clone for DeskStub {
         fn clone(&self) -> Self {
             Self {
-                object: ::core::clone::Clone::clone(&self.object),
+                object: ::jstream_rmi::__private::core::clone::Clone::clone(&self.object),
             }
         }
     }
     #[automatically_derived]
-    impl ::core::fmt::Debug for DeskStub {
+    impl ::jstream_rmi::__private::core::fmt::Debug for DeskStub {
         fn fmt(
             &self,
-            __formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
-            ::core::fmt::Formatter::debug_struct(__formatter, "DeskStub")
+            __formatter: &mut ::jstream_rmi::__private::core::fmt::Formatter<'_>,
+        ) -> ::jstream_rmi::__private::core::fmt::Result {
+            ::jstream_rmi::__private::core::fmt::Formatter::debug_struct(
+                    __formatter,
+                    "DeskStub",
+                )
                 .field("object", &self.object)
                 .finish()
         }
@@ -125,7 +130,7 @@ const _: () = {
             order: &Order<'_>,
             otherwise: &str,
         ) -> ::jstream_rmi::Call<Option<&'static str>> {
-            let _ = ::core::option::Option::None::<
+            let _ = ::jstream_rmi::__private::core::option::Option::None::<
                 ::jstream_rmi::Call<Option<&'static str>>,
             >;
             let _ = ::jstream_rmi::__private::Method::new::<(), Option<&'static str>>;
@@ -146,14 +151,16 @@ const _: () = {
                     Option<&'static str>,
                 >(
                     <dyn Desk as ::jstream_rmi::Remotable>::interface(),
-                    __Method::symbol as ::core::primitive::usize,
+                    __Method::symbol as ::jstream_rmi::__private::core::primitive::usize,
                     __arguments,
                 )
         }
         ///
         ///Sends the call. Wait for the returned value to get the result.
         fn open(&self) -> ::jstream_rmi::Call<bool> {
-            let _ = ::core::option::Option::None::<::jstream_rmi::Call<bool>>;
+            let _ = ::jstream_rmi::__private::core::option::Option::None::<
+                ::jstream_rmi::Call<bool>,
+            >;
             let _ = ::jstream_rmi::__private::Method::new::<(), bool>;
             let _ = ::jstream_rmi::__private::Method::new::<(), ()>;
             let __object = &self.object;
@@ -164,7 +171,7 @@ const _: () = {
                     bool,
                 >(
                     <dyn Desk as ::jstream_rmi::Remotable>::interface(),
-                    __Method::open as ::core::primitive::usize,
+                    __Method::open as ::jstream_rmi::__private::core::primitive::usize,
                     __arguments,
                 )
         }
@@ -172,7 +179,9 @@ const _: () = {
         ///
         ///Sends the call. Wait for the returned value to get the result.
         fn keep(&self, order: &Order<'_>) -> ::jstream_rmi::Call<()> {
-            let _ = ::core::option::Option::None::<::jstream_rmi::Call<()>>;
+            let _ = ::jstream_rmi::__private::core::option::Option::None::<
+                ::jstream_rmi::Call<()>,
+            >;
             let _ = ::jstream_rmi::__private::Method::new::<(), ()>;
             let _ = ::jstream_rmi::__private::Method::new::<Order<'static>, ()>;
             let __object = &self.object;
@@ -183,7 +192,7 @@ const _: () = {
                     (),
                 >(
                     <dyn Desk as ::jstream_rmi::Remotable>::interface(),
-                    __Method::keep as ::core::primitive::usize,
+                    __Method::keep as ::jstream_rmi::__private::core::primitive::usize,
                     __arguments,
                 )
         }
@@ -193,14 +202,16 @@ const _: () = {
         type Stub = DeskStub;
         const NAME: &'static str = "Desk";
         fn interface() -> &'static ::jstream_rmi::Interface {
-            static __INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
+            static __INTERFACE: ::jstream_rmi::__private::std::sync::OnceLock<
+                ::jstream_rmi::Interface,
+            > = ::jstream_rmi::__private::std::sync::OnceLock::new();
             __INTERFACE
                 .get_or_init(|| {
                     ::jstream_rmi::Interface::new(
                         "Desk",
                         ::jstream_rmi::__private::list([
                             {
-                                let _ = ::core::option::Option::None::<
+                                let _ = ::jstream_rmi::__private::core::option::Option::None::<
                                     ::jstream_rmi::Call<Option<&'static str>>,
                                 >;
                                 let _ = ::jstream_rmi::__private::Method::new::<
@@ -228,7 +239,7 @@ const _: () = {
                                 )
                             },
                             {
-                                let _ = ::core::option::Option::None::<
+                                let _ = ::jstream_rmi::__private::core::option::Option::None::<
                                     ::jstream_rmi::Call<bool>,
                                 >;
                                 let _ = ::jstream_rmi::__private::Method::new::<(), bool>;
@@ -240,7 +251,7 @@ const _: () = {
                             },
                             #[cfg(unix)]
                             {
-                                let _ = ::core::option::Option::None::<
+                                let _ = ::jstream_rmi::__private::core::option::Option::None::<
                                     ::jstream_rmi::Call<()>,
                                 >;
                                 let _ = ::jstream_rmi::__private::Method::new::<(), ()>;
@@ -266,30 +277,34 @@ const _: () = {
             &'call self,
             __argument_0: &'a Order<'a>,
             __argument_1: &'call str,
-        ) -> impl ::core::future::Future<
+        ) -> impl ::jstream_rmi::__private::core::future::Future<
             Output = Option<&'a str>,
-        > + ::core::marker::Send + 'call;
+        > + ::jstream_rmi::__private::core::marker::Send + 'call;
         #[cfg(unix)]
         fn keep<'call>(
             &'call self,
             __argument_0: Received<Order<'static>>,
-        ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send + 'call;
+        ) -> impl ::jstream_rmi::__private::core::future::Future<
+            Output = (),
+        > + ::jstream_rmi::__private::core::marker::Send + 'call;
     }
     impl<__Object: Desk> __InPlace for __Object {
         fn symbol<'call, 'a: 'call>(
             &'call self,
             __argument_0: &'a Order<'a>,
             __argument_1: &'call str,
-        ) -> impl ::core::future::Future<
+        ) -> impl ::jstream_rmi::__private::core::future::Future<
             Output = Option<&'a str>,
-        > + ::core::marker::Send + 'call {
+        > + ::jstream_rmi::__private::core::marker::Send + 'call {
             <Self as Desk>::__in_place_symbol(self, __argument_0, __argument_1)
         }
         #[cfg(unix)]
         fn keep<'call>(
             &'call self,
             __argument_0: Received<Order<'static>>,
-        ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send + 'call {
+        ) -> impl ::jstream_rmi::__private::core::future::Future<
+            Output = (),
+        > + ::jstream_rmi::__private::core::marker::Send + 'call {
             <Self as Desk>::__in_place_keep(self, __argument_0)
         }
     }
@@ -298,51 +313,63 @@ const _: () = {
             &'call self,
             __argument_0: &'a Order<'a>,
             __argument_1: &'call str,
-        ) -> impl ::core::future::Future<
+        ) -> impl ::jstream_rmi::__private::core::future::Future<
             Output = Option<&'a str>,
-        > + ::core::marker::Send + 'call {
+        > + ::jstream_rmi::__private::core::marker::Send + 'call {
             <Self as Desk>::symbol(self, __argument_0, __argument_1)
         }
         #[cfg(unix)]
         fn keep<'call>(
             &'call self,
             __argument_0: Received<Order<'static>>,
-        ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send + 'call {
+        ) -> impl ::jstream_rmi::__private::core::future::Future<
+            Output = (),
+        > + ::jstream_rmi::__private::core::marker::Send + 'call {
             <Self as Desk>::keep(self, __argument_0)
         }
     }
     #[automatically_derived]
-    impl<__Object: __InPlace + ?::core::marker::Sized> ::jstream_rmi::Skeleton<__Object>
-    for dyn Desk {
-        type Holder = ::std::sync::Arc<__Object>;
+    impl<
+        __Object: __InPlace + ?::jstream_rmi::__private::core::marker::Sized,
+    > ::jstream_rmi::Skeleton<__Object> for dyn Desk {
+        type Holder = ::jstream_rmi::__private::std::sync::Arc<__Object>;
         fn call(
-            __object: &::std::sync::Arc<__Object>,
-            __method: ::core::primitive::usize,
+            __object: &::jstream_rmi::__private::std::sync::Arc<__Object>,
+            __method: ::jstream_rmi::__private::core::primitive::usize,
             __call: &mut ::jstream_rmi::__private::Incoming,
-        ) -> ::core::result::Result<
-            ::core::primitive::bool,
+        ) -> ::jstream_rmi::__private::core::result::Result<
+            ::jstream_rmi::__private::core::primitive::bool,
             ::jstream_rmi::__private::Failed,
         > {
             match __method {
-                _ if __method == __Method::open as ::core::primitive::usize => {
-                    let _ = ::core::option::Option::None::<::jstream_rmi::Call<bool>>;
+                _ if __method
+                    == __Method::open
+                        as ::jstream_rmi::__private::core::primitive::usize => {
+                    let _ = ::jstream_rmi::__private::core::option::Option::None::<
+                        ::jstream_rmi::Call<bool>,
+                    >;
                     let _ = ::jstream_rmi::__private::Method::new::<(), bool>;
                     let _ = ::jstream_rmi::__private::Method::new::<(), ()>;
                     let __answer = __call.no_arguments()?;
                     __answer.reply(&<__Object as Desk>::open(&*__object))?;
-                    ::core::result::Result::Ok(true)
+                    ::jstream_rmi::__private::core::result::Result::Ok(true)
                 }
-                _ => ::core::result::Result::Ok(false),
+                _ => ::jstream_rmi::__private::core::result::Result::Ok(false),
             }
         }
         async fn run(
-            __object: ::std::sync::Arc<__Object>,
-            __method: ::core::primitive::usize,
+            __object: ::jstream_rmi::__private::std::sync::Arc<__Object>,
+            __method: ::jstream_rmi::__private::core::primitive::usize,
             __call: ::jstream_rmi::__private::Incoming,
-        ) -> ::core::result::Result<(), ::jstream_rmi::__private::Failed> {
+        ) -> ::jstream_rmi::__private::core::result::Result<
+            (),
+            ::jstream_rmi::__private::Failed,
+        > {
             match __method {
-                _ if __method == __Method::symbol as ::core::primitive::usize => {
-                    let _ = ::core::option::Option::None::<
+                _ if __method
+                    == __Method::symbol
+                        as ::jstream_rmi::__private::core::primitive::usize => {
+                    let _ = ::jstream_rmi::__private::core::option::Option::None::<
                         ::jstream_rmi::Call<Option<&'static str>>,
                     >;
                     let _ = ::jstream_rmi::__private::Method::new::<
@@ -384,8 +411,12 @@ const _: () = {
                     __answer.reply(&__result)
                 }
                 #[cfg(unix)]
-                _ if __method == __Method::keep as ::core::primitive::usize => {
-                    let _ = ::core::option::Option::None::<::jstream_rmi::Call<()>>;
+                _ if __method
+                    == __Method::keep
+                        as ::jstream_rmi::__private::core::primitive::usize => {
+                    let _ = ::jstream_rmi::__private::core::option::Option::None::<
+                        ::jstream_rmi::Call<()>,
+                    >;
                     let _ = ::jstream_rmi::__private::Method::new::<(), ()>;
                     let _ = ::jstream_rmi::__private::Method::new::<Order<'static>, ()>;
                     let (__message, mut __answer) = __call.into_parts();
@@ -393,7 +424,7 @@ const _: () = {
                     __answer.reply(&__InPlace::keep(&*__object, __arguments).await)
                 }
                 _ => {
-                    ::core::result::Result::Err(
+                    ::jstream_rmi::__private::core::result::Result::Err(
                         ::jstream_rmi::__private::Failed::UnknownMethod,
                     )
                 }

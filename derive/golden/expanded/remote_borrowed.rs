@@ -1,4 +1,4 @@
-trait Room: ::core::marker::Send + ::core::marker::Sync + 'static {
+trait Room: ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static {
     fn join(&self, who: &Remote<dyn Listener>) -> u64;
     fn invite(
         &self,
@@ -19,9 +19,11 @@ trait Room: ::core::marker::Send + ::core::marker::Sync + 'static {
     fn __in_place_seat<'call>(
         &'call self,
         rows: &'call [&'call [Remote<dyn Listener>]],
-    ) -> impl ::core::future::Future<Output = u64> + ::core::marker::Send + 'call
+    ) -> impl ::jstream_rmi::__private::core::future::Future<
+        Output = u64,
+    > + ::jstream_rmi::__private::core::marker::Send + 'call
     where
-        Self: ::core::marker::Sized,
+        Self: ::jstream_rmi::__private::core::marker::Sized,
     {
         Self::seat(self, rows)
     }
@@ -35,20 +37,23 @@ const _: () = {
     #[allow(unused_imports, reason = "hides constants of these names")]
     use ::jstream_rmi::__private::{shield as __formatter, shield as __object};
     #[automatically_derived]
-    impl ::core::clone::Clone for RoomStub {
+    impl ::jstream_rmi::__private::core::clone::Clone for RoomStub {
         fn clone(&self) -> Self {
             Self {
-                object: ::core::clone::Clone::clone(&self.object),
+                object: ::jstream_rmi::__private::core::clone::Clone::clone(&self.object),
             }
         }
     }
     #[automatically_derived]
-    impl ::core::fmt::Debug for RoomStub {
+    impl ::jstream_rmi::__private::core::fmt::Debug for RoomStub {
         fn fmt(
             &self,
-            __formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
-            ::core::fmt::Formatter::debug_struct(__formatter, "RoomStub")
+            __formatter: &mut ::jstream_rmi::__private::core::fmt::Formatter<'_>,
+        ) -> ::jstream_rmi::__private::core::fmt::Result {
+            ::jstream_rmi::__private::core::fmt::Formatter::debug_struct(
+                    __formatter,
+                    "RoomStub",
+                )
                 .field("object", &self.object)
                 .finish()
         }
@@ -91,7 +96,9 @@ const _: () = {
         ///
         ///Sends the call. Wait for the returned value to get the result.
         fn join(&self, who: &Remote<dyn Listener>) -> ::jstream_rmi::Call<u64> {
-            let _ = ::core::option::Option::None::<::jstream_rmi::Call<u64>>;
+            let _ = ::jstream_rmi::__private::core::option::Option::None::<
+                ::jstream_rmi::Call<u64>,
+            >;
             let _ = ::jstream_rmi::__private::Method::new::<(), u64>;
             let _ = ::jstream_rmi::__private::Method::lends::<Remote<dyn Listener>>;
             let __object = &self.object;
@@ -111,7 +118,7 @@ const _: () = {
                     u64,
                 >(
                     <dyn Room as ::jstream_rmi::Remotable>::interface(),
-                    __Method::join as ::core::primitive::usize,
+                    __Method::join as ::jstream_rmi::__private::core::primitive::usize,
                     __arguments,
                     __carried,
                 )
@@ -146,7 +153,7 @@ const _: () = {
                     Remote<dyn Listener>,
                 >(
                     <dyn Room as ::jstream_rmi::Remotable>::interface(),
-                    __Method::invite as ::core::primitive::usize,
+                    __Method::invite as ::jstream_rmi::__private::core::primitive::usize,
                     __arguments,
                     __carried,
                 )
@@ -157,7 +164,9 @@ const _: () = {
             &self,
             cubes: &[&[&[Remote<dyn Listener>]]],
         ) -> ::jstream_rmi::Call<u64> {
-            let _ = ::core::option::Option::None::<::jstream_rmi::Call<u64>>;
+            let _ = ::jstream_rmi::__private::core::option::Option::None::<
+                ::jstream_rmi::Call<u64>,
+            >;
             let _ = ::jstream_rmi::__private::Method::new::<(), u64>;
             let _ = ::jstream_rmi::__private::Method::lends::<Remote<dyn Listener>>;
             let __object = &self.object;
@@ -183,7 +192,7 @@ const _: () = {
                     u64,
                 >(
                     <dyn Room as ::jstream_rmi::Remotable>::interface(),
-                    __Method::pile as ::core::primitive::usize,
+                    __Method::pile as ::jstream_rmi::__private::core::primitive::usize,
                     __arguments,
                     __carried,
                 )
@@ -191,7 +200,9 @@ const _: () = {
         ///
         ///Sends the call. Wait for the returned value to get the result.
         fn seat(&self, rows: &[&[Remote<dyn Listener>]]) -> ::jstream_rmi::Call<u64> {
-            let _ = ::core::option::Option::None::<::jstream_rmi::Call<u64>>;
+            let _ = ::jstream_rmi::__private::core::option::Option::None::<
+                ::jstream_rmi::Call<u64>,
+            >;
             let _ = ::jstream_rmi::__private::Method::new::<(), u64>;
             let _ = ::jstream_rmi::__private::Method::lends::<Remote<dyn Listener>>;
             let __object = &self.object;
@@ -211,7 +222,7 @@ const _: () = {
                     u64,
                 >(
                     <dyn Room as ::jstream_rmi::Remotable>::interface(),
-                    __Method::seat as ::core::primitive::usize,
+                    __Method::seat as ::jstream_rmi::__private::core::primitive::usize,
                     __arguments,
                     __carried,
                 )
@@ -222,14 +233,16 @@ const _: () = {
         type Stub = RoomStub;
         const NAME: &'static str = "Room";
         fn interface() -> &'static ::jstream_rmi::Interface {
-            static __INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
+            static __INTERFACE: ::jstream_rmi::__private::std::sync::OnceLock<
+                ::jstream_rmi::Interface,
+            > = ::jstream_rmi::__private::std::sync::OnceLock::new();
             __INTERFACE
                 .get_or_init(|| {
                     ::jstream_rmi::Interface::new(
                         "Room",
                         ::jstream_rmi::__private::list([
                             {
-                                let _ = ::core::option::Option::None::<
+                                let _ = ::jstream_rmi::__private::core::option::Option::None::<
                                     ::jstream_rmi::Call<u64>,
                                 >;
                                 let _ = ::jstream_rmi::__private::Method::new::<(), u64>;
@@ -245,7 +258,9 @@ const _: () = {
                                     )
                                     .passing::<
                                         Remote<dyn Listener>,
-                                    >(::core::option::Option::Some(0usize))
+                                    >(
+                                        ::jstream_rmi::__private::core::option::Option::Some(0usize),
+                                    )
                             },
                             {
                                 let _ = ::jstream_rmi::__private::Method::lends::<
@@ -260,7 +275,7 @@ const _: () = {
                                 >;
                                 ::jstream_rmi::__private::Method::new::<
                                     (
-                                        <::std::vec::Vec<
+                                        <::jstream_rmi::__private::std::vec::Vec<
                                             Option<Remote<dyn Listener>>,
                                         > as ::jstream_rmi::Passed>::Wire,
                                         &'static str,
@@ -271,14 +286,18 @@ const _: () = {
                                         "fn invite(&self, who: &[Option<Remote<dyn Listener>>], text: &str) -> Remote<dyn Listener>",
                                     )
                                     .passing::<
-                                        ::std::vec::Vec<Option<Remote<dyn Listener>>>,
-                                    >(::core::option::Option::Some(0usize))
+                                        ::jstream_rmi::__private::std::vec::Vec<
+                                            Option<Remote<dyn Listener>>,
+                                        >,
+                                    >(
+                                        ::jstream_rmi::__private::core::option::Option::Some(0usize),
+                                    )
                                     .passing::<
                                         Remote<dyn Listener>,
-                                    >(::core::option::Option::None)
+                                    >(::jstream_rmi::__private::core::option::Option::None)
                             },
                             {
-                                let _ = ::core::option::Option::None::<
+                                let _ = ::jstream_rmi::__private::core::option::Option::None::<
                                     ::jstream_rmi::Call<u64>,
                                 >;
                                 let _ = ::jstream_rmi::__private::Method::new::<(), u64>;
@@ -287,8 +306,12 @@ const _: () = {
                                 >;
                                 ::jstream_rmi::__private::Method::new::<
                                     (
-                                        <::std::vec::Vec<
-                                            ::std::vec::Vec<::std::vec::Vec<Remote<dyn Listener>>>,
+                                        <::jstream_rmi::__private::std::vec::Vec<
+                                            ::jstream_rmi::__private::std::vec::Vec<
+                                                ::jstream_rmi::__private::std::vec::Vec<
+                                                    Remote<dyn Listener>,
+                                                >,
+                                            >,
                                         > as ::jstream_rmi::Passed>::Wire,
                                     ),
                                     u64,
@@ -297,13 +320,19 @@ const _: () = {
                                         "fn pile(&self, cubes: &[&[&[Remote<dyn Listener>]]]) -> u64",
                                     )
                                     .passing::<
-                                        ::std::vec::Vec<
-                                            ::std::vec::Vec<::std::vec::Vec<Remote<dyn Listener>>>,
+                                        ::jstream_rmi::__private::std::vec::Vec<
+                                            ::jstream_rmi::__private::std::vec::Vec<
+                                                ::jstream_rmi::__private::std::vec::Vec<
+                                                    Remote<dyn Listener>,
+                                                >,
+                                            >,
                                         >,
-                                    >(::core::option::Option::Some(0usize))
+                                    >(
+                                        ::jstream_rmi::__private::core::option::Option::Some(0usize),
+                                    )
                             },
                             {
-                                let _ = ::core::option::Option::None::<
+                                let _ = ::jstream_rmi::__private::core::option::Option::None::<
                                     ::jstream_rmi::Call<u64>,
                                 >;
                                 let _ = ::jstream_rmi::__private::Method::new::<(), u64>;
@@ -312,8 +341,10 @@ const _: () = {
                                 >;
                                 ::jstream_rmi::__private::Method::new::<
                                     (
-                                        <::std::vec::Vec<
-                                            ::std::vec::Vec<Remote<dyn Listener>>,
+                                        <::jstream_rmi::__private::std::vec::Vec<
+                                            ::jstream_rmi::__private::std::vec::Vec<
+                                                Remote<dyn Listener>,
+                                            >,
                                         > as ::jstream_rmi::Passed>::Wire,
                                     ),
                                     u64,
@@ -322,8 +353,14 @@ const _: () = {
                                         "async fn seat(&self, rows: &[&[Remote<dyn Listener>]]) -> u64",
                                     )
                                     .passing::<
-                                        ::std::vec::Vec<::std::vec::Vec<Remote<dyn Listener>>>,
-                                    >(::core::option::Option::Some(0usize))
+                                        ::jstream_rmi::__private::std::vec::Vec<
+                                            ::jstream_rmi::__private::std::vec::Vec<
+                                                Remote<dyn Listener>,
+                                            >,
+                                        >,
+                                    >(
+                                        ::jstream_rmi::__private::core::option::Option::Some(0usize),
+                                    )
                             },
                         ]),
                     )
@@ -334,13 +371,17 @@ const _: () = {
         fn seat<'call>(
             &'call self,
             __argument_0: &'call [&'call [Remote<dyn Listener>]],
-        ) -> impl ::core::future::Future<Output = u64> + ::core::marker::Send + 'call;
+        ) -> impl ::jstream_rmi::__private::core::future::Future<
+            Output = u64,
+        > + ::jstream_rmi::__private::core::marker::Send + 'call;
     }
     impl<__Object: Room> __InPlace for __Object {
         fn seat<'call>(
             &'call self,
             __argument_0: &'call [&'call [Remote<dyn Listener>]],
-        ) -> impl ::core::future::Future<Output = u64> + ::core::marker::Send + 'call {
+        ) -> impl ::jstream_rmi::__private::core::future::Future<
+            Output = u64,
+        > + ::jstream_rmi::__private::core::marker::Send + 'call {
             <Self as Room>::__in_place_seat(self, __argument_0)
         }
     }
@@ -348,25 +389,32 @@ const _: () = {
         fn seat<'call>(
             &'call self,
             __argument_0: &'call [&'call [Remote<dyn Listener>]],
-        ) -> impl ::core::future::Future<Output = u64> + ::core::marker::Send + 'call {
+        ) -> impl ::jstream_rmi::__private::core::future::Future<
+            Output = u64,
+        > + ::jstream_rmi::__private::core::marker::Send + 'call {
             <Self as Room>::seat(self, __argument_0)
         }
     }
     #[automatically_derived]
-    impl<__Object: __InPlace + ?::core::marker::Sized> ::jstream_rmi::Skeleton<__Object>
-    for dyn Room {
-        type Holder = ::std::sync::Arc<__Object>;
+    impl<
+        __Object: __InPlace + ?::jstream_rmi::__private::core::marker::Sized,
+    > ::jstream_rmi::Skeleton<__Object> for dyn Room {
+        type Holder = ::jstream_rmi::__private::std::sync::Arc<__Object>;
         fn call(
-            __object: &::std::sync::Arc<__Object>,
-            __method: ::core::primitive::usize,
+            __object: &::jstream_rmi::__private::std::sync::Arc<__Object>,
+            __method: ::jstream_rmi::__private::core::primitive::usize,
             __call: &mut ::jstream_rmi::__private::Incoming,
-        ) -> ::core::result::Result<
-            ::core::primitive::bool,
+        ) -> ::jstream_rmi::__private::core::result::Result<
+            ::jstream_rmi::__private::core::primitive::bool,
             ::jstream_rmi::__private::Failed,
         > {
             match __method {
-                _ if __method == __Method::join as ::core::primitive::usize => {
-                    let _ = ::core::option::Option::None::<::jstream_rmi::Call<u64>>;
+                _ if __method
+                    == __Method::join
+                        as ::jstream_rmi::__private::core::primitive::usize => {
+                    let _ = ::jstream_rmi::__private::core::option::Option::None::<
+                        ::jstream_rmi::Call<u64>,
+                    >;
                     let _ = ::jstream_rmi::__private::Method::new::<(), u64>;
                     let _ = ::jstream_rmi::__private::Method::lends::<
                         Remote<dyn Listener>,
@@ -389,9 +437,11 @@ const _: () = {
                             __replied
                         },
                     )?;
-                    ::core::result::Result::Ok(true)
+                    ::jstream_rmi::__private::core::result::Result::Ok(true)
                 }
-                _ if __method == __Method::invite as ::core::primitive::usize => {
+                _ if __method
+                    == __Method::invite
+                        as ::jstream_rmi::__private::core::primitive::usize => {
                     let _ = ::jstream_rmi::__private::Method::lends::<
                         Option<Remote<dyn Listener>>,
                     >;
@@ -402,7 +452,7 @@ const _: () = {
                     let (__arguments, __answer) = __call
                         .arguments::<
                             (
-                                <::std::vec::Vec<
+                                <::jstream_rmi::__private::std::vec::Vec<
                                     Option<Remote<dyn Listener>>,
                                 > as ::jstream_rmi::Passed>::Wire,
                                 &'static str,
@@ -414,7 +464,9 @@ const _: () = {
                             let (__argument_0, __argument_1) = __arguments;
                             let __argument_0 = __answer
                                 .references::<
-                                    ::std::vec::Vec<Option<Remote<dyn Listener>>>,
+                                    ::jstream_rmi::__private::std::vec::Vec<
+                                        Option<Remote<dyn Listener>>,
+                                    >,
                                 >(__argument_0);
                             let __argument_0 = __argument_0?;
                             let __replied = __answer
@@ -423,7 +475,9 @@ const _: () = {
                                 >(
                                     <__Object as Room>::invite(
                                         &*__object,
-                                        ::std::vec::Vec::as_slice(&__argument_0),
+                                        ::jstream_rmi::__private::std::vec::Vec::as_slice(
+                                            &__argument_0,
+                                        ),
                                         ::jstream_rmi::__private::argument(*__argument_1)
                                             .target::<str>(),
                                     ),
@@ -431,10 +485,14 @@ const _: () = {
                             __replied
                         },
                     )?;
-                    ::core::result::Result::Ok(true)
+                    ::jstream_rmi::__private::core::result::Result::Ok(true)
                 }
-                _ if __method == __Method::pile as ::core::primitive::usize => {
-                    let _ = ::core::option::Option::None::<::jstream_rmi::Call<u64>>;
+                _ if __method
+                    == __Method::pile
+                        as ::jstream_rmi::__private::core::primitive::usize => {
+                    let _ = ::jstream_rmi::__private::core::option::Option::None::<
+                        ::jstream_rmi::Call<u64>,
+                    >;
                     let _ = ::jstream_rmi::__private::Method::new::<(), u64>;
                     let _ = ::jstream_rmi::__private::Method::lends::<
                         Remote<dyn Listener>,
@@ -442,8 +500,12 @@ const _: () = {
                     let (__arguments, __answer) = __call
                         .arguments::<
                             (
-                                <::std::vec::Vec<
-                                    ::std::vec::Vec<::std::vec::Vec<Remote<dyn Listener>>>,
+                                <::jstream_rmi::__private::std::vec::Vec<
+                                    ::jstream_rmi::__private::std::vec::Vec<
+                                        ::jstream_rmi::__private::std::vec::Vec<
+                                            Remote<dyn Listener>,
+                                        >,
+                                    >,
                                 > as ::jstream_rmi::Passed>::Wire,
                             ),
                         >()?;
@@ -453,8 +515,12 @@ const _: () = {
                             let (__argument_0,) = __arguments;
                             let __argument_0 = __answer
                                 .references::<
-                                    ::std::vec::Vec<
-                                        ::std::vec::Vec<::std::vec::Vec<Remote<dyn Listener>>>,
+                                    ::jstream_rmi::__private::std::vec::Vec<
+                                        ::jstream_rmi::__private::std::vec::Vec<
+                                            ::jstream_rmi::__private::std::vec::Vec<
+                                                Remote<dyn Listener>,
+                                            >,
+                                        >,
                                     >,
                                 >(__argument_0);
                             let __argument_0 = __argument_0?;
@@ -469,25 +535,34 @@ const _: () = {
                                 .reply(
                                     &<__Object as Room>::pile(
                                         &*__object,
-                                        ::std::vec::Vec::as_slice(&__argument_0_slices_slices),
+                                        ::jstream_rmi::__private::std::vec::Vec::as_slice(
+                                            &__argument_0_slices_slices,
+                                        ),
                                     ),
                                 );
                             __replied
                         },
                     )?;
-                    ::core::result::Result::Ok(true)
+                    ::jstream_rmi::__private::core::result::Result::Ok(true)
                 }
-                _ => ::core::result::Result::Ok(false),
+                _ => ::jstream_rmi::__private::core::result::Result::Ok(false),
             }
         }
         async fn run(
-            __object: ::std::sync::Arc<__Object>,
-            __method: ::core::primitive::usize,
+            __object: ::jstream_rmi::__private::std::sync::Arc<__Object>,
+            __method: ::jstream_rmi::__private::core::primitive::usize,
             __call: ::jstream_rmi::__private::Incoming,
-        ) -> ::core::result::Result<(), ::jstream_rmi::__private::Failed> {
+        ) -> ::jstream_rmi::__private::core::result::Result<
+            (),
+            ::jstream_rmi::__private::Failed,
+        > {
             match __method {
-                _ if __method == __Method::seat as ::core::primitive::usize => {
-                    let _ = ::core::option::Option::None::<::jstream_rmi::Call<u64>>;
+                _ if __method
+                    == __Method::seat
+                        as ::jstream_rmi::__private::core::primitive::usize => {
+                    let _ = ::jstream_rmi::__private::core::option::Option::None::<
+                        ::jstream_rmi::Call<u64>,
+                    >;
                     let _ = ::jstream_rmi::__private::Method::new::<(), u64>;
                     let _ = ::jstream_rmi::__private::Method::lends::<
                         Remote<dyn Listener>,
@@ -496,16 +571,20 @@ const _: () = {
                     let __arguments = __answer
                         .arguments::<
                             (
-                                <::std::vec::Vec<
-                                    ::std::vec::Vec<Remote<dyn Listener>>,
+                                <::jstream_rmi::__private::std::vec::Vec<
+                                    ::jstream_rmi::__private::std::vec::Vec<
+                                        Remote<dyn Listener>,
+                                    >,
                                 > as ::jstream_rmi::Passed>::Wire,
                             ),
                         >(__message)?;
                     struct __Arguments(
                         ::jstream_rmi::Received<
                             (
-                                <::std::vec::Vec<
-                                    ::std::vec::Vec<Remote<dyn Listener>>,
+                                <::jstream_rmi::__private::std::vec::Vec<
+                                    ::jstream_rmi::__private::std::vec::Vec<
+                                        Remote<dyn Listener>,
+                                    >,
                                 > as ::jstream_rmi::Passed>::Wire,
                             ),
                         >,
@@ -514,7 +593,11 @@ const _: () = {
                     let (__argument_0,) = ::jstream_rmi::Received::get(&__arguments.0);
                     let __argument_0 = __answer
                         .references::<
-                            ::std::vec::Vec<::std::vec::Vec<Remote<dyn Listener>>>,
+                            ::jstream_rmi::__private::std::vec::Vec<
+                                ::jstream_rmi::__private::std::vec::Vec<
+                                    Remote<dyn Listener>,
+                                >,
+                            >,
                         >(__argument_0);
                     let __argument_0 = __argument_0?;
                     let __argument_0_slices = ::jstream_rmi::__private::slices(
@@ -522,13 +605,15 @@ const _: () = {
                     );
                     let __result = __InPlace::seat(
                             &*__object,
-                            ::std::vec::Vec::as_slice(&__argument_0_slices),
+                            ::jstream_rmi::__private::std::vec::Vec::as_slice(
+                                &__argument_0_slices,
+                            ),
                         )
                         .await;
                     __answer.reply(&__result)
                 }
                 _ => {
-                    ::core::result::Result::Err(
+                    ::jstream_rmi::__private::core::result::Result::Err(
                         ::jstream_rmi::__private::Failed::UnknownMethod,
                     )
                 }
@@ -537,33 +622,35 @@ const _: () = {
     }
 };
 ///A mock of [`Room`] for tests: its `expect_` methods set what each method does.
-#[derive(::core::fmt::Debug)]
+#[derive(::jstream_rmi::__private::core::fmt::Debug)]
 #[allow(dead_code, non_snake_case, reason = "a test may use only a part")]
 struct RoomMock {
     method_join: ::jstream_rmi::mock::Expectation<
-        dyn ::core::ops::Fn(
+        dyn ::jstream_rmi::__private::core::ops::Fn(
             &Remote<dyn Listener>,
-        ) -> u64 + ::core::marker::Send + ::core::marker::Sync + 'static,
+        ) -> u64 + ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static,
     >,
     method_invite: ::jstream_rmi::mock::Expectation<
-        dyn ::core::ops::Fn(
+        dyn ::jstream_rmi::__private::core::ops::Fn(
             &[Option<Remote<dyn Listener>>],
             &str,
-        ) -> Remote<dyn Listener> + ::core::marker::Send + ::core::marker::Sync + 'static,
+        ) -> Remote<
+                dyn Listener,
+            > + ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static,
     >,
     method_pile: ::jstream_rmi::mock::Expectation<
-        dyn ::core::ops::Fn(
+        dyn ::jstream_rmi::__private::core::ops::Fn(
             &[&[&[Remote<dyn Listener>]]],
-        ) -> u64 + ::core::marker::Send + ::core::marker::Sync + 'static,
+        ) -> u64 + ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static,
     >,
     method_seat: ::jstream_rmi::mock::Expectation<
-        dyn ::core::ops::Fn(
+        dyn ::jstream_rmi::__private::core::ops::Fn(
             &[&[Remote<dyn Listener>]],
-        ) -> u64 + ::core::marker::Send + ::core::marker::Sync + 'static,
+        ) -> u64 + ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static,
     >,
 }
 #[automatically_derived]
-impl ::core::default::Default for RoomMock {
+impl ::jstream_rmi::__private::core::default::Default for RoomMock {
     fn default() -> Self {
         Self {
             method_join: ::jstream_rmi::mock::Expectation::new("Room::join"),
@@ -600,75 +687,79 @@ const _: () = {
         ///Sets the function that `join` calls from now on.
         fn expect_join(
             &self,
-            __answer: impl ::core::ops::Fn(
+            __answer: impl ::jstream_rmi::__private::core::ops::Fn(
                 &Remote<dyn Listener>,
-            ) -> u64 + ::core::marker::Send + ::core::marker::Sync + 'static,
+            ) -> u64 + ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static,
         ) -> &::jstream_rmi::mock::Expectation<
-            dyn ::core::ops::Fn(
+            dyn ::jstream_rmi::__private::core::ops::Fn(
                 &Remote<dyn Listener>,
-            ) -> u64 + ::core::marker::Send + ::core::marker::Sync + 'static,
+            ) -> u64 + ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static,
         > {
-            self.method_join.answer(::std::sync::Arc::new(__answer))
+            self.method_join
+                .answer(::jstream_rmi::__private::std::sync::Arc::new(__answer))
         }
         ///Returns the number of calls of `join`.
-        fn calls_of_join(&self) -> ::core::primitive::u64 {
+        fn calls_of_join(&self) -> ::jstream_rmi::__private::core::primitive::u64 {
             self.method_join.calls()
         }
         ///Sets the function that `invite` calls from now on.
         fn expect_invite(
             &self,
-            __answer: impl ::core::ops::Fn(
+            __answer: impl ::jstream_rmi::__private::core::ops::Fn(
                 &[Option<Remote<dyn Listener>>],
                 &str,
             ) -> Remote<
                     dyn Listener,
-                > + ::core::marker::Send + ::core::marker::Sync + 'static,
+                > + ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static,
         ) -> &::jstream_rmi::mock::Expectation<
-            dyn ::core::ops::Fn(
+            dyn ::jstream_rmi::__private::core::ops::Fn(
                 &[Option<Remote<dyn Listener>>],
                 &str,
             ) -> Remote<
                     dyn Listener,
-                > + ::core::marker::Send + ::core::marker::Sync + 'static,
+                > + ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static,
         > {
-            self.method_invite.answer(::std::sync::Arc::new(__answer))
+            self.method_invite
+                .answer(::jstream_rmi::__private::std::sync::Arc::new(__answer))
         }
         ///Returns the number of calls of `invite`.
-        fn calls_of_invite(&self) -> ::core::primitive::u64 {
+        fn calls_of_invite(&self) -> ::jstream_rmi::__private::core::primitive::u64 {
             self.method_invite.calls()
         }
         ///Sets the function that `pile` calls from now on.
         fn expect_pile(
             &self,
-            __answer: impl ::core::ops::Fn(
+            __answer: impl ::jstream_rmi::__private::core::ops::Fn(
                 &[&[&[Remote<dyn Listener>]]],
-            ) -> u64 + ::core::marker::Send + ::core::marker::Sync + 'static,
+            ) -> u64 + ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static,
         ) -> &::jstream_rmi::mock::Expectation<
-            dyn ::core::ops::Fn(
+            dyn ::jstream_rmi::__private::core::ops::Fn(
                 &[&[&[Remote<dyn Listener>]]],
-            ) -> u64 + ::core::marker::Send + ::core::marker::Sync + 'static,
+            ) -> u64 + ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static,
         > {
-            self.method_pile.answer(::std::sync::Arc::new(__answer))
+            self.method_pile
+                .answer(::jstream_rmi::__private::std::sync::Arc::new(__answer))
         }
         ///Returns the number of calls of `pile`.
-        fn calls_of_pile(&self) -> ::core::primitive::u64 {
+        fn calls_of_pile(&self) -> ::jstream_rmi::__private::core::primitive::u64 {
             self.method_pile.calls()
         }
         ///Sets the function that `seat` calls from now on.
         fn expect_seat(
             &self,
-            __answer: impl ::core::ops::Fn(
+            __answer: impl ::jstream_rmi::__private::core::ops::Fn(
                 &[&[Remote<dyn Listener>]],
-            ) -> u64 + ::core::marker::Send + ::core::marker::Sync + 'static,
+            ) -> u64 + ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static,
         ) -> &::jstream_rmi::mock::Expectation<
-            dyn ::core::ops::Fn(
+            dyn ::jstream_rmi::__private::core::ops::Fn(
                 &[&[Remote<dyn Listener>]],
-            ) -> u64 + ::core::marker::Send + ::core::marker::Sync + 'static,
+            ) -> u64 + ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static,
         > {
-            self.method_seat.answer(::std::sync::Arc::new(__answer))
+            self.method_seat
+                .answer(::jstream_rmi::__private::std::sync::Arc::new(__answer))
         }
         ///Returns the number of calls of `seat`.
-        fn calls_of_seat(&self) -> ::core::primitive::u64 {
+        fn calls_of_seat(&self) -> ::jstream_rmi::__private::core::primitive::u64 {
             self.method_seat.calls()
         }
     }
@@ -692,7 +783,9 @@ const _: () = {
             __argument_0: &'call [&'call [Remote<dyn Listener>]],
         ) -> ::jstream_rmi::BoxFuture<'call, u64> {
             let __result = self.method_seat.called()(__argument_0);
-            ::std::boxed::Box::pin(::core::future::ready(__result))
+            ::jstream_rmi::__private::std::boxed::Box::pin(
+                ::jstream_rmi::__private::core::future::ready(__result),
+            )
         }
     }
 };

@@ -1,4 +1,4 @@
-trait Book: ::core::marker::Send + ::core::marker::Sync + 'static {
+trait Book: ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static {
     fn add(&self, order: &OrderRef<'_>, legs: &[LegRef<'_>], note: &str) -> u64;
 }
 ///A stub that calls the methods of a [`Book`] on another node.
@@ -10,20 +10,23 @@ const _: () = {
     #[allow(unused_imports, reason = "hides constants of these names")]
     use ::jstream_rmi::__private::{shield as __formatter, shield as __object};
     #[automatically_derived]
-    impl ::core::clone::Clone for BookStub {
+    impl ::jstream_rmi::__private::core::clone::Clone for BookStub {
         fn clone(&self) -> Self {
             Self {
-                object: ::core::clone::Clone::clone(&self.object),
+                object: ::jstream_rmi::__private::core::clone::Clone::clone(&self.object),
             }
         }
     }
     #[automatically_derived]
-    impl ::core::fmt::Debug for BookStub {
+    impl ::jstream_rmi::__private::core::fmt::Debug for BookStub {
         fn fmt(
             &self,
-            __formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
-            ::core::fmt::Formatter::debug_struct(__formatter, "BookStub")
+            __formatter: &mut ::jstream_rmi::__private::core::fmt::Formatter<'_>,
+        ) -> ::jstream_rmi::__private::core::fmt::Result {
+            ::jstream_rmi::__private::core::fmt::Formatter::debug_struct(
+                    __formatter,
+                    "BookStub",
+                )
                 .field("object", &self.object)
                 .finish()
         }
@@ -66,7 +69,9 @@ const _: () = {
             legs: &'sent [impl ::jstream_rmi::SentAs<'sent, LegRef<'sent>>],
             note: &str,
         ) -> ::jstream_rmi::Call<u64> {
-            let _ = ::core::option::Option::None::<::jstream_rmi::Call<u64>>;
+            let _ = ::jstream_rmi::__private::core::option::Option::None::<
+                ::jstream_rmi::Call<u64>,
+            >;
             let _ = ::jstream_rmi::__private::Method::new::<(), u64>;
             let _ = ::jstream_rmi::__private::Method::new::<
                 (&'static OrderRef<'static>,),
@@ -89,7 +94,7 @@ const _: () = {
                     u64,
                 >(
                     <dyn Book as ::jstream_rmi::Remotable>::interface(),
-                    __Method::add as ::core::primitive::usize,
+                    __Method::add as ::jstream_rmi::__private::core::primitive::usize,
                     __arguments,
                 )
         }
@@ -99,14 +104,16 @@ const _: () = {
         type Stub = BookStub;
         const NAME: &'static str = "Book";
         fn interface() -> &'static ::jstream_rmi::Interface {
-            static __INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
+            static __INTERFACE: ::jstream_rmi::__private::std::sync::OnceLock<
+                ::jstream_rmi::Interface,
+            > = ::jstream_rmi::__private::std::sync::OnceLock::new();
             __INTERFACE
                 .get_or_init(|| {
                     ::jstream_rmi::Interface::new(
                         "Book",
                         ::jstream_rmi::__private::list([
                             {
-                                let _ = ::core::option::Option::None::<
+                                let _ = ::jstream_rmi::__private::core::option::Option::None::<
                                     ::jstream_rmi::Call<u64>,
                                 >;
                                 let _ = ::jstream_rmi::__private::Method::new::<(), u64>;
@@ -148,20 +155,25 @@ const _: () = {
         }
     }
     #[automatically_derived]
-    impl<__Object: Book + ?::core::marker::Sized> ::jstream_rmi::Skeleton<__Object>
-    for dyn Book {
-        type Holder = ::std::sync::Arc<__Object>;
+    impl<
+        __Object: Book + ?::jstream_rmi::__private::core::marker::Sized,
+    > ::jstream_rmi::Skeleton<__Object> for dyn Book {
+        type Holder = ::jstream_rmi::__private::std::sync::Arc<__Object>;
         fn call(
-            __object: &::std::sync::Arc<__Object>,
-            __method: ::core::primitive::usize,
+            __object: &::jstream_rmi::__private::std::sync::Arc<__Object>,
+            __method: ::jstream_rmi::__private::core::primitive::usize,
             __call: &mut ::jstream_rmi::__private::Incoming,
-        ) -> ::core::result::Result<
-            ::core::primitive::bool,
+        ) -> ::jstream_rmi::__private::core::result::Result<
+            ::jstream_rmi::__private::core::primitive::bool,
             ::jstream_rmi::__private::Failed,
         > {
             match __method {
-                _ if __method == __Method::add as ::core::primitive::usize => {
-                    let _ = ::core::option::Option::None::<::jstream_rmi::Call<u64>>;
+                _ if __method
+                    == __Method::add
+                        as ::jstream_rmi::__private::core::primitive::usize => {
+                    let _ = ::jstream_rmi::__private::core::option::Option::None::<
+                        ::jstream_rmi::Call<u64>,
+                    >;
                     let _ = ::jstream_rmi::__private::Method::new::<(), u64>;
                     let _ = ::jstream_rmi::__private::Method::new::<
                         (&'static OrderRef<'static>,),
@@ -206,19 +218,22 @@ const _: () = {
                                 )
                         },
                     )?;
-                    ::core::result::Result::Ok(true)
+                    ::jstream_rmi::__private::core::result::Result::Ok(true)
                 }
-                _ => ::core::result::Result::Ok(false),
+                _ => ::jstream_rmi::__private::core::result::Result::Ok(false),
             }
         }
         async fn run(
-            __object: ::std::sync::Arc<__Object>,
-            __method: ::core::primitive::usize,
+            __object: ::jstream_rmi::__private::std::sync::Arc<__Object>,
+            __method: ::jstream_rmi::__private::core::primitive::usize,
             __call: ::jstream_rmi::__private::Incoming,
-        ) -> ::core::result::Result<(), ::jstream_rmi::__private::Failed> {
+        ) -> ::jstream_rmi::__private::core::result::Result<
+            (),
+            ::jstream_rmi::__private::Failed,
+        > {
             match __method {
                 _ => {
-                    ::core::result::Result::Err(
+                    ::jstream_rmi::__private::core::result::Result::Err(
                         ::jstream_rmi::__private::Failed::UnknownMethod,
                     )
                 }

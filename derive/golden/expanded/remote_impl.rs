@@ -11,7 +11,7 @@ const _: () = {
             __argument_0: &'a Order<'a>,
             __argument_1: (&'call str, u8),
         ) -> ::jstream_rmi::BoxFuture<'call, Option<&'a str>> {
-            ::std::boxed::Box::pin(
+            ::jstream_rmi::__private::std::boxed::Box::pin(
                 <Self as desks::Desk>::__in_place_symbol(
                     self,
                     __argument_0,
@@ -35,7 +35,7 @@ const _: () = {
             &'call self,
             __argument_0: Received<Order<'static>>,
         ) -> ::jstream_rmi::BoxFuture<'call, ()> {
-            ::std::boxed::Box::pin(
+            ::jstream_rmi::__private::std::boxed::Box::pin(
                 <Self as desks::Desk>::__in_place_keep(self, __argument_0),
             )
         }

@@ -1,34 +1,41 @@
 pub(crate) trait Store<
     T: Keyed + 'static,
     const N: usize,
->: ::core::marker::Send + ::core::marker::Sync + 'static {
+>: ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static {
     fn get(&self, keys: &[<T as Keyed>::Key; N]) -> Vec<T>;
 }
 ///A stub that calls the methods of a [`Store`] on another node.
 #[allow(dead_code, reason = "a server may not use it")]
 pub(crate) struct StoreStub<T, const N: usize> {
     object: ::jstream_rmi::Object,
-    instance: ::core::marker::PhantomData<fn() -> (T,)>,
+    instance: ::jstream_rmi::__private::core::marker::PhantomData<fn() -> (T,)>,
 }
 const _: () = {
     #[allow(unused_imports, reason = "hides constants of these names")]
     use ::jstream_rmi::__private::{shield as __formatter, shield as __object};
     #[automatically_derived]
-    impl<T, const N: usize> ::core::clone::Clone for StoreStub<T, N> {
+    impl<T, const N: usize> ::jstream_rmi::__private::core::clone::Clone
+    for StoreStub<T, N> {
         fn clone(&self) -> Self {
             Self {
-                object: ::core::clone::Clone::clone(&self.object),
-                instance: ::core::marker::PhantomData,
+                object: ::jstream_rmi::__private::core::clone::Clone::clone(
+                    &self.object,
+                ),
+                instance: ::jstream_rmi::__private::core::marker::PhantomData,
             }
         }
     }
     #[automatically_derived]
-    impl<T, const N: usize> ::core::fmt::Debug for StoreStub<T, N> {
+    impl<T, const N: usize> ::jstream_rmi::__private::core::fmt::Debug
+    for StoreStub<T, N> {
         fn fmt(
             &self,
-            __formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
-            ::core::fmt::Formatter::debug_struct(__formatter, "StoreStub")
+            __formatter: &mut ::jstream_rmi::__private::core::fmt::Formatter<'_>,
+        ) -> ::jstream_rmi::__private::core::fmt::Result {
+            ::jstream_rmi::__private::core::fmt::Formatter::debug_struct(
+                    __formatter,
+                    "StoreStub",
+                )
                 .field("object", &self.object)
                 .finish()
         }
@@ -38,7 +45,7 @@ const _: () = {
         fn new(__object: ::jstream_rmi::Object) -> Self {
             Self {
                 object: __object,
-                instance: ::core::marker::PhantomData,
+                instance: ::jstream_rmi::__private::core::marker::PhantomData,
             }
         }
         fn object(&self) -> &::jstream_rmi::Object {
@@ -70,7 +77,9 @@ const _: () = {
             &self,
             keys: &[<u64 as Keyed>::Key; 2],
         ) -> ::jstream_rmi::Call<Vec<u64>> {
-            let _ = ::core::option::Option::None::<::jstream_rmi::Call<Vec<u64>>>;
+            let _ = ::jstream_rmi::__private::core::option::Option::None::<
+                ::jstream_rmi::Call<Vec<u64>>,
+            >;
             let _ = ::jstream_rmi::__private::Method::new::<(), Vec<u64>>;
             let _ = ::jstream_rmi::__private::Method::new::<
                 (&'static [<u64 as Keyed>::Key; 2],),
@@ -84,7 +93,7 @@ const _: () = {
                     Vec<u64>,
                 >(
                     <dyn Store<u64, 2> as ::jstream_rmi::Remotable>::interface(),
-                    __Method::get as ::core::primitive::usize,
+                    __Method::get as ::jstream_rmi::__private::core::primitive::usize,
                     __arguments,
                 )
         }
@@ -94,14 +103,16 @@ const _: () = {
         type Stub = StoreStub<u64, 2>;
         const NAME: &'static str = "Store<u64, 2>";
         fn interface() -> &'static ::jstream_rmi::Interface {
-            static __INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
+            static __INTERFACE: ::jstream_rmi::__private::std::sync::OnceLock<
+                ::jstream_rmi::Interface,
+            > = ::jstream_rmi::__private::std::sync::OnceLock::new();
             __INTERFACE
                 .get_or_init(|| {
                     ::jstream_rmi::Interface::new(
                         "Store<u64, 2>",
                         ::jstream_rmi::__private::list([
                             {
-                                let _ = ::core::option::Option::None::<
+                                let _ = ::jstream_rmi::__private::core::option::Option::None::<
                                     ::jstream_rmi::Call<Vec<u64>>,
                                 >;
                                 let _ = ::jstream_rmi::__private::Method::new::<
@@ -128,20 +139,22 @@ const _: () = {
     }
     #[automatically_derived]
     impl<
-        __Object: Store<u64, 2> + ?::core::marker::Sized,
+        __Object: Store<u64, 2> + ?::jstream_rmi::__private::core::marker::Sized,
     > ::jstream_rmi::Skeleton<__Object> for dyn Store<u64, 2> {
-        type Holder = ::std::sync::Arc<__Object>;
+        type Holder = ::jstream_rmi::__private::std::sync::Arc<__Object>;
         fn call(
-            __object: &::std::sync::Arc<__Object>,
-            __method: ::core::primitive::usize,
+            __object: &::jstream_rmi::__private::std::sync::Arc<__Object>,
+            __method: ::jstream_rmi::__private::core::primitive::usize,
             __call: &mut ::jstream_rmi::__private::Incoming,
-        ) -> ::core::result::Result<
-            ::core::primitive::bool,
+        ) -> ::jstream_rmi::__private::core::result::Result<
+            ::jstream_rmi::__private::core::primitive::bool,
             ::jstream_rmi::__private::Failed,
         > {
             match __method {
-                _ if __method == __Method::get as ::core::primitive::usize => {
-                    let _ = ::core::option::Option::None::<
+                _ if __method
+                    == __Method::get
+                        as ::jstream_rmi::__private::core::primitive::usize => {
+                    let _ = ::jstream_rmi::__private::core::option::Option::None::<
                         ::jstream_rmi::Call<Vec<u64>>,
                     >;
                     let _ = ::jstream_rmi::__private::Method::new::<(), Vec<u64>>;
@@ -168,19 +181,22 @@ const _: () = {
                                 )
                         },
                     )?;
-                    ::core::result::Result::Ok(true)
+                    ::jstream_rmi::__private::core::result::Result::Ok(true)
                 }
-                _ => ::core::result::Result::Ok(false),
+                _ => ::jstream_rmi::__private::core::result::Result::Ok(false),
             }
         }
         async fn run(
-            __object: ::std::sync::Arc<__Object>,
-            __method: ::core::primitive::usize,
+            __object: ::jstream_rmi::__private::std::sync::Arc<__Object>,
+            __method: ::jstream_rmi::__private::core::primitive::usize,
             __call: ::jstream_rmi::__private::Incoming,
-        ) -> ::core::result::Result<(), ::jstream_rmi::__private::Failed> {
+        ) -> ::jstream_rmi::__private::core::result::Result<
+            (),
+            ::jstream_rmi::__private::Failed,
+        > {
             match __method {
                 _ => {
-                    ::core::result::Result::Err(
+                    ::jstream_rmi::__private::core::result::Result::Err(
                         ::jstream_rmi::__private::Failed::UnknownMethod,
                     )
                 }
@@ -212,7 +228,9 @@ const _: () = {
             &self,
             keys: &[<String as Keyed>::Key; 3],
         ) -> ::jstream_rmi::Call<Vec<String>> {
-            let _ = ::core::option::Option::None::<::jstream_rmi::Call<Vec<String>>>;
+            let _ = ::jstream_rmi::__private::core::option::Option::None::<
+                ::jstream_rmi::Call<Vec<String>>,
+            >;
             let _ = ::jstream_rmi::__private::Method::new::<(), Vec<String>>;
             let _ = ::jstream_rmi::__private::Method::new::<
                 (&'static [<String as Keyed>::Key; 3],),
@@ -226,7 +244,7 @@ const _: () = {
                     Vec<String>,
                 >(
                     <dyn Store<String, 3> as ::jstream_rmi::Remotable>::interface(),
-                    __Method::get as ::core::primitive::usize,
+                    __Method::get as ::jstream_rmi::__private::core::primitive::usize,
                     __arguments,
                 )
         }
@@ -236,14 +254,16 @@ const _: () = {
         type Stub = StoreStub<String, 3>;
         const NAME: &'static str = "Store<String, 3>";
         fn interface() -> &'static ::jstream_rmi::Interface {
-            static __INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
+            static __INTERFACE: ::jstream_rmi::__private::std::sync::OnceLock<
+                ::jstream_rmi::Interface,
+            > = ::jstream_rmi::__private::std::sync::OnceLock::new();
             __INTERFACE
                 .get_or_init(|| {
                     ::jstream_rmi::Interface::new(
                         "Store<String, 3>",
                         ::jstream_rmi::__private::list([
                             {
-                                let _ = ::core::option::Option::None::<
+                                let _ = ::jstream_rmi::__private::core::option::Option::None::<
                                     ::jstream_rmi::Call<Vec<String>>,
                                 >;
                                 let _ = ::jstream_rmi::__private::Method::new::<
@@ -270,20 +290,22 @@ const _: () = {
     }
     #[automatically_derived]
     impl<
-        __Object: Store<String, 3> + ?::core::marker::Sized,
+        __Object: Store<String, 3> + ?::jstream_rmi::__private::core::marker::Sized,
     > ::jstream_rmi::Skeleton<__Object> for dyn Store<String, 3> {
-        type Holder = ::std::sync::Arc<__Object>;
+        type Holder = ::jstream_rmi::__private::std::sync::Arc<__Object>;
         fn call(
-            __object: &::std::sync::Arc<__Object>,
-            __method: ::core::primitive::usize,
+            __object: &::jstream_rmi::__private::std::sync::Arc<__Object>,
+            __method: ::jstream_rmi::__private::core::primitive::usize,
             __call: &mut ::jstream_rmi::__private::Incoming,
-        ) -> ::core::result::Result<
-            ::core::primitive::bool,
+        ) -> ::jstream_rmi::__private::core::result::Result<
+            ::jstream_rmi::__private::core::primitive::bool,
             ::jstream_rmi::__private::Failed,
         > {
             match __method {
-                _ if __method == __Method::get as ::core::primitive::usize => {
-                    let _ = ::core::option::Option::None::<
+                _ if __method
+                    == __Method::get
+                        as ::jstream_rmi::__private::core::primitive::usize => {
+                    let _ = ::jstream_rmi::__private::core::option::Option::None::<
                         ::jstream_rmi::Call<Vec<String>>,
                     >;
                     let _ = ::jstream_rmi::__private::Method::new::<(), Vec<String>>;
@@ -310,19 +332,22 @@ const _: () = {
                                 )
                         },
                     )?;
-                    ::core::result::Result::Ok(true)
+                    ::jstream_rmi::__private::core::result::Result::Ok(true)
                 }
-                _ => ::core::result::Result::Ok(false),
+                _ => ::jstream_rmi::__private::core::result::Result::Ok(false),
             }
         }
         async fn run(
-            __object: ::std::sync::Arc<__Object>,
-            __method: ::core::primitive::usize,
+            __object: ::jstream_rmi::__private::std::sync::Arc<__Object>,
+            __method: ::jstream_rmi::__private::core::primitive::usize,
             __call: ::jstream_rmi::__private::Incoming,
-        ) -> ::core::result::Result<(), ::jstream_rmi::__private::Failed> {
+        ) -> ::jstream_rmi::__private::core::result::Result<
+            (),
+            ::jstream_rmi::__private::Failed,
+        > {
             match __method {
                 _ => {
-                    ::core::result::Result::Err(
+                    ::jstream_rmi::__private::core::result::Result::Err(
                         ::jstream_rmi::__private::Failed::UnknownMethod,
                     )
                 }

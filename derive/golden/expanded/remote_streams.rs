@@ -1,4 +1,4 @@
-trait Numbers: ::core::marker::Send + ::core::marker::Sync + 'static {
+trait Numbers: ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static {
     fn below(&self, most: u64) -> Stream<u64>;
     fn total<'call>(
         &'call self,
@@ -15,9 +15,11 @@ trait Numbers: ::core::marker::Send + ::core::marker::Sync + 'static {
         &'call self,
         scale: f64,
         numbers: Stream<f64>,
-    ) -> impl ::core::future::Future<Output = f64> + ::core::marker::Send + 'call
+    ) -> impl ::jstream_rmi::__private::core::future::Future<
+        Output = f64,
+    > + ::jstream_rmi::__private::core::marker::Send + 'call
     where
-        Self: ::core::marker::Sized,
+        Self: ::jstream_rmi::__private::core::marker::Sized,
     {
         Self::total(self, scale, numbers)
     }
@@ -32,20 +34,23 @@ const _: () = {
     #[allow(unused_imports, reason = "hides constants of these names")]
     use ::jstream_rmi::__private::{shield as __formatter, shield as __object};
     #[automatically_derived]
-    impl ::core::clone::Clone for NumbersStub {
+    impl ::jstream_rmi::__private::core::clone::Clone for NumbersStub {
         fn clone(&self) -> Self {
             Self {
-                object: ::core::clone::Clone::clone(&self.object),
+                object: ::jstream_rmi::__private::core::clone::Clone::clone(&self.object),
             }
         }
     }
     #[automatically_derived]
-    impl ::core::fmt::Debug for NumbersStub {
+    impl ::jstream_rmi::__private::core::fmt::Debug for NumbersStub {
         fn fmt(
             &self,
-            __formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
-            ::core::fmt::Formatter::debug_struct(__formatter, "NumbersStub")
+            __formatter: &mut ::jstream_rmi::__private::core::fmt::Formatter<'_>,
+        ) -> ::jstream_rmi::__private::core::fmt::Result {
+            ::jstream_rmi::__private::core::fmt::Formatter::debug_struct(
+                    __formatter,
+                    "NumbersStub",
+                )
                 .field("object", &self.object)
                 .finish()
         }
@@ -88,7 +93,7 @@ const _: () = {
         ///Sends the call. The stream yields the items, or the error of the call.
         fn below(&self, most: u64) -> ::jstream_rmi::Stream<u64> {
             let _ = ::jstream_rmi::__private::Method::new::<
-                (u64, ::core::primitive::u64),
+                (u64, ::jstream_rmi::__private::core::primitive::u64),
                 (),
             >;
             let _ = ::jstream_rmi::__private::Method::streams::<u64>;
@@ -102,7 +107,7 @@ const _: () = {
                     u64,
                 >(
                     <dyn Numbers as ::jstream_rmi::Remotable>::interface(),
-                    __Method::below as ::core::primitive::usize,
+                    __Method::below as ::jstream_rmi::__private::core::primitive::usize,
                     __arguments,
                     __carried,
                     __taken,
@@ -111,11 +116,13 @@ const _: () = {
         ///
         ///Sends the call. Wait for the returned value to get the result.
         fn total(&self, scale: f64, numbers: Stream<f64>) -> ::jstream_rmi::Call<f64> {
-            let _ = ::core::option::Option::None::<::jstream_rmi::Call<f64>>;
+            let _ = ::jstream_rmi::__private::core::option::Option::None::<
+                ::jstream_rmi::Call<f64>,
+            >;
             let _ = ::jstream_rmi::__private::Method::new::<(), f64>;
             let _ = ::jstream_rmi::__private::Method::new_async::<(f64,), ()>;
             let _ = ::jstream_rmi::__private::Method::new::<
-                (f64, ::core::primitive::u64),
+                (f64, ::jstream_rmi::__private::core::primitive::u64),
                 (),
             >;
             let _ = ::jstream_rmi::__private::Method::streams::<f64>;
@@ -128,7 +135,7 @@ const _: () = {
                     f64,
                 >(
                     <dyn Numbers as ::jstream_rmi::Remotable>::interface(),
-                    __Method::total as ::core::primitive::usize,
+                    __Method::total as ::jstream_rmi::__private::core::primitive::usize,
                     __arguments,
                     __carried,
                 )
@@ -151,7 +158,7 @@ const _: () = {
                     Result<u64, String>,
                 >(
                     <dyn Numbers as ::jstream_rmi::Remotable>::interface(),
-                    __Method::both as ::core::primitive::usize,
+                    __Method::both as ::jstream_rmi::__private::core::primitive::usize,
                     __arguments,
                     __carried,
                     __taken,
@@ -163,7 +170,9 @@ const _: () = {
         type Stub = NumbersStub;
         const NAME: &'static str = "Numbers";
         fn interface() -> &'static ::jstream_rmi::Interface {
-            static __INTERFACE: ::std::sync::OnceLock<::jstream_rmi::Interface> = ::std::sync::OnceLock::new();
+            static __INTERFACE: ::jstream_rmi::__private::std::sync::OnceLock<
+                ::jstream_rmi::Interface,
+            > = ::jstream_rmi::__private::std::sync::OnceLock::new();
             __INTERFACE
                 .get_or_init(|| {
                     ::jstream_rmi::Interface::new(
@@ -171,18 +180,18 @@ const _: () = {
                         ::jstream_rmi::__private::list([
                             {
                                 let _ = ::jstream_rmi::__private::Method::new::<
-                                    (u64, ::core::primitive::u64),
+                                    (u64, ::jstream_rmi::__private::core::primitive::u64),
                                     (),
                                 >;
                                 let _ = ::jstream_rmi::__private::Method::streams::<u64>;
                                 ::jstream_rmi::__private::Method::new::<
-                                    (u64, ::core::primitive::u64),
-                                    ::core::primitive::u64,
+                                    (u64, ::jstream_rmi::__private::core::primitive::u64),
+                                    ::jstream_rmi::__private::core::primitive::u64,
                                 >("below", "fn below(&self, most: u64) -> Stream<u64>")
                                     .gives::<u64>()
                             },
                             {
-                                let _ = ::core::option::Option::None::<
+                                let _ = ::jstream_rmi::__private::core::option::Option::None::<
                                     ::jstream_rmi::Call<f64>,
                                 >;
                                 let _ = ::jstream_rmi::__private::Method::new::<(), f64>;
@@ -191,12 +200,12 @@ const _: () = {
                                     (),
                                 >;
                                 let _ = ::jstream_rmi::__private::Method::new::<
-                                    (f64, ::core::primitive::u64),
+                                    (f64, ::jstream_rmi::__private::core::primitive::u64),
                                     (),
                                 >;
                                 let _ = ::jstream_rmi::__private::Method::streams::<f64>;
                                 ::jstream_rmi::__private::Method::new::<
-                                    (f64, ::core::primitive::u64),
+                                    (f64, ::jstream_rmi::__private::core::primitive::u64),
                                     f64,
                                 >(
                                         "total",
@@ -210,8 +219,11 @@ const _: () = {
                                     Result<u64, String>,
                                 >;
                                 ::jstream_rmi::__private::Method::new::<
-                                    (::core::primitive::u64, ::core::primitive::u64),
-                                    ::core::primitive::u64,
+                                    (
+                                        ::jstream_rmi::__private::core::primitive::u64,
+                                        ::jstream_rmi::__private::core::primitive::u64,
+                                    ),
+                                    ::jstream_rmi::__private::core::primitive::u64,
                                 >(
                                         "both",
                                         "fn both(&mut self, lines: Stream<String>) -> Stream<Result<u64, String>>",
@@ -229,14 +241,18 @@ const _: () = {
             &'call self,
             __argument_0: f64,
             __argument_1: Stream<f64>,
-        ) -> impl ::core::future::Future<Output = f64> + ::core::marker::Send + 'call;
+        ) -> impl ::jstream_rmi::__private::core::future::Future<
+            Output = f64,
+        > + ::jstream_rmi::__private::core::marker::Send + 'call;
     }
     impl<__Object: Numbers> __InPlace for __Object {
         fn total<'call>(
             &'call self,
             __argument_0: f64,
             __argument_1: Stream<f64>,
-        ) -> impl ::core::future::Future<Output = f64> + ::core::marker::Send + 'call {
+        ) -> impl ::jstream_rmi::__private::core::future::Future<
+            Output = f64,
+        > + ::jstream_rmi::__private::core::marker::Send + 'call {
             <Self as Numbers>::__in_place_total(self, __argument_0, __argument_1)
         }
     }
@@ -245,48 +261,58 @@ const _: () = {
             &'call self,
             __argument_0: f64,
             __argument_1: Stream<f64>,
-        ) -> impl ::core::future::Future<Output = f64> + ::core::marker::Send + 'call {
+        ) -> impl ::jstream_rmi::__private::core::future::Future<
+            Output = f64,
+        > + ::jstream_rmi::__private::core::marker::Send + 'call {
             <Self as Numbers>::total(self, __argument_0, __argument_1)
         }
     }
     #[automatically_derived]
-    impl<__Object: __InPlace + ?::core::marker::Sized> ::jstream_rmi::Skeleton<__Object>
-    for dyn Numbers {
+    impl<
+        __Object: __InPlace + ?::jstream_rmi::__private::core::marker::Sized,
+    > ::jstream_rmi::Skeleton<__Object> for dyn Numbers {
         type Holder = ::jstream_rmi::Exclusive<__Object>;
         fn call(
             __object: &::jstream_rmi::Exclusive<__Object>,
-            __method: ::core::primitive::usize,
+            __method: ::jstream_rmi::__private::core::primitive::usize,
             __call: &mut ::jstream_rmi::__private::Incoming,
-        ) -> ::core::result::Result<
-            ::core::primitive::bool,
+        ) -> ::jstream_rmi::__private::core::result::Result<
+            ::jstream_rmi::__private::core::primitive::bool,
             ::jstream_rmi::__private::Failed,
         > {
             match __method {
-                _ => ::core::result::Result::Ok(false),
+                _ => ::jstream_rmi::__private::core::result::Result::Ok(false),
             }
         }
         async fn run(
             __object: ::jstream_rmi::Exclusive<__Object>,
-            __method: ::core::primitive::usize,
+            __method: ::jstream_rmi::__private::core::primitive::usize,
             __call: ::jstream_rmi::__private::Incoming,
-        ) -> ::core::result::Result<(), ::jstream_rmi::__private::Failed> {
+        ) -> ::jstream_rmi::__private::core::result::Result<
+            (),
+            ::jstream_rmi::__private::Failed,
+        > {
             match __method {
-                _ if __method == __Method::below as ::core::primitive::usize => {
+                _ if __method
+                    == __Method::below
+                        as ::jstream_rmi::__private::core::primitive::usize => {
                     let __object = ::jstream_rmi::Exclusive::read(&__object).await;
                     let (__answer, __result, __stream) = {
                         let _ = ::jstream_rmi::__private::Method::new::<
-                            (u64, ::core::primitive::u64),
+                            (u64, ::jstream_rmi::__private::core::primitive::u64),
                             (),
                         >;
                         let _ = ::jstream_rmi::__private::Method::streams::<u64>;
                         let (__message, __answer) = __call.into_parts();
                         let __arguments = __answer
-                            .arguments::<(u64, ::core::primitive::u64)>(__message)?;
+                            .arguments::<
+                                (u64, ::jstream_rmi::__private::core::primitive::u64),
+                            >(__message)?;
                         let (__result, __stream) = ::jstream_rmi::Received::with(
                             &__arguments,
                             |__arguments| {
                                 let (__argument_0, __stream) = __arguments;
-                                ::core::result::Result::Ok::<
+                                ::jstream_rmi::__private::core::result::Result::Ok::<
                                     _,
                                     ::jstream_rmi::__private::Failed,
                                 >((
@@ -301,24 +327,32 @@ const _: () = {
                         )?;
                         (__answer, __result, __stream)
                     };
-                    ::core::mem::drop(__object);
+                    ::jstream_rmi::__private::core::mem::drop(__object);
                     __answer.stream(__result, __stream).await
                 }
-                _ if __method == __Method::total as ::core::primitive::usize => {
+                _ if __method
+                    == __Method::total
+                        as ::jstream_rmi::__private::core::primitive::usize => {
                     let __object = ::jstream_rmi::Exclusive::read(&__object).await;
-                    let _ = ::core::option::Option::None::<::jstream_rmi::Call<f64>>;
+                    let _ = ::jstream_rmi::__private::core::option::Option::None::<
+                        ::jstream_rmi::Call<f64>,
+                    >;
                     let _ = ::jstream_rmi::__private::Method::new::<(), f64>;
                     let _ = ::jstream_rmi::__private::Method::new_async::<(f64,), ()>;
                     let _ = ::jstream_rmi::__private::Method::new::<
-                        (f64, ::core::primitive::u64),
+                        (f64, ::jstream_rmi::__private::core::primitive::u64),
                         (),
                     >;
                     let _ = ::jstream_rmi::__private::Method::streams::<f64>;
                     let (__message, mut __answer) = __call.into_parts();
                     let __arguments = __answer
-                        .arguments::<(f64, ::core::primitive::u64)>(__message)?;
+                        .arguments::<
+                            (f64, ::jstream_rmi::__private::core::primitive::u64),
+                        >(__message)?;
                     struct __Arguments(
-                        ::jstream_rmi::Received<(f64, ::core::primitive::u64)>,
+                        ::jstream_rmi::Received<
+                            (f64, ::jstream_rmi::__private::core::primitive::u64),
+                        >,
                     );
                     let __arguments = __Arguments(__arguments);
                     let (__argument_0, __argument_1) = ::jstream_rmi::Received::get(
@@ -334,7 +368,9 @@ const _: () = {
                         .await;
                     __answer.reply(&__result)
                 }
-                _ if __method == __Method::both as ::core::primitive::usize => {
+                _ if __method
+                    == __Method::both
+                        as ::jstream_rmi::__private::core::primitive::usize => {
                     let mut __object = ::jstream_rmi::Exclusive::write(&__object).await;
                     let (__answer, __result, __stream) = {
                         let _ = ::jstream_rmi::__private::Method::streams::<String>;
@@ -344,7 +380,10 @@ const _: () = {
                         let (__message, __answer) = __call.into_parts();
                         let __arguments = __answer
                             .arguments::<
-                                (::core::primitive::u64, ::core::primitive::u64),
+                                (
+                                    ::jstream_rmi::__private::core::primitive::u64,
+                                    ::jstream_rmi::__private::core::primitive::u64,
+                                ),
                             >(__message)?;
                         let (__result, __stream) = ::jstream_rmi::Received::with(
                             &__arguments,
@@ -352,7 +391,7 @@ const _: () = {
                                 let (__argument_0, __stream) = __arguments;
                                 let __argument_0 = __answer
                                     .argument::<String>(*__argument_0)?;
-                                ::core::result::Result::Ok::<
+                                ::jstream_rmi::__private::core::result::Result::Ok::<
                                     _,
                                     ::jstream_rmi::__private::Failed,
                                 >((
@@ -363,11 +402,11 @@ const _: () = {
                         )?;
                         (__answer, __result, __stream)
                     };
-                    ::core::mem::drop(__object);
+                    ::jstream_rmi::__private::core::mem::drop(__object);
                     __answer.stream(__result, __stream).await
                 }
                 _ => {
-                    ::core::result::Result::Err(
+                    ::jstream_rmi::__private::core::result::Result::Err(
                         ::jstream_rmi::__private::Failed::UnknownMethod,
                     )
                 }
@@ -376,30 +415,32 @@ const _: () = {
     }
 };
 ///A mock of [`Numbers`] for tests: its `expect_` methods set what each method does.
-#[derive(::core::fmt::Debug)]
+#[derive(::jstream_rmi::__private::core::fmt::Debug)]
 #[allow(dead_code, non_snake_case, reason = "a test may use only a part")]
 struct NumbersMock {
     method_below: ::jstream_rmi::mock::Expectation<
-        dyn ::core::ops::Fn(
+        dyn ::jstream_rmi::__private::core::ops::Fn(
             u64,
-        ) -> Stream<u64> + ::core::marker::Send + ::core::marker::Sync + 'static,
+        ) -> Stream<
+                u64,
+            > + ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static,
     >,
     method_total: ::jstream_rmi::mock::Expectation<
-        dyn ::core::ops::Fn(
+        dyn ::jstream_rmi::__private::core::ops::Fn(
             f64,
             Stream<f64>,
-        ) -> f64 + ::core::marker::Send + ::core::marker::Sync + 'static,
+        ) -> f64 + ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static,
     >,
     method_both: ::jstream_rmi::mock::Expectation<
-        dyn ::core::ops::Fn(
+        dyn ::jstream_rmi::__private::core::ops::Fn(
             Stream<String>,
         ) -> Stream<
                 Result<u64, String>,
-            > + ::core::marker::Send + ::core::marker::Sync + 'static,
+            > + ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static,
     >,
 }
 #[automatically_derived]
-impl ::core::default::Default for NumbersMock {
+impl ::jstream_rmi::__private::core::default::Default for NumbersMock {
     fn default() -> Self {
         Self {
             method_below: ::jstream_rmi::mock::Expectation::new("Numbers::below"),
@@ -434,58 +475,65 @@ const _: () = {
         ///Sets the function that `below` calls from now on.
         fn expect_below(
             &self,
-            __answer: impl ::core::ops::Fn(
+            __answer: impl ::jstream_rmi::__private::core::ops::Fn(
                 u64,
-            ) -> Stream<u64> + ::core::marker::Send + ::core::marker::Sync + 'static,
+            ) -> Stream<
+                    u64,
+                > + ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static,
         ) -> &::jstream_rmi::mock::Expectation<
-            dyn ::core::ops::Fn(
+            dyn ::jstream_rmi::__private::core::ops::Fn(
                 u64,
-            ) -> Stream<u64> + ::core::marker::Send + ::core::marker::Sync + 'static,
+            ) -> Stream<
+                    u64,
+                > + ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static,
         > {
-            self.method_below.answer(::std::sync::Arc::new(__answer))
+            self.method_below
+                .answer(::jstream_rmi::__private::std::sync::Arc::new(__answer))
         }
         ///Returns the number of calls of `below`.
-        fn calls_of_below(&self) -> ::core::primitive::u64 {
+        fn calls_of_below(&self) -> ::jstream_rmi::__private::core::primitive::u64 {
             self.method_below.calls()
         }
         ///Sets the function that `total` calls from now on.
         fn expect_total(
             &self,
-            __answer: impl ::core::ops::Fn(
+            __answer: impl ::jstream_rmi::__private::core::ops::Fn(
                 f64,
                 Stream<f64>,
-            ) -> f64 + ::core::marker::Send + ::core::marker::Sync + 'static,
+            ) -> f64 + ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static,
         ) -> &::jstream_rmi::mock::Expectation<
-            dyn ::core::ops::Fn(
+            dyn ::jstream_rmi::__private::core::ops::Fn(
                 f64,
                 Stream<f64>,
-            ) -> f64 + ::core::marker::Send + ::core::marker::Sync + 'static,
+            ) -> f64 + ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static,
         > {
-            self.method_total.answer(::std::sync::Arc::new(__answer))
+            self.method_total
+                .answer(::jstream_rmi::__private::std::sync::Arc::new(__answer))
         }
         ///Returns the number of calls of `total`.
-        fn calls_of_total(&self) -> ::core::primitive::u64 {
+        fn calls_of_total(&self) -> ::jstream_rmi::__private::core::primitive::u64 {
             self.method_total.calls()
         }
         ///Sets the function that `both` calls from now on.
         fn expect_both(
             &self,
-            __answer: impl ::core::ops::Fn(
+            __answer: impl ::jstream_rmi::__private::core::ops::Fn(
                 Stream<String>,
             ) -> Stream<
                     Result<u64, String>,
-                > + ::core::marker::Send + ::core::marker::Sync + 'static,
+                > + ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static,
         ) -> &::jstream_rmi::mock::Expectation<
-            dyn ::core::ops::Fn(
+            dyn ::jstream_rmi::__private::core::ops::Fn(
                 Stream<String>,
             ) -> Stream<
                     Result<u64, String>,
-                > + ::core::marker::Send + ::core::marker::Sync + 'static,
+                > + ::jstream_rmi::__private::core::marker::Send + ::jstream_rmi::__private::core::marker::Sync + 'static,
         > {
-            self.method_both.answer(::std::sync::Arc::new(__answer))
+            self.method_both
+                .answer(::jstream_rmi::__private::std::sync::Arc::new(__answer))
         }
         ///Returns the number of calls of `both`.
-        fn calls_of_both(&self) -> ::core::primitive::u64 {
+        fn calls_of_both(&self) -> ::jstream_rmi::__private::core::primitive::u64 {
             self.method_both.calls()
         }
     }
@@ -500,7 +548,9 @@ const _: () = {
             __argument_1: Stream<f64>,
         ) -> ::jstream_rmi::BoxFuture<'call, f64> {
             let __result = self.method_total.called()(__argument_0, __argument_1);
-            ::std::boxed::Box::pin(::core::future::ready(__result))
+            ::jstream_rmi::__private::std::boxed::Box::pin(
+                ::jstream_rmi::__private::core::future::ready(__result),
+            )
         }
         fn both(&mut self, __argument_0: Stream<String>) -> Stream<Result<u64, String>> {
             self.method_both.called()(__argument_0)

@@ -39,7 +39,7 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for Order<'b> {
         type InPlace<'__b> = Order<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::core::primitive::bool = {
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
             let _ = |__of @ _: &Order<'b>| match __of {
                 Order {
                     id: __part_0 @ _,
@@ -75,7 +75,7 @@ const _: () = {
                             &raw const (*__of).parent
                         }),
                     )
-                    .fills(::core::mem::size_of::<Self>())
+                    .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn write<'__b>(
@@ -200,13 +200,16 @@ const _: () = {
                         &raw const (*__of).parent
                     }),
                 )
-                .within(::core::mem::size_of::<Self>())
+                .within(::jstream::__private::core::mem::size_of::<Self>())
         };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
             __pass: &mut ::jstream::__private::Pass<'_>,
-        ) -> ::core::result::Result<(), ::jstream::__private::Fault> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Fault,
+        > {
             let _ = |__of @ _: &Order<'b>| match __of {
                 Order {
                     id: __part_0 @ _,
@@ -226,11 +229,14 @@ const _: () = {
                 ::jstream::__private::read_own(&raw mut (*__slot).legs, __pass)?;
                 ::jstream::__private::read_own(&raw mut (*__slot).parent, __pass)?;
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn verify(
             __slot: *const Self,
-        ) -> ::core::result::Result<(), ::jstream::__private::Refusal> {
+        ) -> ::jstream::__private::core::result::Result<
+            (),
+            ::jstream::__private::Refusal,
+        > {
             let _ = |__of @ _: &Order<'b>| match __of {
                 Order {
                     id: __part_0 @ _,
@@ -253,7 +259,7 @@ const _: () = {
                 }
                 unsafe {}
             }
-            ::core::result::Result::Ok(())
+            ::jstream::__private::core::result::Result::Ok(())
         }
         unsafe fn trace(__slot: *const Self, __trace: &mut ::jstream::__private::Trace) {
             let _ = |__of @ _: &Order<'b>| match __of {
@@ -323,7 +329,7 @@ const _: () = {
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "id",
-                                ::core::mem::offset_of!(Self, id),
+                                ::jstream::__private::core::mem::offset_of!(Self, id),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).id },
@@ -331,7 +337,7 @@ const _: () = {
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "symbol",
-                                ::core::mem::offset_of!(Self, symbol),
+                                ::jstream::__private::core::mem::offset_of!(Self, symbol),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).symbol },
@@ -339,7 +345,7 @@ const _: () = {
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "legs",
-                                ::core::mem::offset_of!(Self, legs),
+                                ::jstream::__private::core::mem::offset_of!(Self, legs),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).legs },
@@ -347,7 +353,7 @@ const _: () = {
                             ),
                             ::jstream::__private::FieldInfo::new(
                                 "parent",
-                                ::core::mem::offset_of!(Self, parent),
+                                ::jstream::__private::core::mem::offset_of!(Self, parent),
                                 ::jstream::__private::describe_own(
                                     __schema,
                                     |__of: *const Self| unsafe { &raw const (*__of).parent },
@@ -362,10 +368,10 @@ const _: () = {
     unsafe impl<'b> ::jstream::__private::Covariant for Order<'b> {}
     const _: () = {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short>(
-            __long @ _: ::core::marker::PhantomData<
+            __long @ _: ::jstream::__private::core::marker::PhantomData<
                 Order<'long_unless_the_type_says_invariant>,
             >,
-        ) -> ::core::marker::PhantomData<Order<'short>> {
+        ) -> ::jstream::__private::core::marker::PhantomData<Order<'short>> {
             __long
         }
     };

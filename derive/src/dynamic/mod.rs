@@ -3,10 +3,11 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use syn::{
-    Error, GenericParam, ItemTrait, Path, Result, Signature, TraitItem, Type, TypeParamBound,
+    Error, GenericParam, ItemTrait, Result, Signature, TraitItem, Type, TypeParamBound,
     WherePredicate, parse_quote,
 };
 
+use crate::crates::{resolve, trusted_path};
 use crate::errors::Errors;
 use crate::shield::shield;
 
@@ -31,11 +32,12 @@ fn krate(options: TokenStream) -> Result<TokenStream> {
     let mut krate = quote!(::jstream);
     let parser = syn::meta::parser(|meta| {
         if meta.path.is_ident("crate") {
-            let path: Path = meta.value()?.parse()?;
+            let path = trusted_path(&meta)?;
             krate = quote!(#path);
             Ok(())
         } else {
-            Err(meta.error("unknown option: on a trait, `transportable` takes `crate = path`"))
+            Err(meta
+                .error("unknown option: on a trait, `transportable` takes `crate = unsafe(path)`"))
         }
     });
     syn::parse::Parser::parse2(parser, options)?;
@@ -132,7 +134,7 @@ fn code(krate: &TokenStream, mut of: ItemTrait) -> TokenStream {
 
         // SAFETY: the registry contains everything that was submitted.
         unsafe impl #support::Implementation for #item {
-            const TRAIT: &'static ::core::primitive::str = #text;
+            const TRAIT: &'static ::__core::primitive::str = #text;
 
             fn class(&self) -> &#support::Class {
                 self.0.class()
@@ -142,7 +144,7 @@ fn code(krate: &TokenStream, mut of: ItemTrait) -> TokenStream {
                 static REGISTRY: #support::OnceLock<#support::Registry<#item>> =
                     #support::OnceLock::new();
                 REGISTRY.get_or_init(|| {
-                    #support::Registry::new(::core::iter::IntoIterator::into_iter(
+                    #support::Registry::new(::__core::iter::IntoIterator::into_iter(
                         #support::inventory::iter::<#item>,
                     ))
                 })
@@ -161,20 +163,20 @@ fn code(krate: &TokenStream, mut of: ItemTrait) -> TokenStream {
             fn claim(
                 __edge: #support::Edge,
                 __pass: &mut #support::Pass<'_>,
-            ) -> ::core::result::Result<*const Self, #support::Fault> {
+            ) -> ::__core::result::Result<*const Self, #support::Fault> {
                 let __registry = <#item as #support::Implementation>::registry();
                 let __one = __registry.of_edge(&__edge)?;
                 let __target = __one.0.class().claim(__edge, __pass)?;
-                ::core::result::Result::Ok((__one.0.cast())(
+                ::__core::result::Result::Ok((__one.0.cast())(
                     __target,
-                    ::core::marker::PhantomData,
+                    ::__core::marker::PhantomData,
                 ))
             }
 
             unsafe fn read_now(
                 __target: *const Self,
                 __pass: &mut #support::Pass<'_>,
-            ) -> ::core::result::Result<(), #support::Fault> {
+            ) -> ::__core::result::Result<(), #support::Fault> {
                 // SAFETY: the caller's promise is passed on.
                 unsafe { #support::Class::read_now(__target.cast(), __pass) }
             }
@@ -201,11 +203,11 @@ fn code(krate: &TokenStream, mut of: ItemTrait) -> TokenStream {
             fn write_target<'b>(
                 &'b self,
                 __draft: &mut #support::Draft<'b>,
-            ) -> [::core::primitive::u64; 2] {
+            ) -> [::__core::primitive::u64; 2] {
                 #support::write_dynamic::<#item>(self, __draft)
             }
 
-            fn meta(&self) -> ::core::primitive::u64 {
+            fn meta(&self) -> ::__core::primitive::u64 {
                 #support::class_of::<#item>(self)
             }
         }
@@ -214,7 +216,7 @@ fn code(krate: &TokenStream, mut of: ItemTrait) -> TokenStream {
         unsafe impl<'x> #support::CovariantTarget for dyn #name + 'x {}
     };
     let shield = shield(&support, &code, &of);
-    quote! {
+    let code = quote! {
         #of
 
         #[doc(hidden)]
@@ -222,8 +224,8 @@ fn code(krate: &TokenStream, mut of: ItemTrait) -> TokenStream {
         #vis struct #item(
             #support::Castable<
                 for<'x> fn(
-                    *const ::core::primitive::u8,
-                    ::core::marker::PhantomData<&'x ()>,
+                    *const ::__core::primitive::u8,
+                    ::__core::marker::PhantomData<&'x ()>,
                 ) -> *const (dyn #name + 'x),
             >,
         );
@@ -237,7 +239,8 @@ fn code(krate: &TokenStream, mut of: ItemTrait) -> TokenStream {
             #shield
             #code
         };
-    }
+    };
+    resolve(code, &support)
 }
 
 /// Returns the function by which `implements!` makes an entry of the registry. It derives class and
@@ -256,8 +259,8 @@ fn registration(support: &TokenStream, name: &Ident, item: &Ident) -> TokenStrea
                 // The bound holds for every lifetime: one on `'x` alone would make `'x` a parameter
                 // of the function item instead of the function pointer.
                 fn __cast<'x, __T>(
-                    __form @ _: *const ::core::primitive::u8,
-                    _: ::core::marker::PhantomData<&'x ()>,
+                    __form @ _: *const ::__core::primitive::u8,
+                    _: ::__core::marker::PhantomData<&'x ()>,
                 ) -> *const (dyn #name + 'x)
                 where
                     __T: #support::Transportable + 'static,

@@ -103,7 +103,7 @@ fn in_place(of: &Signature) -> Signature {
     let mut of = spelled(of, &call);
     let output = output(&of);
     of.output = parse_quote! {
-        -> impl ::core::future::Future<Output = #output> + ::core::marker::Send + #call
+        -> impl ::__core::future::Future<Output = #output> + ::__core::marker::Send + #call
     };
     of
 }
@@ -153,7 +153,7 @@ pub(super) fn declared(
         // The first `return` fixes the type of the block. Constants of the program are in scope, so
         // the code has no variable.
         shown.default = Some(parse_quote!({
-            ::std::boxed::Box::pin(async move {
+            ::__std::boxed::Box::pin(async move {
                 if false {
                     return #krate::__private::no_result::<#resolved>();
                 }
@@ -169,7 +169,7 @@ pub(super) fn declared(
         .generics
         .make_where_clause()
         .predicates
-        .push(parse_quote!(Self: ::core::marker::Sized));
+        .push(parse_quote!(Self: ::__core::marker::Sized));
     let place = parse_quote! {
         #(#conditions)*
         #[doc(hidden)]

@@ -28,7 +28,7 @@ pub(super) fn dummy(of: &Interface) -> TokenStream {
             .iter()
             .filter(|method| known && callable(&method.signature));
         let stub = known.then(|| {
-            stub::implementation(of, instance, methods, |_| quote!(::core::unreachable!()))
+            stub::implementation(of, instance, methods, |_| quote!(::__core::unreachable!()))
         });
         let remotable = remotable(of, instance, &item);
         quote!(#stub #remotable)
@@ -62,7 +62,7 @@ fn exempt(part: &mut TraitItem) {
     generics
         .make_where_clause()
         .predicates
-        .push(parse_quote!(Self: ::core::marker::Sized));
+        .push(parse_quote!(Self: ::__core::marker::Sized));
 }
 
 /// Returns true if a method can be called on `dyn Trait` and the stub can name its types.
@@ -140,7 +140,7 @@ fn remotable(of: &Interface, instance: &Instance, item: &ItemTrait) -> Option<To
     let holder = if of.is_exclusive() {
         quote!(#krate::Exclusive<__Object>)
     } else {
-        quote!(::std::sync::Arc<__Object>)
+        quote!(::__std::sync::Arc<__Object>)
     };
     let incoming = quote!(#krate::__private::Incoming);
     let failed = quote!(#krate::__private::Failed);
@@ -148,7 +148,7 @@ fn remotable(of: &Interface, instance: &Instance, item: &ItemTrait) -> Option<To
     let mut with_object = generics.clone();
     with_object
         .params
-        .push(parse_quote!(__Object: #interface + ?::core::marker::Sized));
+        .push(parse_quote!(__Object: #interface + ?::__core::marker::Sized));
     let (parameters_with_object, _, _) = with_object.split_for_impl();
     Some(quote! {
         #[automatically_derived]
@@ -158,7 +158,7 @@ fn remotable(of: &Interface, instance: &Instance, item: &ItemTrait) -> Option<To
             const NAME: &'static str = "";
 
             fn interface() -> &'static #krate::Interface {
-                ::core::unreachable!()
+                ::__core::unreachable!()
             }
         }
 
@@ -168,18 +168,18 @@ fn remotable(of: &Interface, instance: &Instance, item: &ItemTrait) -> Option<To
 
             fn call(
                 _: &#holder,
-                _: ::core::primitive::usize,
+                _: ::__core::primitive::usize,
                 _: &mut #incoming,
-            ) -> ::core::result::Result<::core::primitive::bool, #failed> {
-                ::core::unreachable!()
+            ) -> ::__core::result::Result<::__core::primitive::bool, #failed> {
+                ::__core::unreachable!()
             }
 
             async fn run(
                 _: #holder,
-                _: ::core::primitive::usize,
+                _: ::__core::primitive::usize,
                 _: #incoming,
-            ) -> ::core::result::Result<(), #failed> {
-                ::core::unreachable!()
+            ) -> ::__core::result::Result<(), #failed> {
+                ::__core::unreachable!()
             }
         }
     })

@@ -94,8 +94,8 @@ pub(super) fn remote_trait(of: &Interface) -> ItemTrait {
 /// Returns the trait with supertraits that allow threads to share its objects.
 fn shared_trait(of: &Interface) -> ItemTrait {
     let mut item = of.item.clone();
-    item.supertraits.push(parse_quote!(::core::marker::Send));
-    item.supertraits.push(parse_quote!(::core::marker::Sync));
+    item.supertraits.push(parse_quote!(::__core::marker::Send));
+    item.supertraits.push(parse_quote!(::__core::marker::Sync));
     item.supertraits.push(parse_quote!('static));
     item.colon_token.get_or_insert_default();
     for param in item.generics.type_params_mut() {

@@ -5,7 +5,8 @@ use quote::{ToTokens, quote};
 use syn::parse::Parser;
 use syn::{Error, ImplItem, ImplItemFn, ItemImpl, Path, parse_quote};
 
-use super::{asynchronous, attributes};
+use super::{asynchronous, attributes, support};
+use crate::crates::resolve;
 use crate::errors::Errors;
 use crate::shield::shield;
 
@@ -46,14 +47,16 @@ pub(super) fn implementation(options: TokenStream, mut of: ItemImpl) -> TokenStr
         }
     }
     let errors = errors.finish().err().map(|all| all.to_compile_error());
-    let shield = shield(&quote!(#krate::__private), &generated, &whole);
-    quote! {
+    let support = support(&krate);
+    let shield = shield(&support, &generated, &whole);
+    let code = quote! {
         const _: () = {
             #shield
             #of
         };
         #errors
-    }
+    };
+    resolve(code, &support)
 }
 
 /// Returns the program's method under its hidden name, and the method that boxes its future.
@@ -71,7 +74,7 @@ fn both(
         #(#conditions)*
         #[allow(clippy::too_many_arguments, reason = "as in the trait's method")]
         #boxed {
-            ::std::boxed::Box::pin(<Self as #interface>::#hidden(self, #(#names),*))
+            ::__std::boxed::Box::pin(<Self as #interface>::#hidden(self, #(#names),*))
         }
     };
     method.sig = asynchronous::implemented(&method, around);

@@ -100,7 +100,8 @@ impl Argument {
         match borrowed(&self.ty) {
             Some(Borrowed::One(of)) => Some(of.clone()),
             Some(Borrowed::Slices(depth, of)) => {
-                let lists = (0..depth).fold(of.clone(), |of, _| parse_quote!(::std::vec::Vec<#of>));
+                let lists =
+                    (0..depth).fold(of.clone(), |of, _| parse_quote!(::__std::vec::Vec<#of>));
                 Some(lists)
             }
             None => passed(&self.ty).then(|| self.ty.clone()),

@@ -58,7 +58,7 @@ pub(super) fn mock(of: &Interface) -> Option<TokenStream> {
     Some(quote! {
         #(#conditions)*
         #[doc = #doc]
-        #[derive(::core::fmt::Debug)]
+        #[derive(::__core::fmt::Debug)]
         #[allow(dead_code, non_snake_case, reason = "a test may use only a part")]
         #vis struct #name {
             #(#fields)*
@@ -66,7 +66,7 @@ pub(super) fn mock(of: &Interface) -> Option<TokenStream> {
 
         #(#conditions)*
         #[automatically_derived]
-        impl ::core::default::Default for #name {
+        impl ::__core::default::Default for #name {
             fn default() -> Self {
                 Self {
                     #(#news)*
@@ -97,8 +97,8 @@ fn answer(method: &Method) -> TokenStream {
     let arguments = method.arguments.iter().map(types::mock_type);
     let output = types::result(method);
     quote! {
-        ::core::ops::Fn(#(#arguments),*) -> #output
-            + ::core::marker::Send + ::core::marker::Sync + 'static
+        ::__core::ops::Fn(#(#arguments),*) -> #output
+            + ::__core::marker::Send + ::__core::marker::Sync + 'static
     }
 }
 
@@ -119,12 +119,12 @@ fn expect(of: &Interface, method: &Method) -> TokenStream {
         #(#conditions)*
         #[doc = #doc]
         #vis fn #name(&self, __answer: impl #answer) -> &#krate::mock::Expectation<dyn #answer> {
-            self.#field.answer(::std::sync::Arc::new(__answer))
+            self.#field.answer(::__std::sync::Arc::new(__answer))
         }
 
         #(#conditions)*
         #[doc = #doc_of_calls]
-        #vis fn #calls(&self) -> ::core::primitive::u64 {
+        #vis fn #calls(&self) -> ::__core::primitive::u64 {
             self.#field.calls()
         }
     }
@@ -144,7 +144,7 @@ fn called(of: &Interface, method: &Method) -> TokenStream {
     let body = if method.is_async() {
         quote! {
             let __result = #called;
-            ::std::boxed::Box::pin(::core::future::ready(__result))
+            ::__std::boxed::Box::pin(::__core::future::ready(__result))
         }
     } else {
         called

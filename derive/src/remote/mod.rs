@@ -20,7 +20,9 @@ pub(crate) use self::referring::referring;
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::Path;
 
+use crate::crates::resolve;
 use crate::errors::Errors;
 
 pub(crate) fn remote(options: TokenStream, item: TokenStream) -> TokenStream {
@@ -34,12 +36,20 @@ pub(crate) fn remote(options: TokenStream, item: TokenStream) -> TokenStream {
     }
     let errors = errors.finish().err().map(|all| all.to_compile_error());
     // After an error, the items that other code uses are still generated, to avoid further errors.
-    match (of, errors) {
-        (Some(of), None) => expand::expand(&of),
-        (Some(of), errors) => {
+    let Some(of) = of else {
+        return quote!(#item #errors);
+    };
+    let code = match errors {
+        None => expand::expand(&of),
+        Some(errors) => {
             let dummy = dummy::dummy(&of);
             quote!(#dummy #errors)
         }
-        (None, errors) => quote!(#item #errors),
-    }
+    };
+    resolve(code, &support(&of.krate))
+}
+
+/// Returns the path of the support module of the crate `jstream_rmi`.
+fn support(krate: &Path) -> TokenStream {
+    quote!(#krate::__private)
 }

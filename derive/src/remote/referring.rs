@@ -11,6 +11,8 @@ use syn::{
 
 use super::check::{HIDDEN, NESTED, Search};
 use super::interface::passed;
+use super::support;
+use crate::crates::resolve;
 use crate::errors::Errors;
 use crate::shield::shield;
 
@@ -187,9 +189,9 @@ impl<'f> Shape<'f> {
                 .passes()
                 .then(|| quote!(<#ty as #krate::Passed>::describe(__text);));
             quote! {
-                ::std::string::String::push_str(__text, #name);
+                ::__std::string::String::push_str(__text, #name);
                 #describe
-                ::std::string::String::push(__text, ',');
+                ::__std::string::String::push(__text, ',');
             }
         });
         quote!(#(#each)*)
@@ -227,7 +229,7 @@ fn either(wires: &[TokenStream]) -> TokenStream {
         return quote!(#(#second)*);
     }
     let (first, second) = (either(first), either(second));
-    quote!(::core::result::Result<#first, #second>)
+    quote!(::__core::result::Result<#first, #second>)
 }
 
 /// Returns the value, or the pattern, of the shape with this index in the tree of [`either`].
@@ -238,14 +240,14 @@ fn nth(index: usize, count: usize, value: &TokenStream) -> TokenStream {
     }
     if index < half {
         let value = nth(index, half, value);
-        quote!(::core::result::Result::Ok(#value))
+        quote!(::__core::result::Result::Ok(#value))
     } else {
         let value = nth(
             index.saturating_sub(half),
             count.saturating_sub(half),
             value,
         );
-        quote!(::core::result::Result::Err(#value))
+        quote!(::__core::result::Result::Err(#value))
     }
 }
 
@@ -262,9 +264,9 @@ fn expand(input: &DeriveInput, krate: &Path, shapes: &[Shape<'_>]) -> TokenStrea
         };
         let text = format!("{}{{", variant.unraw());
         quote! {
-            ::std::string::String::push_str(__text, #text);
+            ::__std::string::String::push_str(__text, #text);
             #fields
-            ::std::string::String::push(__text, '}');
+            ::__std::string::String::push(__text, '}');
         }
     });
     let (mut given, mut taken) = (TokenStream::new(), TokenStream::new());
@@ -279,7 +281,7 @@ fn expand(input: &DeriveInput, krate: &Path, shapes: &[Shape<'_>]) -> TokenStrea
         taken.extend(quote! {
             #form => {
                 #statements
-                ::core::result::Result::Ok(#path { #(#members: #names),* })
+                ::__core::result::Result::Ok(#path { #(#members: #names),* })
             }
         });
     }
@@ -288,10 +290,10 @@ fn expand(input: &DeriveInput, krate: &Path, shapes: &[Shape<'_>]) -> TokenStrea
         impl #krate::Passed for #name {
             type Wire = #wire;
 
-            fn describe(__text: &mut ::std::string::String) {
-                ::std::string::String::push_str(__text, #text);
+            fn describe(__text: &mut ::__std::string::String) {
+                ::__std::string::String::push_str(__text, #text);
                 #(#described)*
-                ::std::string::String::push(__text, '}');
+                ::__std::string::String::push(__text, '}');
             }
 
             fn give(self, __giving: &mut #krate::__private::Giving) -> <Self as #krate::Passed>::Wire {
@@ -303,18 +305,20 @@ fn expand(input: &DeriveInput, krate: &Path, shapes: &[Shape<'_>]) -> TokenStrea
             fn take(
                 __form: &#krate::__private::Form<'_, <Self as #krate::Passed>::Wire>,
                 __taking: &#krate::__private::Taking,
-            ) -> ::core::result::Result<Self, #krate::__private::Unfit> {
+            ) -> ::__core::result::Result<Self, #krate::__private::Unfit> {
                 match __form {
                     #taken
                 }
             }
         }
     };
-    let shield = shield(&quote!(#krate::__private), &code, input);
-    quote! {
+    let support = support(krate);
+    let shield = shield(&support, &code, input);
+    let code = quote! {
         const _: () = {
             #shield
             #code
         };
-    }
+    };
+    resolve(code, &support)
 }

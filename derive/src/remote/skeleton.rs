@@ -25,7 +25,7 @@ pub(super) fn skeleton(of: &Interface, instance: &Instance) -> TokenStream {
             method,
             &quote! {
                 #body?;
-                ::core::result::Result::Ok(true)
+                ::__core::result::Result::Ok(true)
             },
         )
     });
@@ -42,7 +42,7 @@ pub(super) fn skeleton(of: &Interface, instance: &Instance) -> TokenStream {
     let holder = if exclusive {
         quote!(#krate::Exclusive<__Object>)
     } else {
-        quote!(::std::sync::Arc<__Object>)
+        quote!(::__std::sync::Arc<__Object>)
     };
     let mut asynchronous = instance.methods.iter().filter(|method| method.is_async());
     let (bound, in_place) = if asynchronous.clone().next().is_some() {
@@ -54,34 +54,35 @@ pub(super) fn skeleton(of: &Interface, instance: &Instance) -> TokenStream {
     } else {
         (quote!(#interface), None)
     };
-    let called = quote!(::core::result::Result<::core::primitive::bool, #krate::__private::Failed>);
+    let called =
+        quote!(::__core::result::Result<::__core::primitive::bool, #krate::__private::Failed>);
     quote! {
         #in_place
 
         #[automatically_derived]
-        impl<__Object: #bound + ?::core::marker::Sized> #krate::Skeleton<__Object> for dyn #interface {
+        impl<__Object: #bound + ?::__core::marker::Sized> #krate::Skeleton<__Object> for dyn #interface {
             type Holder = #holder;
 
             fn call(
                 __object: &#holder,
-                __method: ::core::primitive::usize,
+                __method: ::__core::primitive::usize,
                 __call: &mut #krate::__private::Incoming,
             ) -> #called {
                 match __method {
                     #(#at_once)*
-                    _ => ::core::result::Result::Ok(false),
+                    _ => ::__core::result::Result::Ok(false),
                 }
             }
 
             async fn run(
                 __object: #holder,
-                __method: ::core::primitive::usize,
+                __method: ::__core::primitive::usize,
                 __call: #krate::__private::Incoming,
-            ) -> ::core::result::Result<(), #krate::__private::Failed> {
+            ) -> ::__core::result::Result<(), #krate::__private::Failed> {
                 match __method {
                     #(#later)*
                     _ => {
-                        ::core::result::Result::Err(#krate::__private::Failed::UnknownMethod)
+                        ::__core::result::Result::Err(#krate::__private::Failed::UnknownMethod)
                     }
                 }
             }
@@ -94,7 +95,7 @@ fn arm(method: &Method, body: &TokenStream) -> TokenStream {
     let name = &method.signature.ident;
     quote! {
         #(#conditions)*
-        _ if __method == __Method::#name as ::core::primitive::usize => {
+        _ if __method == __Method::#name as ::__core::primitive::usize => {
             #body
         }
     }
@@ -158,7 +159,7 @@ fn arguments(of: &Interface, method: &Method) -> (TokenStream, Vec<TokenStream>)
                         checked.extend(quote!(let #slices = #made;));
                         lists = slices;
                     }
-                    quote!(::std::vec::Vec::as_slice(&#lists))
+                    quote!(::__std::vec::Vec::as_slice(&#lists))
                 }
             });
             continue;
@@ -219,7 +220,7 @@ fn plain(
     };
     let result = if method.streams().is_some() {
         let failed = quote!(#krate::__private::Failed);
-        quote!(::core::result::Result::Ok::<_, #failed>((#call, *__stream)))
+        quote!(::__core::result::Result::Ok::<_, #failed>((#call, *__stream)))
     } else if method.arguments.iter().any(|of| of.borrows().is_some()) {
         // The result may refer to arguments that are dropped at the end of the block.
         let reply = reply(method, &call);
@@ -270,7 +271,7 @@ fn items(method: &TokenStream) -> TokenStream {
             #method
             (__answer, __result, __stream)
         };
-        ::core::mem::drop(__object);
+        ::__core::mem::drop(__object);
         __answer.stream(__result, __stream).await
     }
 }

@@ -56,7 +56,7 @@ pub(super) fn structure(of: &Interface) -> TokenStream {
     let (instance, unknown) = if types.is_empty() {
         (None, None)
     } else {
-        let of = quote!(::core::marker::PhantomData);
+        let of = quote!(::__core::marker::PhantomData);
         (
             Some(quote!(instance: #of<fn() -> (#(#types,)*)>,)),
             Some(quote!(instance: #of,)),
@@ -65,16 +65,16 @@ pub(super) fn structure(of: &Interface) -> TokenStream {
     let text = name.unraw().to_string();
     let code = quote! {
         #[automatically_derived]
-        impl #parameters ::core::clone::Clone for #name #arguments {
+        impl #parameters ::__core::clone::Clone for #name #arguments {
             fn clone(&self) -> Self {
-                Self { object: ::core::clone::Clone::clone(&self.object), #unknown }
+                Self { object: ::__core::clone::Clone::clone(&self.object), #unknown }
             }
         }
 
         #[automatically_derived]
-        impl #parameters ::core::fmt::Debug for #name #arguments {
-            fn fmt(&self, __formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                ::core::fmt::Formatter::debug_struct(__formatter, #text)
+        impl #parameters ::__core::fmt::Debug for #name #arguments {
+            fn fmt(&self, __formatter: &mut ::__core::fmt::Formatter<'_>) -> ::__core::fmt::Result {
+                ::__core::fmt::Formatter::debug_struct(__formatter, #text)
                     .field("object", &self.object)
                     .finish()
             }
@@ -175,7 +175,7 @@ fn function(of: &Interface, method: &Method, body: &TokenStream) -> TokenStream 
 fn result(of: &Interface, method: &Method) -> TokenStream {
     if method.one_way.is_some() {
         let krate = &of.krate;
-        return quote!(::core::result::Result<(), #krate::CallError>);
+        return quote!(::__core::result::Result<(), #krate::CallError>);
     }
     let krate = types::krate_of_result(of, method);
     if let Some(item) = method.streams() {
@@ -261,7 +261,7 @@ pub(super) fn body(of: &Interface, instance: &Instance, method: &Method) -> Toke
         let __arguments = #arguments;
         __object.#send(
             <dyn #interface as #krate::Remotable>::interface(),
-            __Method::#name as ::core::primitive::usize,
+            __Method::#name as ::__core::primitive::usize,
             __arguments,
             #(#more)*
         )

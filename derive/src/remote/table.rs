@@ -38,8 +38,8 @@ pub(super) fn remotable(of: &Interface, instance: &Instance) -> TokenStream {
             const NAME: &'static str = #name;
 
             fn interface() -> &'static #krate::Interface {
-                static __INTERFACE: ::std::sync::OnceLock<#krate::Interface> =
-                    ::std::sync::OnceLock::new();
+                static __INTERFACE: ::__std::sync::OnceLock<#krate::Interface> =
+                    ::__std::sync::OnceLock::new();
                 __INTERFACE.get_or_init(|| {
                     #krate::Interface::new(#name, #krate::__private::list([#(#entries),*]))
                 })
@@ -66,11 +66,11 @@ fn entry(of: &Interface, method: &Method) -> TokenStream {
     let passing = method.arguments.iter().enumerate();
     let passing = passing.filter_map(|(place, argument)| {
         let ty = types::item(&argument.passes()?);
-        Some(quote!(.passing::<#ty>(::core::option::Option::Some(#place))))
+        Some(quote!(.passing::<#ty>(::__core::option::Option::Some(#place))))
     });
     let returns = method.passes().map(|ty| {
         let ty = types::item(ty);
-        quote!(.passing::<#ty>(::core::option::Option::None))
+        quote!(.passing::<#ty>(::__core::option::Option::None))
     });
     let gives = method.streams().map(|of| {
         let item = types::item(of);

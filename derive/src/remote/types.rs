@@ -152,7 +152,7 @@ fn wire(of: &Interface, ty: &Type) -> Type {
 
 /// Returns the type that represents a stream in the message.
 fn number() -> Type {
-    parse_quote!(::core::primitive::u64)
+    parse_quote!(::__core::primitive::u64)
 }
 
 /// Returns the type of the result, with `'static` lifetimes.
@@ -279,7 +279,7 @@ pub(super) fn assertions(of: &Interface, method: &Method) -> TokenStream {
     let result = (answered && method.passes().is_none()).then(|| {
         let (krate, output) = (krate_of_result(of, method), output(of, method));
         quote_spanned! {result_span(method)=>
-            let _ = ::core::option::Option::None::<#krate::Call<#output>>;
+            let _ = ::__core::option::Option::None::<#krate::Call<#output>>;
             let _ = #krate::__private::Method::new::<(), #output>;
         }
     });

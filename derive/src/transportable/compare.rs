@@ -30,10 +30,12 @@ pub(super) fn of(form: &Own, owner: &Own) -> TokenStream {
         let mut with_bound: syn::TypeParam = parse_quote!(#placed);
         let is_unsized = param.bounds.iter().any(form::is_relaxed);
         if is_unsized {
-            with_bound.bounds.push(parse_quote!(?::core::marker::Sized));
+            with_bound
+                .bounds
+                .push(parse_quote!(?::__core::marker::Sized));
         }
         generics.params.push(GenericParam::Type(with_bound));
-        let compared = parse_quote!(#placed: ::core::cmp::PartialEq<#owned>);
+        let compared = parse_quote!(#placed: ::__core::cmp::PartialEq<#owned>);
         generics.make_where_clause().predicates.push(compared);
     }
     generics.params.insert(0, parse_quote!('__b));
@@ -61,10 +63,10 @@ pub(super) fn of(form: &Own, owner: &Own) -> TokenStream {
     });
     quote! {
         #[automatically_derived]
-        impl #impl_generics ::core::cmp::PartialEq<#name #owner_args> for #form_name #form_args
+        impl #impl_generics ::__core::cmp::PartialEq<#name #owner_args> for #form_name #form_args
         #where_clause
         {
-            fn eq(&self, __other @ _: &#name #owner_args) -> ::core::primitive::bool {
+            fn eq(&self, __other @ _: &#name #owner_args) -> ::__core::primitive::bool {
                 match (self, __other) {
                     #(#arms)*
                     #[allow(unreachable_patterns, reason = "where there is one variant")]
@@ -74,11 +76,11 @@ pub(super) fn of(form: &Own, owner: &Own) -> TokenStream {
         }
 
         #[automatically_derived]
-        impl #impl_generics ::core::cmp::PartialEq<#form_name #form_args> for #name #owner_args
+        impl #impl_generics ::__core::cmp::PartialEq<#form_name #form_args> for #name #owner_args
         #where_clause
         {
-            fn eq(&self, __other @ _: &#form_name #form_args) -> ::core::primitive::bool {
-                ::core::cmp::PartialEq::eq(__other, self)
+            fn eq(&self, __other @ _: &#form_name #form_args) -> ::__core::primitive::bool {
+                ::__core::cmp::PartialEq::eq(__other, self)
             }
         }
     }

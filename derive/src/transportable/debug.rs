@@ -36,14 +36,14 @@ pub(super) fn of(form: &Own, owner: &Own) -> TokenStream {
     };
     quote! {
         #[automatically_derived]
-        impl<'__b> ::core::fmt::Debug for #name #form_args
+        impl<'__b> ::__core::fmt::Debug for #name #form_args
         where
-            &'__b #owner_name #owner_args: ::core::fmt::Debug,
+            &'__b #owner_name #owner_args: ::__core::fmt::Debug,
         {
             fn fmt(
                 &self,
-                __formatter @ _: &mut ::core::fmt::Formatter<'_>,
-            ) -> ::core::fmt::Result {
+                __formatter @ _: &mut ::__core::fmt::Formatter<'_>,
+            ) -> ::__core::fmt::Result {
                 #[allow(unused_imports, reason = "the fields decide which is used")]
                 use #support::{ShownByDebug as _, ShownByName as _};
                 match self {
@@ -72,7 +72,7 @@ fn arm(support: &TokenStream, path: &TokenStream, name: &str, parts: &[Part]) ->
             Member::Unnamed(_) => quote!(.field(#value)),
         }
     });
-    let formatter = quote!(::core::fmt::Formatter);
+    let formatter = quote!(::__core::fmt::Formatter);
     let begin = if parts.is_empty() {
         quote!(#formatter::write_str(__formatter, #name))
     } else if tuple {

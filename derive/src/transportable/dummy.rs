@@ -11,6 +11,7 @@ use syn::{DeriveInput, Type};
 
 use super::model::Own;
 use super::{form, parse};
+use crate::crates::resolve;
 
 /// Returns implementations whose functions do not return.
 pub(super) fn of(input: &DeriveInput) -> TokenStream {
@@ -27,13 +28,13 @@ pub(super) fn of(input: &DeriveInput) -> TokenStream {
     let support = parsed.map_or(quote!(::jstream::__private), |of| of.support());
     let name = &input.ident;
     let (impl_generics, ty_generics, where_clause) = input.generics.split_for_impl();
-    quote! {
+    let code = quote! {
         #alias
 
         #[automatically_derived]
         unsafe impl #impl_generics #support::Transportable for #name #ty_generics #where_clause {
             type InPlace<'__b> = Self where Self: '__b;
-            const WIRE_IS_MEMORY: ::core::primitive::bool = false;
+            const WIRE_IS_MEMORY: ::__core::primitive::bool = false;
 
             unsafe fn write<'__b>(
                 &'__b self,
@@ -51,7 +52,7 @@ pub(super) fn of(input: &DeriveInput) -> TokenStream {
             unsafe fn read(
                 _: *mut Self,
                 _: &mut #support::Pass<'_>,
-            ) -> ::core::result::Result<(), #support::Fault> {
+            ) -> ::__core::result::Result<(), #support::Fault> {
                 loop {}
             }
 
@@ -72,14 +73,15 @@ pub(super) fn of(input: &DeriveInput) -> TokenStream {
             fn restore<'__b>(
                 _: &Self::InPlace<'__b>,
                 _: &mut #support::Restoring,
-            ) -> ::core::result::Result<Self, #support::RestoreError>
+            ) -> ::__core::result::Result<Self, #support::RestoreError>
             where
                 Self: '__b,
             {
                 loop {}
             }
         }
-    }
+    };
+    resolve(code, &support)
 }
 
 /// Returns true if a field is spelled as a type without a size. The implementations would cause

@@ -158,7 +158,7 @@ fn transportable(
     let inline = inline(of);
     let option_is_memory = (owner.is_none() && of.is_fieldless()).then(|| {
         quote! {
-            const OPTION_IS_MEMORY: ::core::primitive::bool =
+            const OPTION_IS_MEMORY: ::__core::primitive::bool =
                 <Self as #support::InPlace>::OPTION_SHAPE.most_as_is().is_some();
         }
     });
@@ -180,7 +180,7 @@ fn transportable(
         #[automatically_derived]
         unsafe impl #impl_generics #support::Transportable for #name #ty_generics #where_clause {
             type InPlace<'__b> = #form_name #form_args where Self: '__b;
-            const WIRE_IS_MEMORY: ::core::primitive::bool = {
+            const WIRE_IS_MEMORY: ::__core::primitive::bool = {
                 #asked
                 #wire_is_memory
             };
@@ -259,15 +259,15 @@ fn in_place(context: &Context<'_>, bodies: &Bodies, owner: Option<&Own>) -> Toke
             unsafe fn read(
                 __slot: *mut Self,
                 __pass: &mut #support::Pass<'_>,
-            ) -> ::core::result::Result<(), #support::Fault> {
+            ) -> ::__core::result::Result<(), #support::Fault> {
                 #asked
                 #read
-                ::core::result::Result::Ok(())
+                ::__core::result::Result::Ok(())
             }
 
             unsafe fn verify(
                 __slot: *const Self,
-            ) -> ::core::result::Result<(), #support::Refusal> {
+            ) -> ::__core::result::Result<(), #support::Refusal> {
                 #asked
                 if <Self as #support::InPlace>::SHAPE.verified {
                     #verify
@@ -276,7 +276,7 @@ fn in_place(context: &Context<'_>, bodies: &Bodies, owner: Option<&Own>) -> Toke
                         #(#support::approve(__slot, #of_type)?;)*
                     }
                 }
-                ::core::result::Result::Ok(())
+                ::__core::result::Result::Ok(())
             }
 
             unsafe fn trace(__slot: *const Self, __trace: &mut #support::Trace) {
@@ -326,8 +326,8 @@ fn covariant(context: &Context<'_>) -> TokenStream {
     let constants: Vec<_> = phantoms.chain(consts).collect();
     let proof = Place::of(name).put(quote! {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short, #(#constants),*>(
-            __long @ _: ::core::marker::PhantomData<#name #long>,
-        ) -> ::core::marker::PhantomData<#name #short>
+            __long @ _: ::__core::marker::PhantomData<#name #long>,
+        ) -> ::__core::marker::PhantomData<#name #short>
         #where_clause
         {
             __long

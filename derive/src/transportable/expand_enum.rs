@@ -23,8 +23,8 @@ struct Mirrored<'v> {
 /// Returns the integer type of the tag, by a path that is independent of names in scope.
 fn tag_type(context: &Context<'_>) -> TokenStream {
     match &context.of.repr.int {
-        Some(int) => quote!(::core::primitive::#int),
-        None => quote!(::core::primitive::u8),
+        Some(int) => quote!(::__core::primitive::#int),
+        None => quote!(::__core::primitive::u8),
     }
 }
 
@@ -79,13 +79,13 @@ pub(super) fn of_enum(context: &Context<'_>, variants: &[Variant]) -> Bodies {
         shape: shape(context, &variants, &int, fieldless),
         read: quote! {
             // Evaluates the assertions in `SHAPE` wherever an enum is read.
-            const { ::core::assert!(!<Self as #support::InPlace>::SHAPE.plain) };
+            const { ::__core::assert!(!<Self as #support::InPlace>::SHAPE.plain) };
             // SAFETY: the caller's slot is initialised, and begins with the tag as `SHAPE` asserts.
             let __tag = unsafe { __slot.cast::<#int>().read() };
             match __tag {
                 #(#all_tags => { #reads })*
                 _ => {
-                    return ::core::result::Result::Err(#support::Fault::new(
+                    return ::__core::result::Result::Err(#support::Fault::new(
                         __slot,
                         #support::FaultKind::Invalid,
                     ));
@@ -113,7 +113,7 @@ pub(super) fn of_enum(context: &Context<'_>, variants: &[Variant]) -> Bodies {
         },
         kind: quote! {
             #support::Kind::Enum {
-                tag: ::core::mem::size_of::<#int>(),
+                tag: ::__core::mem::size_of::<#int>(),
                 variants: #support::list([#(#infos),*]),
             }
         },
@@ -162,7 +162,7 @@ fn mirrors(context: &Context<'_>, variants: &[Mirrored<'_>], int: &TokenStream) 
                 struct #mirror<#params> #where_clause {
                     tag: #int,
                     #(#fields,)*
-                    of: ::core::marker::PhantomData<#name #ty_generics>,
+                    of: ::__core::marker::PhantomData<#name #ty_generics>,
                 }
             }
         });
@@ -270,11 +270,11 @@ fn shape(
             parts.map(|part| (&part.member, &part.binding)).unzip();
         let variant = &of.variant.name;
         quote! {
-            let mut __value = ::core::mem::MaybeUninit::<Self>::uninit();
+            let mut __value = ::__core::mem::MaybeUninit::<Self>::uninit();
             let __start = __value.as_mut_ptr();
             // The pattern is not zero, so that a tag that is wider or elsewhere is detected.
             // SAFETY: the value's memory is writable.
-            unsafe { ::core::ptr::write_bytes(__start, 0xa5, 1) };
+            unsafe { ::__core::ptr::write_bytes(__start, 0xa5, 1) };
             // SAFETY: the value has at least the size of its tag, asserted above.
             unsafe { __start.cast::<#int>().write(#tag) };
             // SAFETY: the tag determines the variant, and only the addresses of its fields are
@@ -283,19 +283,19 @@ fn shape(
                 match *__start {
                     #name::#variant { #(#members: ref #bindings),* } => true #(
                         && #support::offset_in(__start, #bindings)
-                            == ::core::mem::offset_of!(#mirror #ty_generics, #bindings)
+                            == ::__core::mem::offset_of!(#mirror #ty_generics, #bindings)
                     )*,
                     #[allow(unreachable_patterns, reason = "where there is one variant")]
                     _ => false,
                 }
             };
-            ::core::assert!(__meant, "the enum is not laid out as its `repr` says");
+            ::__core::assert!(__meant, "the enum is not laid out as its `repr` says");
         }
     });
     let size = if fieldless {
         Place::of(name).put(quote! {
-            ::core::assert!(
-                ::core::mem::size_of::<Self>() == ::core::mem::size_of::<#int>(),
+            ::__core::assert!(
+                ::__core::mem::size_of::<Self>() == ::__core::mem::size_of::<#int>(),
                 "this fieldless enum is not one byte large: add `#[repr(u8)]`, or a larger integer"
             );
         })
@@ -305,10 +305,10 @@ fn shape(
             .filter(|of| !of.variant.parts.is_empty())
             .map(|of| &of.mirror);
         quote! {
-            ::core::assert!(
-                ::core::mem::size_of::<Self>() >= ::core::mem::size_of::<#int>()
-                    #(&& ::core::mem::size_of::<Self>()
-                        >= ::core::mem::size_of::<#mirrors #ty_generics>())*,
+            ::__core::assert!(
+                ::__core::mem::size_of::<Self>() >= ::__core::mem::size_of::<#int>()
+                    #(&& ::__core::mem::size_of::<Self>()
+                        >= ::__core::mem::size_of::<#mirrors #ty_generics>())*,
                 "the enum is not laid out as its `repr` says"
             );
         }
@@ -316,7 +316,7 @@ fn shape(
     let shape = if fieldless {
         let tags = variants.iter().map(|of| &of.tag);
         quote! {
-            #support::fieldless(::core::mem::size_of::<Self>(), [#(#tags as ::core::primitive::i128),*])
+            #support::fieldless(::__core::mem::size_of::<Self>(), [#(#tags as ::__core::primitive::i128),*])
         }
     } else {
         let ty_generics = &ty_generics;
@@ -334,9 +334,9 @@ fn shape(
         quote! {
             #support::with_fields(
                 #support::Shape::NOTHING #(#fields)*,
-                ::core::mem::size_of::<Self>(),
-                ::core::mem::size_of::<#int>(),
-                [#(#tags as ::core::primitive::i128),*],
+                ::__core::mem::size_of::<Self>(),
+                ::__core::mem::size_of::<#int>(),
+                [#(#tags as ::__core::primitive::i128),*],
             )
         }
     };
@@ -442,7 +442,7 @@ fn info(context: &Context<'_>, of: &Mirrored<'_>) -> TokenStream {
         quote! {
             #support::FieldInfo::new(
                 #name,
-                ::core::mem::offset_of!(#mirror #ty_generics, #binding),
+                ::__core::mem::offset_of!(#mirror #ty_generics, #binding),
                 #of_part,
             )
         }
@@ -450,7 +450,7 @@ fn info(context: &Context<'_>, of: &Mirrored<'_>) -> TokenStream {
     quote! {
         #support::VariantInfo::new(
             #name,
-            #tag as ::core::primitive::i128,
+            #tag as ::__core::primitive::i128,
             #support::list([#(#fields),*]),
         )
     }

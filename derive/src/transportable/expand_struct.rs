@@ -43,11 +43,11 @@ pub(super) fn of_struct(context: &Context<'_>, parts: &[Part]) -> Bodies {
         #same_layout
             && #support::MemoryLayout::NOTHING
                 #(.and(#memories))*
-                .fills(::core::mem::size_of::<Self>())
+                .fills(::__core::mem::size_of::<Self>())
     };
     let shapes = of_each(&|part, place| part.shape(of, &this, place));
     let shape = quote! {
-        #support::Shape::NOTHING #(.and(#shapes))* .within(::core::mem::size_of::<Self>())
+        #support::Shape::NOTHING #(.and(#shapes))* .within(::__core::mem::size_of::<Self>())
     };
     let reads = parts.iter().map(|part| {
         let member = &part.member;
@@ -104,7 +104,7 @@ pub(super) fn of_struct(context: &Context<'_>, parts: &[Part]) -> Bodies {
         let name = name_of(&quote!(#member));
         let of_part = part.describe(of, &this, &quote!(&raw const (*__of).#member));
         quote! {
-            #support::FieldInfo::new(#name, ::core::mem::offset_of!(Self, #member), #of_part)
+            #support::FieldInfo::new(#name, ::__core::mem::offset_of!(Self, #member), #of_part)
         }
     });
     let (impl_generics, ty_generics, where_clause) = of.generics.split_for_impl();

@@ -243,7 +243,7 @@ impl Part {
         self.place.put(match self.mode(of) {
             Mode::Skipped => quote!({
                 let _ = #binding;
-                ::core::default::Default::default()
+                ::__core::default::Default::default()
             }),
             Mode::Adapted(_) => quote!(#support::restore_adapted(#binding)),
             Mode::Replaced(adapter) => {

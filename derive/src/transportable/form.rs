@@ -108,7 +108,7 @@ pub(super) fn generics(of: &Own) -> Generics {
             GenericParam::Type(of) => {
                 let name = &of.ident;
                 generics.params.push(if of.bounds.iter().any(is_relaxed) {
-                    parse_quote!(#name: ?::core::marker::Sized)
+                    parse_quote!(#name: ?::__core::marker::Sized)
                 } else {
                     parse_quote!(#name)
                 });

@@ -166,17 +166,17 @@ pub(super) fn archive(of: &Own, name: &str, lifetime: &Lifetime, argument: &Type
 pub(super) fn form(of: &Own, name: &str, lifetime: &Lifetime, arguments: &[Type]) -> Option<Type> {
     let krate = of.krate();
     Some(match (name, arguments) {
-        ("String" | "ArrayString", _) => parse_quote!(&#lifetime ::core::primitive::str),
-        ("PathBuf", []) => parse_quote!(&#lifetime ::std::path::Path),
-        ("OsString", []) => parse_quote!(&#lifetime ::std::ffi::OsStr),
+        ("String" | "ArrayString", _) => parse_quote!(&#lifetime ::__core::primitive::str),
+        ("PathBuf", []) => parse_quote!(&#lifetime ::__std::path::Path),
+        ("OsString", []) => parse_quote!(&#lifetime ::__std::ffi::OsStr),
         ("Vec" | "ArrayVec", [element, ..]) => parse_quote!(&#lifetime [#element]),
         ("SmallVec", [Type::Array(TypeArray { elem, .. })]) => parse_quote!(&#lifetime [#elem]),
-        ("Bytes" | "BytesMut", []) => parse_quote!(&#lifetime [::core::primitive::u8]),
+        ("Bytes" | "BytesMut", []) => parse_quote!(&#lifetime [::__core::primitive::u8]),
         ("BString", []) => parse_quote!(&#lifetime #krate::__private::BStr),
         ("Box" | "Cow", [target, ..]) => parse_quote!(&#lifetime #target),
         ("Rc" | "Arc", [target, ..]) => parse_quote!(#krate::Shared<#lifetime, #target>),
-        ("Option", [payload]) => parse_quote!(::core::option::Option<#payload>),
-        ("Result", [ok, err]) => parse_quote!(::core::result::Result<#ok, #err>),
+        ("Option", [payload]) => parse_quote!(::__core::option::Option<#payload>),
+        ("Result", [ok, err]) => parse_quote!(::__core::result::Result<#ok, #err>),
         (_, [element]) if dimensions(name).is_some() => {
             let shape = shape(dimensions(name).flatten(), lifetime);
             parse_quote!(#krate::NdArray<#lifetime, #element, #shape>)
@@ -216,7 +216,7 @@ fn dimensions(name: &str) -> Option<Option<usize>> {
 /// Returns the type of the lengths of an array with this number of dimensions.
 fn shape(dimensions: Option<usize>, lifetime: &Lifetime) -> TokenStream {
     match dimensions {
-        Some(count) => quote!([::core::primitive::usize; #count]),
-        None => quote!(&#lifetime [::core::primitive::usize]),
+        Some(count) => quote!([::__core::primitive::usize; #count]),
+        None => quote!(&#lifetime [::__core::primitive::usize]),
     }
 }

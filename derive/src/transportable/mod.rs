@@ -28,6 +28,8 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{DeriveInput, Result};
 
+use crate::crates::resolve;
+
 pub(crate) fn derive(input: TokenStream) -> TokenStream {
     match syn::parse2(input) {
         Ok(input) => derive_or_error(&input).unwrap_or_else(|error| {
@@ -46,8 +48,9 @@ fn derive_or_error(input: &DeriveInput) -> Result<TokenStream> {
         let mut form = parse::parse(&definition)?;
         form::carry(&of, &mut form);
         check::check_form(&of, &form)?;
-        Ok(expand::with_form(&of, &form, &definition))
+        let code = expand::with_form(&of, &form, &definition);
+        Ok(resolve(code, &of.support()))
     } else {
-        Ok(expand::own_form(&of, input))
+        Ok(resolve(expand::own_form(&of, input), &of.support()))
     }
 }

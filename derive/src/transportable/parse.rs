@@ -8,6 +8,7 @@ use syn::{Attribute, Data, DeriveInput, Error, Fields, Ident, Meta, Path, Result
 
 use super::form;
 use super::model::{Body, Options, Own, Part, PartOptions, Repr, Variant};
+use crate::crates::trusted_path;
 use crate::spans::Place;
 
 pub(super) fn parse(input: &DeriveInput) -> Result<Own> {
@@ -119,7 +120,7 @@ fn options(attrs: &[Attribute]) -> Result<Options> {
         attr.parse_nested_meta(|meta| {
             once(&meta, &mut said)?;
             if meta.path.is_ident("crate") {
-                options.krate = Some(meta.value()?.parse()?);
+                options.krate = Some(trusted_path(&meta)?);
             } else if meta.path.is_ident("owned") {
                 options.owned = Some(meta.path.span());
             } else if meta.path.is_ident("own") {
@@ -142,8 +143,8 @@ fn options(attrs: &[Attribute]) -> Result<Options> {
                 options.no_debug = true;
             } else {
                 return Err(meta.error(
-                    "unknown option: on a type, `transportable` takes `crate = path`, `own`, \
-                     `owned`, `derive(Trait, ...)`, `compare`, `verify = function`, `opt_in`, \
+                    "unknown option: on a type, `transportable` takes `crate = unsafe(path)`, \
+                     `own`, `owned`, `derive(Trait, ...)`, `compare`, `verify = function`, `opt_in`, \
                      `implements(Trait, ...)`, `invariant`, `no_to_owned` and `no_debug`",
                 ));
             }

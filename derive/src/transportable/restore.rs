@@ -50,7 +50,7 @@ pub(super) fn of(context: &Context<'_>, of: &Own) -> TokenStream {
                 /// If the graph is deeper than 128 pointers, or an adapter refuses a part.
                 #visible fn to_owned(
                     &self,
-                ) -> ::core::result::Result<#name, #support::RestoreError> {
+                ) -> ::__core::result::Result<#name, #support::RestoreError> {
                     #support::restore::<#name>(self)
                 }
             }
@@ -76,12 +76,12 @@ pub(super) fn of(context: &Context<'_>, of: &Own) -> TokenStream {
             fn restore<'__b>(
                 __form @ _: &#form_name #form_args,
                 __restoring: &mut #support::Restoring,
-            ) -> ::core::result::Result<Self, #support::RestoreError>
+            ) -> ::__core::result::Result<Self, #support::RestoreError>
             where
                 Self: '__b,
             {
                 #asked
-                ::core::result::Result::Ok(match __form {
+                ::__core::result::Result::Ok(match __form {
                     #body
                 })
             }
@@ -102,7 +102,7 @@ fn is_copy(of: &Own, parts: &[Part], asked: &TokenStream) -> Option<TokenStream>
         part.is_copy(of, &this, &quote!(&raw const (*__of).#member))
     });
     Some(quote! {
-        const IS_COPY: ::core::primitive::bool = {
+        const IS_COPY: ::__core::primitive::bool = {
             #asked
             #(#parts)&&*
         };

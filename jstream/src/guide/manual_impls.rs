@@ -130,5 +130,6 @@
 //! # Macros
 //!
 //! If a crate re-exports `jstream` under another path, name that path with
-//! `#[transportable(crate = my::jstream)]`. The generated code trusts this path, and no other name
-//! that the program can define.
+//! `#[transportable(crate = unsafe(my::jstream))]`. The generated code is sound only if the path
+//! leads to this crate, which the word `unsafe` promises. Without the option it trusts the name
+//! `::jstream`, and no other name that the program can define, not even `core` or `std`.

@@ -12,7 +12,7 @@ use crate::Transportable;
 
 /// The in-place form of a `HashSet`: its elements ordered by hash.
 #[derive(Transportable)]
-#[transportable(crate = crate)]
+#[transportable(crate = unsafe(crate))]
 #[repr(C)]
 pub struct HashedSet<'b, K> {
     elements: &'b [K],
@@ -22,7 +22,7 @@ pub struct HashedSet<'b, K> {
 
 /// The in-place form of a `HashMap`: its keys ordered by hash, and their values.
 #[derive(Transportable)]
-#[transportable(crate = crate)]
+#[transportable(crate = unsafe(crate))]
 #[repr(C)]
 pub struct HashedMap<'b, K, V> {
     keys: HashedSet<'b, K>,

@@ -13,7 +13,7 @@ use crate::Transportable;
 
 /// The in-place form of an `IndexSet`: its elements in insertion order.
 #[derive(Transportable)]
-#[transportable(crate = crate)]
+#[transportable(crate = unsafe(crate))]
 #[repr(C)]
 pub struct IndexedSet<'b, K> {
     elements: &'b [K],
@@ -25,7 +25,7 @@ pub struct IndexedSet<'b, K> {
 
 /// The in-place form of an `IndexMap`: its keys in insertion order, and their values.
 #[derive(Transportable)]
-#[transportable(crate = crate)]
+#[transportable(crate = unsafe(crate))]
 #[repr(C)]
 pub struct IndexedMap<'b, K, V> {
     keys: IndexedSet<'b, K>,

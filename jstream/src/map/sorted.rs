@@ -14,7 +14,7 @@ use crate::Transportable;
 
 /// The in-place form of a `BTreeSet`: its elements in ascending order.
 #[derive(Transportable)]
-#[transportable(crate = crate)]
+#[transportable(crate = unsafe(crate))]
 #[repr(C)]
 pub struct SortedSet<'b, K> {
     elements: &'b [K],
@@ -22,7 +22,7 @@ pub struct SortedSet<'b, K> {
 
 /// The in-place form of a `BTreeMap`: its keys in ascending order, and their values.
 #[derive(Transportable)]
-#[transportable(crate = crate)]
+#[transportable(crate = unsafe(crate))]
 #[repr(C)]
 pub struct SortedMap<'b, K, V> {
     keys: SortedSet<'b, K>,

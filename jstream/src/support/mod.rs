@@ -30,6 +30,9 @@ pub use bstr::BStr;
 pub use inventory;
 pub use std::sync::OnceLock;
 
+/// The crates of the standard library, whose names a program can give to others.
+pub use ::{core, std};
+
 use std::mem::size_of;
 
 /// A function that projects a value to a field, so that the field's type is inferred and not

@@ -3,7 +3,7 @@
 use jstream::Transportable;
 
 #[derive(Transportable)]
-#[transportable(crate = jstream, crate = other)]
+#[transportable(crate = unsafe(jstream), crate = unsafe(other))]
 struct Order {
     id: u64,
 }

@@ -25,7 +25,7 @@ enum Shape<'b> {
 }
 
 #[derive(Transportable)]
-#[transportable(crate = jstream)]
+#[transportable(crate = unsafe(jstream))]
 #[repr(C, align(128))]
 struct Aligned(u8);
 

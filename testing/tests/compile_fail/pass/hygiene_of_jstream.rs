@@ -45,13 +45,13 @@ macro_rules! types {
 
 types! {
     #[derive(streams::Transportable)]
-    #[transportable(crate = ::streams, no_to_owned)]
+    #[transportable(crate = unsafe(::streams), no_to_owned)]
     Made { first: u8, second: ::core::option::Option<[u16; 2]>, third: &'b [u8] }
 }
 
 /// A type of which parts are not there.
 #[derive(streams::Transportable)]
-#[transportable(crate = ::streams)]
+#[transportable(crate = unsafe(::streams))]
 pub struct Configured<'b> {
     /// Not there.
     #[cfg(any())]
@@ -66,7 +66,7 @@ pub struct Configured<'b> {
 
 /// A type whose variants and fields have names that are keywords, or are not there.
 #[derive(streams::Transportable)]
-#[transportable(crate = ::streams)]
+#[transportable(crate = unsafe(::streams))]
 #[repr(u8)]
 #[allow(non_camel_case_types)]
 pub enum r#mod<'b> {
@@ -123,7 +123,7 @@ pub struct Angle(pub f32);
 
 /// A type that is compared with its form.
 #[derive(streams::Transportable)]
-#[transportable(crate = ::streams, compare)]
+#[transportable(crate = unsafe(::streams), compare)]
 pub struct Compared {
     /// Documented.
     pub named: ::std::collections::HashMap<
@@ -139,7 +139,7 @@ pub struct Compared {
 
 /// A type that is compared with its form.
 #[derive(streams::Transportable)]
-#[transportable(crate = ::streams, compare)]
+#[transportable(crate = unsafe(::streams), compare)]
 pub enum Sign {
     /// Documented.
     Minus(::std::string::String),
@@ -156,7 +156,7 @@ fn approve<T>(_: &T) -> ::core::result::Result<(), &'static str> {
 
 /// A type with all options of fields.
 #[derive(streams::Transportable)]
-#[transportable(crate = ::streams, verify = approve, derive(::core::fmt::Debug))]
+#[transportable(crate = unsafe(::streams), verify = approve, derive(::core::fmt::Debug))]
 pub struct Options {
     /// Documented.
     #[transportable(skip)]
@@ -182,7 +182,7 @@ pub struct Options {
 
 /// A type whose pointers are left out.
 #[derive(streams::Transportable)]
-#[transportable(crate = ::streams, opt_in, own)]
+#[transportable(crate = unsafe(::streams), opt_in, own)]
 pub struct OptIn<'b> {
     /// Documented.
     pub left: ::core::option::Option<&'b OptIn<'b>>,
@@ -193,7 +193,7 @@ pub struct OptIn<'b> {
 
 /// A type with cells.
 #[derive(streams::Transportable)]
-#[transportable(crate = ::streams)]
+#[transportable(crate = unsafe(::streams))]
 pub struct Cells<'b> {
     /// Documented.
     pub next: ::std::cell::Cell<::core::option::Option<&'b Cells<'b>>>,
@@ -201,7 +201,7 @@ pub struct Cells<'b> {
 
 /// A type that refers to cells.
 #[derive(streams::Transportable)]
-#[transportable(crate = ::streams, invariant)]
+#[transportable(crate = unsafe(::streams), invariant)]
 pub struct Graph<'b> {
     /// Documented.
     pub of: &'b [Cells<'b>],
@@ -209,7 +209,7 @@ pub struct Graph<'b> {
 
 /// A generic type.
 #[derive(streams::Transportable)]
-#[transportable(crate = ::streams)]
+#[transportable(crate = unsafe(::streams))]
 pub struct Bounded<'b, T: ::core::marker::Copy, U = u8, const N: usize = 3>
 where
     U: ::core::cmp::PartialEq,
@@ -224,7 +224,7 @@ where
 
 /// A generic type that has a form.
 #[derive(streams::Transportable)]
-#[transportable(crate = ::streams, owned)]
+#[transportable(crate = unsafe(::streams), owned)]
 pub struct Owned<T, const N: usize>
 where
     T: ::core::marker::Copy,
@@ -234,7 +234,7 @@ where
 }
 
 /// A trait.
-#[streams::transportable(crate = ::streams)]
+#[streams::transportable(crate = unsafe(::streams))]
 pub trait Shape {
     /// Documented.
     fn area(&self) -> f64;
@@ -247,7 +247,7 @@ pub trait Shape {
 
 /// An implementation.
 #[derive(streams::Transportable)]
-#[transportable(crate = ::streams, implements(Shape), implements(self::Shape))]
+#[transportable(crate = unsafe(::streams), implements(Shape), implements(self::Shape))]
 pub struct Circle(f64);
 
 impl Shape for Circle {
@@ -262,7 +262,7 @@ impl Shape for Circle {
 
 /// A type that owns objects of a trait.
 #[derive(streams::Transportable)]
-#[transportable(crate = ::streams)]
+#[transportable(crate = unsafe(::streams))]
 pub struct Drawing {
     /// Documented.
     pub shapes: ::std::vec::Vec<::std::boxed::Box<dyn Shape>>,

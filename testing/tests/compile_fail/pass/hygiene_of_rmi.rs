@@ -25,7 +25,7 @@ use shadows::*;
 
 /// A point.
 #[derive(streams::Transportable, ::core::fmt::Debug)]
-#[transportable(crate = ::streams)]
+#[transportable(crate = unsafe(::streams))]
 pub struct Point<'b> {
     r#type: u64,
     slot: &'b str,
@@ -37,7 +37,7 @@ pub struct Point<'b> {
 
 /// An owner.
 #[derive(streams::Transportable)]
-#[transportable(crate = ::streams, derive(::core::fmt::Debug))]
+#[transportable(crate = unsafe(::streams), derive(::core::fmt::Debug))]
 pub struct Owner<T> {
     /// Documented.
     pub r#fn: ::std::string::String,
@@ -47,7 +47,7 @@ pub struct Owner<T> {
 
 /// A choice.
 #[derive(streams::Transportable)]
-#[transportable(crate = ::streams, derive(::core::fmt::Debug))]
+#[transportable(crate = unsafe(::streams), derive(::core::fmt::Debug))]
 pub enum Choice<T> {
     /// Documented.
     One(::std::boxed::Box<T>),
@@ -62,7 +62,7 @@ pub enum Choice<T> {
 
 /// A kind.
 #[derive(streams::Transportable, ::core::fmt::Debug)]
-#[transportable(crate = ::streams)]
+#[transportable(crate = unsafe(::streams))]
 pub enum Kind {
     /// One.
     First,
