@@ -7,6 +7,7 @@
 //! | [`flag`] | flag by which a thread asks to be notified before it sleeps (Dekker-style) |
 //! | [`wakers`] | threads and tasks that wait for an event, as wakers |
 //! | [`parker`] | parking of threads through the waker interface |
+//! | [`callbacks`] | calls into the program, deferred until the thread holds no lock |
 //! | [`timers`] | timers that wake tasks |
 //! | [`threads`] | start of named threads |
 //! | [`panics`] | panics of the program that must not reach the calling thread |
@@ -31,6 +32,7 @@
 //! change in any release.
 
 pub mod barrier;
+pub mod callbacks;
 #[cfg(all(target_os = "linux", feature = "readiness"))]
 pub mod event_fd;
 pub mod flag;

@@ -9,8 +9,8 @@ use std::sync::Mutex;
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
+use crate::callbacks::{discard, wake};
 use crate::lock;
-use crate::wakers::wake;
 
 /// Timers that share a clock.
 #[derive(Debug, Default)]
@@ -57,7 +57,7 @@ impl Timers {
         }
         drop(state);
         // Outside of the lock: dropping the last handle of a task may run its destructor here.
-        drop(old);
+        discard(old.map(|(_, waker)| waker));
         sooner
     }
 
@@ -66,7 +66,7 @@ impl Timers {
         let mut state = lock(&self.0);
         let old = state.places.get_mut(timer).and_then(Option::take);
         drop(state);
-        drop(old);
+        discard(old.map(|(_, waker)| waker));
     }
 
     /// Removes a timer. Its number may be used by a later one.
@@ -75,7 +75,7 @@ impl Timers {
         let old = state.places.get_mut(timer).and_then(Option::take);
         state.free.push(timer);
         drop(state);
-        drop(old);
+        discard(old.map(|(_, waker)| waker));
     }
 
     /// Returns the number of timers that existed at the same time.

@@ -5,19 +5,17 @@
 //! a state that has one. A [`WaitQueue`] is for a state that changes without a lock.
 
 use std::collections::VecDeque;
+use std::collections::vec_deque;
+use std::iter::Chain;
 use std::mem;
 use std::ops::DerefMut;
+use std::option;
 use std::task::Waker;
 
+use crate::callbacks::discard;
+pub use crate::callbacks::wake;
 use crate::flag::DekkerFlag;
-use crate::panics::catch_panic;
 use crate::{CacheLines, Mutex, MutexGuard, Ordering, lock};
-
-/// Calls a waker of the program and catches its panic, which must not end the calling thread or
-/// prevent the wake-up of others.
-pub fn wake(waker: Waker) {
-    catch_panic(|| waker.wake());
-}
 
 /// Calls the wakers that are in a list now, in order. `locked` is the state with the list; it is
 /// released for each call, and locked again by `lock`. The list keeps its memory.
@@ -144,10 +142,7 @@ impl WakerList {
 
     /// Calls all wakers, in order. The caller holds no lock.
     pub fn wake_all(self) {
-        self.first
-            .into_iter()
-            .chain(self.rest)
-            .for_each(|(_, waker)| wake(waker));
+        self.into_iter().for_each(wake);
     }
 
     fn push(&mut self, waker: Waker) -> u64 {
@@ -172,6 +167,27 @@ impl WakerList {
                 self.rest.get_mut(place).map(|(_, waker)| waker)
             }
         }
+    }
+}
+
+impl IntoIterator for WakerList {
+    type Item = Waker;
+    type IntoIter = WakersInOrder;
+
+    fn into_iter(self) -> WakersInOrder {
+        WakersInOrder(self.first.into_iter().chain(self.rest))
+    }
+}
+
+/// The wakers of a list, in the order of their registration.
+#[derive(Debug)]
+pub struct WakersInOrder(Chain<option::IntoIter<(u64, Waker)>, vec_deque::IntoIter<(u64, Waker)>>);
+
+impl Iterator for WakersInOrder {
+    type Item = Waker;
+
+    fn next(&mut self) -> Option<Waker> {
+        self.0.next().map(|(_, waker)| waker)
     }
 }
 
@@ -241,7 +257,7 @@ impl WaitQueue {
         let mut wakers = lock(&self.wakers);
         let before = wakers.register(key, waker);
         self.count(wakers);
-        drop(before);
+        discard(before);
         self.waiters.0.make_all_pass();
         if is_ready() {
             if self.leave(key) {
@@ -260,7 +276,7 @@ impl WaitQueue {
         let before = wakers.take();
         wakers.push(waker);
         self.count(wakers);
-        drop(before);
+        discard(before);
         self.waiters.0.make_all_pass();
         if is_ready() {
             self.leave_alone();
@@ -277,7 +293,9 @@ impl WaitQueue {
         let mut wakers = lock(&self.wakers);
         let left = wakers.remove(key);
         self.count(wakers);
-        left.is_none()
+        let was_woken = left.is_none();
+        discard(left);
+        was_woken
     }
 
     /// Removes the only waiter, unless it was woken.
@@ -287,7 +305,7 @@ impl WaitQueue {
             let mut wakers = lock(&self.wakers);
             let left = wakers.take();
             self.count(wakers);
-            drop(left);
+            discard(left);
         }
     }
 

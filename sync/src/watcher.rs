@@ -23,10 +23,10 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::io::Errno;
 use rustix::time::Timespec;
 
+use crate::callbacks::{discard, wake};
 use crate::event_fd::EventFd;
 use crate::flag::DekkerFlag;
 use crate::lock;
-use crate::wakers::wake;
 
 /// Number of events that one system call fetches.
 const BATCH: usize = 64;
@@ -247,7 +247,7 @@ impl Watch {
         }
         let old = std::mem::replace(place, waker.clone());
         drop(slots);
-        drop(old);
+        discard([old]);
         true
     }
 }
@@ -265,7 +265,7 @@ impl Drop for Watch {
         }
         drop(slots);
         // The last handle of a task may drop the task, so it is dropped without the lock.
-        drop(old);
+        discard(old.map(|(_, waker)| waker));
     }
 }
 

@@ -6,6 +6,7 @@
 mod address;
 pub mod begun;
 mod error;
+pub mod events;
 pub mod frame;
 mod header;
 mod options;

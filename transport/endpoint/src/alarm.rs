@@ -2,12 +2,12 @@
 //! make progress: a list of wakers that is itself a waker.
 
 use std::io;
-use std::iter;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::task::{Wake, Waker};
 
 use super::reactor;
+use jstream_sync::callbacks;
 use jstream_sync::wakers::{WakerList, wake_each};
 use jstream_sync::watcher::Watcher;
 
@@ -99,7 +99,8 @@ impl Alarm {
         let mut tasks = self.lock();
         let forgotten = tasks.wakers.remove_same(task);
         drop(tasks);
-        drop(forgotten);
+        // The caller may hold the lock of a direction.
+        callbacks::discard(forgotten);
     }
 
     /// Returns true if tasks wait, as far as is known without the lock.
@@ -135,14 +136,6 @@ impl Alarm {
                 self.state.store(state, Ordering::Relaxed);
             }
         }
-    }
-
-    /// As [`ring`](Self::ring), for a caller that holds a lock and wakes the tasks after releasing
-    /// it.
-    pub(crate) fn take(&self, to_wake: &mut Vec<Waker>) {
-        let mut tasks = self.lock();
-        self.state.store(IDLE, Ordering::Relaxed);
-        to_wake.extend(iter::from_fn(|| tasks.wakers.pop()));
     }
 
     /// Wakes the tasks that wait now.

@@ -4,6 +4,8 @@ use super::endpoint::Endpoint;
 use jstream_base::Address;
 use jstream_base::ConnectError;
 use jstream_base::Options;
+use jstream_base::events::emit;
+use tracing::Level;
 
 /// Connects to the listener at `address`. The endpoint receives according to `options`.
 ///
@@ -20,7 +22,10 @@ pub fn connect(address: &Address, options: &Options) -> Result<Endpoint, Connect
     match connected {
         Ok(connection) => Ok(Endpoint::new(address, connection, options)),
         Err(error) => {
-            tracing::debug!(%address, %error, "not connected");
+            let (address, reason) = (address.clone(), error.to_string());
+            emit(Level::DEBUG, move || {
+                tracing::debug!(%address, error = reason, "not connected");
+            });
             Err(error)
         }
     }

@@ -10,10 +10,12 @@ use jstream::buffer::{Pool, PoolError};
 use jstream_base::Address;
 use jstream_base::Header;
 use jstream_base::Options;
+use jstream_base::events::emit;
 use jstream_base::process::Origin;
 use jstream_base::{HeaderError, RecvError, SendError};
 use jstream_device::Outbox;
 use jstream_device::connection::{Control, Fault, Limits, PeerIdentity};
+use tracing::Level;
 
 /// Properties of a connection that do not change during its lifetime.
 pub struct ConnectionInfo {
@@ -204,8 +206,10 @@ impl ConnectionInfo {
 
     /// Logs the end of a direction.
     pub(crate) fn note_end(&self, end: &EndReason, direction: &'static str) {
-        let end = end.word();
-        tracing::debug!(peer = %self.peer, scheme = self.scheme, direction, end, "ended");
+        let (peer, scheme, end) = (self.peer.clone(), self.scheme, end.word());
+        emit(Level::DEBUG, move || {
+            tracing::debug!(%peer, scheme, direction, end, "ended");
+        });
     }
 
     /// Logs a message, if message traces are enabled.
@@ -219,7 +223,10 @@ impl ConnectionInfo {
     #[cold]
     fn trace_slowly(&self, header: &Header, direction: &'static str) {
         let Header { kind, length, .. } = *header;
-        tracing::trace!(peer = %self.peer, direction, kind, length, "message");
+        let peer = self.peer.clone();
+        emit(Level::TRACE, move || {
+            tracing::trace!(%peer, direction, kind, length, "message");
+        });
     }
 
     /// Returns true if an end that looks like a local close was caused by a failure.

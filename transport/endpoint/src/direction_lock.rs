@@ -5,6 +5,9 @@
 //! back when it wakes. A thread that finds the half taken waits until it is back. A thread that
 //! releases the lock makes sure that the direction is still polled: by a waiting thread or, if only
 //! tasks wait, by the device, which wakes them.
+//!
+//! No code of the program runs under the lock. Wake-ups, events, reclaimed buffers and destructors
+//! wait until it is released; see [`jstream_sync::callbacks`].
 
 mod direction;
 mod sleeping;
@@ -22,8 +25,8 @@ use super::spin::Spin;
 use super::timer::Timer;
 use jstream_base::process::Origin;
 use jstream_device::deadline::Deadline;
+use jstream_sync::callbacks::Deferral;
 use jstream_sync::flag::DekkerFlag;
-use jstream_sync::wakers::wake;
 
 /// A direction and its lock.
 pub(super) struct DirectionLock<D> {
@@ -43,9 +46,11 @@ pub(super) struct DirectionLock<D> {
     origin: Origin,
 }
 
-/// Guard of a locked direction.
+/// Guard of a locked direction. While it exists, the program is not called.
 pub(super) struct TurnGuard<'t, D> {
     state: MutexGuard<'t, D>,
+    /// Dropped after the lock was released.
+    deferral: Deferral,
 }
 
 impl<D> Deref for TurnGuard<'_, D> {
@@ -96,7 +101,10 @@ impl<D: Direction> DirectionLock<D> {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => self.lock_slowly(),
         };
-        let mut held = TurnGuard { state };
+        let mut held = TurnGuard {
+            state,
+            deferral: Deferral::begin(),
+        };
         if self.origin.is_elsewhere() {
             held.disown();
         }
@@ -123,7 +131,6 @@ impl<D: Direction> DirectionLock<D> {
         let common = held.common();
         let quiet = has_posted == self.is_pending()
             && common.waiting == 0
-            && common.to_wake.is_empty()
             && !common.broke
             && !self.alarm.is_wanted();
         if quiet {
@@ -165,7 +172,6 @@ impl<D: Direction> DirectionLock<D> {
                 self.changed.notify_one();
             }
         }
-        self.wake_tasks(held);
         broke
     }
 
@@ -193,15 +199,6 @@ impl<D: Direction> DirectionLock<D> {
         }
         if let Some(timer) = &common.timer {
             timer.set(Deadline::after(left), &self.alarm.clone().into());
-        }
-    }
-
-    /// Wakes the tasks whose operations have ended. Releases the lock while it wakes a task.
-    fn wake_tasks<'t>(&'t self, mut held: TurnGuard<'t, D>) {
-        while let Some(task) = held.common().to_wake.pop() {
-            drop(held);
-            wake(task);
-            held = self.lock();
         }
     }
 

@@ -13,7 +13,7 @@ use super::endpoint_info::EndpointInfo;
 use super::gate::Credit;
 use super::message::Message;
 use super::ops::Notify;
-use super::outcome::{bytes_of, unmoved};
+use super::outcome::unmoved;
 use super::receiving::Inbound;
 use super::shared::{Patience, Shared};
 use super::ticket::{RecvOp, RecvTicket, SendOp, SendTicket};
@@ -227,7 +227,7 @@ impl Endpoint {
         self.shared.receive(&mut inbound, patience);
         match inbound.other {
             None => Ok(inbound.message),
-            Some(other) => bytes_of(other?, &self.shared),
+            Some(other) => self.shared.into_message(other?),
         }
     }
 

@@ -16,11 +16,13 @@ use super::endpoint::Endpoint;
 use super::reactor;
 use jstream_base::Address;
 use jstream_base::Options;
+use jstream_base::events::emit;
 use jstream_base::{AcceptError, HandshakeError, ListenError};
 use jstream_device::connection::{Accept, Accepted, Armed, Establish, Interest};
 use jstream_device::deadline::Deadline;
 use jstream_device::{self, poll};
 use jstream_sync::watcher::Watch;
+use tracing::Level;
 
 /// Delay before the next attempt if the system had no descriptor or memory for a connection.
 const REST: Duration = Duration::from_millis(20);
@@ -77,8 +79,10 @@ impl Listener {
             .iter()
             .map(|device| device.local().clone())
             .collect();
-        for address in &addresses {
-            tracing::debug!(%address, "listening");
+        for address in addresses.iter().cloned() {
+            emit(Level::DEBUG, move || {
+                tracing::debug!(%address, "listening");
+            });
         }
         Ok(Self {
             shared: Arc::new(SharedListener {
@@ -165,19 +169,26 @@ impl Listener {
         let shared = &*self.shared;
         let accepted = shared.try_accept();
         if let Err(error) = &accepted {
-            tracing::debug!(%error, "not accepted");
+            let error = error.to_string();
+            emit(Level::DEBUG, move || {
+                tracing::debug!(error, "not accepted");
+            });
         }
         shared.set_troubled(matches!(accepted, Err(AcceptError::System { .. })));
         let Some((accepted, address)) = accepted? else {
             return Ok(None);
         };
-        tracing::debug!(peer = %accepted.peer, %address, "accepted");
-        Ok(Some(Incoming {
+        let incoming = Incoming {
             peer: accepted.peer,
             half_made: accepted.half_made,
             address: address.clone(),
             options: self.options.clone(),
-        }))
+        };
+        let (peer, address) = (incoming.peer.clone(), address.clone());
+        emit(Level::DEBUG, move || {
+            tracing::debug!(%peer, %address, "accepted");
+        });
+        Ok(Some(incoming))
     }
 
     /// Waits for the next connection in a task. Dropping the future loses no connection.
@@ -349,7 +360,10 @@ impl Incoming {
         match self.half_made.establish() {
             Ok(connection) => Ok(Endpoint::new(&self.address, connection, &self.options)),
             Err(error) => {
-                tracing::debug!(peer = %self.peer, %error, "not established");
+                let (peer, reason) = (self.peer, error.to_string());
+                emit(Level::DEBUG, move || {
+                    tracing::debug!(%peer, error = reason, "not established");
+                });
                 Err(error)
             }
         }
@@ -368,8 +382,11 @@ impl Incoming {
     /// [`ConnectError::Refused`](jstream_base::ConnectError::Refused), with the first 256 bytes of
     /// the reason.
     pub fn refuse(self, reason: &str) {
-        tracing::debug!(peer = %self.peer, reason, "refused");
         self.half_made.refuse(reason);
+        let (peer, reason) = (self.peer, reason.to_owned());
+        emit(Level::DEBUG, move || {
+            tracing::debug!(%peer, reason, "refused");
+        });
     }
 }
 

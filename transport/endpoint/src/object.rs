@@ -13,7 +13,6 @@ use jstream::{ReadError, Received, Transportable, WriteError};
 use thiserror::Error;
 
 use super::message::Message;
-use super::outcome::bytes_of;
 use super::receiving::{Arrived, Receipt};
 use super::shared::{Patience, Shared};
 use super::ticket::RecvOp;
@@ -111,7 +110,7 @@ pub fn object_of<T: Transportable + 'static>(
             Err(object) => arrived.payload = Payload::Object(object),
         }
     }
-    read(bytes_of(arrived, shared)?, shared)
+    read(shared.into_message(arrived)?, shared)
 }
 
 /// Reads the object from a message.

@@ -3,32 +3,16 @@
 use jstream::buffer::{EmptyBuffer, MessageBuffer};
 
 use super::message::Message;
-use super::receiving::{Arrived, Receipt};
+use super::receiving::Receipt;
 use super::sending::SendOutcome;
 use super::shared::Shared;
 use super::unmoved::{Unreceived, Unsent};
-use jstream_base::RecvError;
 use jstream_device::connection::Body;
-
-/// Returns the bytes of a received message. An object that can't be converted to bytes is received
-/// next.
-#[inline]
-pub(super) fn bytes_of(arrived: Arrived, shared: &Shared) -> Result<Message, RecvError> {
-    match arrived.into_bytes(&shared.info().pool) {
-        Ok((header, payload)) => Ok(Message { header, payload }),
-        Err(unwritten) => {
-            if let Some(arrived) = unwritten.arrived {
-                shared.keep(arrived);
-            }
-            Err(unwritten.error)
-        }
-    }
-}
 
 /// Converts the outcome of a posted receive.
 pub(super) fn message_of(receipt: Receipt, shared: &Shared) -> Result<Message, Unreceived> {
     match receipt {
-        Ok(arrived) => bytes_of(arrived, shared).map_err(|error| Unreceived {
+        Ok(arrived) => shared.into_message(arrived).map_err(|error| Unreceived {
             error,
             buffer: None,
         }),

@@ -30,7 +30,7 @@ use std::sync::{Arc, Weak};
 use std::task::Waker;
 use std::time::Duration;
 
-use jstream::buffer::{BufferWriter, EmptyBuffer, PoolError};
+use jstream::buffer::{BufferWriter, EmptyBuffer, MessageBuffer, PoolError};
 
 pub(super) use self::arrived::Destination;
 pub use self::arrived::{Arrived, Inbound, Missed, Receipt};
@@ -195,13 +195,14 @@ impl Receiving {
     }
 
     /// As [`receive_whole`](Self::receive_whole), for a message that is wanted in `memory`. Returns
-    /// true if it was received, or if `failed` was set.
+    /// true if it was received, or if `other` was set: to an error, or to an object, which the
+    /// caller converts without the lock, because that calls the program.
     #[inline]
     pub(super) fn receive_into(
         &mut self,
         memory: &mut [u8],
         header: &mut Header,
-        failed: &mut Option<RecvError>,
+        other: &mut Option<Result<Arrived, RecvError>>,
     ) -> bool {
         if !self.posted.is_empty() {
             return false;
@@ -216,17 +217,22 @@ impl Receiving {
                 Ok(Whole::Nothing) => return false,
                 Ok(Whole::Other) => {}
                 Err(fault) => {
-                    *failed = self.handle_fault(fault);
-                    return failed.is_some();
+                    *other = self.handle_fault(fault).map(Err);
+                    return other.is_some();
                 }
             }
         }
-        let Some(received) = self.next(Destination::Memory(memory.len())) else {
-            return false;
-        };
-        match received.and_then(|arrived| self.copy_out(arrived, memory)) {
-            Ok(copied) => *header = copied,
-            Err(error) => *failed = Some(error),
+        match self.next(Destination::Memory(memory.len())) {
+            None => return false,
+            Some(Ok(Arrived {
+                header: of_message,
+                payload: Payload::Bytes(filled),
+                number,
+            })) => match self.copy_out((of_message, filled, number), memory) {
+                Ok(copied) => *header = copied,
+                Err(error) => *other = Some(Err(error)),
+            },
+            object_or_error => *other = object_or_error,
         }
         true
     }
@@ -349,22 +355,12 @@ impl Receiving {
     #[inline]
     pub(super) fn copy_out(
         &mut self,
-        arrived: Arrived,
+        (header, filled, number): (Header, MessageBuffer, u64),
         memory: &mut [u8],
     ) -> Result<Header, RecvError> {
-        let number = arrived.number;
-        let (header, filled) = match arrived.into_bytes(&self.info.pool) {
-            Ok(message) => message,
-            Err(unwritten) => {
-                if let Some(arrived) = unwritten.arrived {
-                    self.keep(arrived);
-                }
-                return Err(unwritten.error);
-            }
-        };
         let Some(room) = memory.get_mut(..filled.len()) else {
-            // The object was modified, so its message is longer than the buffer in which it was
-            // received.
+            // It was an object that was modified, so its message is longer than the buffer in which
+            // it was received.
             self.keep(Arrived {
                 header,
                 payload: Payload::Bytes(filled),

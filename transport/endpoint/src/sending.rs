@@ -24,6 +24,7 @@ use super::remote::MOST_REQUESTS;
 use jstream_base::Header;
 use jstream_base::SendError;
 use jstream_device::connection::{Outbound, Outgoing};
+use jstream_sync::callbacks;
 
 /// Maximum number of posted answers. Those beyond [`MOST_REQUESTS`] have reached the peer, but the
 /// device has not reported it yet. A peer that exceeds its number of requests also makes answers
@@ -137,7 +138,7 @@ impl SendDirection {
     /// Registers `waker` to be called once when the next posted operation has completed. Replaces
     /// the previous waker.
     pub(super) fn notify_when_completed(&mut self, waker: Waker) {
-        self.completion_waker = Some(waker);
+        callbacks::discard(self.completion_waker.replace(waker));
     }
 
     /// Returns the kind of messages that were not sent.
@@ -229,7 +230,7 @@ impl SendDirection {
     pub(super) fn notify(&mut self, id: OpId, task: &Waker) {
         let op = self.ops.get_mut(id);
         if let Some(other) = op.and_then(|op| op.notify.set_task(task)) {
-            self.release(&other);
+            self.release(other);
         }
     }
 
@@ -241,17 +242,18 @@ impl SendDirection {
             return self.take(id);
         }
         if let Notify::Task(task) = std::mem::replace(&mut op.notify, Notify::Nobody) {
-            self.release(&task);
+            self.release(task);
         }
         None
     }
 
     /// Unregisters a task from the alarm unless it waits for another operation.
-    fn release(&mut self, task: &Waker) {
+    fn release(&mut self, task: Waker) {
         let mut posted = self.posted.iter().filter_map(|id| self.ops.get(*id));
-        if !posted.any(|op| op.notify.is_task(task)) {
-            self.alarm.forget(task);
+        if !posted.any(|op| op.notify.is_task(&task)) {
+            self.alarm.forget(&task);
         }
+        callbacks::discard([task]);
     }
 
     /// Detaches the operations of a sink. The operations are still carried out.
@@ -364,12 +366,14 @@ impl SendDirection {
             Err(SendError::TimedOut { .. } | SendError::NoBuffer { .. })
         );
         op.result = Some(result);
-        self.common.to_wake.extend(self.completion_waker.take());
+        if let Some(waker) = self.completion_waker.take() {
+            callbacks::wake(waker);
+        }
         match std::mem::replace(&mut op.notify, Notify::Ticket) {
             Notify::Ticket => self.common.news = true,
             Notify::Task(task) => {
                 self.alarm.forget(&task);
-                self.common.to_wake.push(task);
+                callbacks::wake(task);
             }
             Notify::Nobody => drop(self.ops.remove(id)),
             frame @ (Notify::Request | Notify::Answer | Notify::Gathered) => {

@@ -43,8 +43,10 @@ use super::sending::SendDirection;
 use jstream_base::Address;
 use jstream_base::Options;
 use jstream_base::SendError;
+use jstream_base::events::emit;
 use jstream_device::connection::Connection;
 use jstream_sync::watcher::Watcher;
+use tracing::Level;
 
 /// State that all handles of a connection share.
 pub struct Shared {
@@ -93,12 +95,8 @@ impl Shared {
             tally.clone(),
             sending_alarm.clone(),
         );
-        tracing::debug!(peer = %info.peer, scheme, "connected");
-        for sentence in &info.degraded {
-            tracing::info!(peer = %info.peer, scheme, "{sentence}");
-        }
         let half_of_pool = options.pool.options().max_mapped.wrapping_shr(1);
-        Arc::new_cyclic(|shared| {
+        let shared = Arc::new_cyclic(|shared| {
             let receiving = Receiving::new(
                 connection.incoming,
                 info.clone(),
@@ -127,7 +125,23 @@ impl Shared {
                 codecs: CodecCache::default(),
                 attached: OnceLock::new(),
             }
-        })
+        });
+        shared.emit_connected();
+        shared
+    }
+
+    /// Reports the connection to subscribers, and what it has to do without.
+    fn emit_connected(&self) {
+        let info = self.info.clone();
+        emit(Level::DEBUG, move || {
+            tracing::debug!(peer = %info.peer, scheme = info.scheme, "connected");
+        });
+        for sentence in self.info.degraded.iter().cloned() {
+            let info = self.info.clone();
+            emit(Level::INFO, move || {
+                tracing::info!(peer = %info.peer, scheme = info.scheme, "{sentence}");
+            });
+        }
     }
 
     pub(super) fn carrier(&self) -> &Carrier {
@@ -384,7 +398,10 @@ impl Drop for Shared {
             std::mem::forget(self.info.clone());
         }
         counters::retire(self.info.scheme, &self.tally);
-        tracing::debug!(peer = %self.info.peer, scheme = self.info.scheme, "dropped");
+        let (peer, scheme) = (self.info.peer.clone(), self.info.scheme);
+        emit(Level::DEBUG, move || {
+            tracing::debug!(%peer, scheme, "dropped");
+        });
     }
 }
 

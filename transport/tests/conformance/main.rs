@@ -9,6 +9,7 @@
 )]
 
 mod blocking;
+mod callbacks;
 mod ends;
 mod host;
 mod many;
@@ -72,6 +73,11 @@ macro_rules! cases {
                 connections_leave_nothing_behind
                 many_connections_at_once
                 connections_share_a_queue;
+            callbacks:
+                a_subscriber_that_panics_loses_nothing
+                a_subscriber_may_send
+                a_waker_may_panic_or_use_the_endpoint
+                a_reclaim_function_may_panic_or_send;
         });)+
     };
 }
@@ -89,6 +95,9 @@ macro_rules! blocking {
                 a_peer_that_does_not_read_is_noticed
                 many_threads_share_an_endpoint
                 descriptors_say_when_to_receive;
+            callbacks:
+                a_subscriber_that_panics_ends_no_blocking_call
+                a_subscriber_may_send_in_blocking_calls;
         });)+
     };
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
+use jstream_sync::callbacks;
 use jstream_sync::panics::catch_panic;
 
 /// A function of the program that a pool calls.
@@ -15,8 +16,18 @@ impl<A> Callback<A> {
         Self(Arc::new(function))
     }
 
-    /// Calls the function and catches its panic.
-    pub(super) fn call(&self, argument: A) {
+    /// Calls the function, as soon as this thread holds no lock of the library. Its panic is
+    /// caught.
+    pub(super) fn call(&self, argument: A)
+    where
+        A: 'static,
+    {
+        let function = self.0.clone();
+        callbacks::run(move || function(argument));
+    }
+
+    /// Calls the function now, and catches its panic.
+    pub(super) fn call_now(&self, argument: A) {
         catch_panic(|| (self.0)(argument));
     }
 }

@@ -10,6 +10,7 @@ use super::shared::Shared;
 use super::slab::Slab;
 use crate::buffer::{EmptyBuffer, Place, Slot};
 use jstream_sync::Ordering;
+use jstream_sync::callbacks;
 
 /// The ownership of a slot of a pool: its slab. The number of the slot is stored beside the lease,
 /// where it takes no word of its own.
@@ -91,15 +92,19 @@ fn is_reclaiming(function: &Callback<EmptyBuffer>) -> bool {
     false
 }
 
-/// Calls the reclaim function. The function is a clone, because the call may free the pool.
+/// Calls the reclaim function, as soon as this thread holds no lock of the library, because the
+/// function may use the object that drops the buffer. The function is a clone, because the call may
+/// free the pool.
 #[cold]
 fn hand_over(function: Callback<EmptyBuffer>, jbuf: EmptyBuffer) {
-    let outer = RECLAIMING.get();
-    let frame = Reclaiming { function, outer };
-    RECLAIMING.set(&raw const frame);
-    // `call` catches panics, so the next line is always reached.
-    frame.function.call(jbuf);
-    RECLAIMING.set(outer);
+    callbacks::run(move || {
+        let outer = RECLAIMING.get();
+        let frame = Reclaiming { function, outer };
+        RECLAIMING.set(&raw const frame);
+        // `call_now` catches panics, so the next line is always reached.
+        frame.function.call_now(jbuf);
+        RECLAIMING.set(outer);
+    });
 }
 
 /// Caches a slot for the calling thread, or puts it on the stack of the thread's shard.

@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::pipe::PipeSleeper;
 use super::settings::Settings;
 use super::state::{EndPipes, Event, NetworkState, PipeSide, SimDoor, nanoseconds};
+use jstream_sync::callbacks;
 use jstream_sync::event_fd::EventFd;
 use jstream_sync::lock;
 
@@ -68,7 +69,7 @@ impl World {
         }
         let wakers = mem::take(&mut state.wakers);
         drop(state);
-        wakers.into_iter().for_each(Waker::wake);
+        wakers.into_iter().for_each(callbacks::wake);
         result
     }
 
@@ -207,7 +208,7 @@ impl World {
         }
         let wakers = mem::take(wakers);
         drop(state);
-        wakers.into_iter().for_each(Waker::wake);
+        wakers.into_iter().for_each(callbacks::wake);
         true
     }
 

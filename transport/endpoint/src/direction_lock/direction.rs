@@ -1,7 +1,6 @@
 //! The interface between a direction and its lock, and the state that both directions have.
 
 use std::os::fd::BorrowedFd;
-use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use crate::timer::Timer;
@@ -61,8 +60,6 @@ pub(crate) struct Common {
     pub(super) waiting: u32,
     /// True if an operation has ended for which a thread may be waiting.
     pub(crate) news: bool,
-    /// Tasks to be woken because their operations have ended.
-    pub(crate) to_wake: Vec<Waker>,
     /// True if this direction has ended and the other one has to be ended too.
     pub(crate) broke: bool,
     /// History of recent waits, which determines how long the next one spins.

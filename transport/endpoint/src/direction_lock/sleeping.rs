@@ -26,12 +26,18 @@ impl<D: Direction> DirectionLock<D> {
         if is_pending {
             until = until.or_sooner(Deadline::after(Duration::from_millis(1)));
         }
+        if held.deferral.has_queued() {
+            // The callbacks run before the sleep. The caller then looks again.
+            drop(held);
+            return self.lock();
+        }
         held.common().waiting = held.common().waiting.saturating_add(1);
+        let TurnGuard { state, deferral } = held;
         let state = match until.left() {
-            None => jstream_sync::unpoisoned(self.changed.wait(held.state)),
-            Some(left) => jstream_sync::unpoisoned(self.changed.wait_timeout(held.state, left)).0,
+            None => jstream_sync::unpoisoned(self.changed.wait(state)),
+            Some(left) => jstream_sync::unpoisoned(self.changed.wait_timeout(state, left)).0,
         };
-        let mut held = TurnGuard { state };
+        let mut held = TurnGuard { state, deferral };
         held.common().waiting = held.common().waiting.saturating_sub(1);
         if is_pending {
             drop(held);
@@ -167,6 +173,5 @@ impl<D: Direction> DirectionLock<D> {
         if std::mem::take(&mut common.news) && common.waiting > 0 {
             self.changed.notify_all();
         }
-        self.wake_tasks(held);
     }
 }

@@ -13,6 +13,7 @@ use crate::reactor;
 use crate::spin::Spin;
 use jstream_base::process::Origin;
 use jstream_device::deadline::Deadline;
+use jstream_sync::callbacks;
 use jstream_sync::wakers::{WakerList, wake_each};
 use jstream_sync::watcher::Interest;
 use jstream_sync::watcher::{Watch, WatchBuffers, Watcher};
@@ -312,7 +313,7 @@ impl Hub {
             let reactor = reactor::watcher()?;
             reactor.watch(&mut state.watch, source, Interest::Readable, &self.bell)?;
             drop(state);
-            drop(before);
+            callbacks::discard(before);
             return Ok(None);
         }
     }
@@ -322,7 +323,7 @@ impl Hub {
         let mut state = self.lock();
         let forgotten = state.tasks.remove(future);
         drop(state);
-        drop(forgotten);
+        callbacks::discard(forgotten);
     }
 
     fn step(&self) -> HubStep {
@@ -415,7 +416,8 @@ impl Hub {
             mem::forget(watch);
             return;
         }
-        drop((done, rung, watch, tasks));
+        drop((done, rung, watch));
+        callbacks::discard(tasks);
     }
 
     /// Locks the state. Poisoning is ignored, because the state is consistent after every

@@ -1,5 +1,7 @@
 //! Delivery of messages to the receive sink.
 
+use std::sync::Arc;
+
 use jstream::buffer::EmptyBuffer;
 
 use super::receive_sink::{BypassedMessages, Choice, ReceiveSink, Replies};
@@ -23,10 +25,55 @@ enum ReceiveStep {
     Wait,
 }
 
+/// The receive sink while messages are delivered to it. It returns to its place when the guard is
+/// dropped, unless it has been told the end.
+struct SinkInUse<'r> {
+    receiving: &'r mut Receiving,
+    sink: Option<Arc<dyn ReceiveSink>>,
+}
+
+impl SinkInUse<'_> {
+    /// Receives as far as possible without blocking. Returns false if the sink has been told the
+    /// end.
+    fn receive(&mut self) -> bool {
+        let receiving = &mut *self.receiving;
+        loop {
+            if let (Some(end), None) = (&receiving.end, &receiving.half) {
+                if receiving.kept.is_empty() {
+                    receiving.common.news = true;
+                    if let Some(sink) = self.sink.take() {
+                        sink.lose(receiving.info.recv_error(end));
+                    }
+                    return false;
+                }
+            }
+            // A sleeping thread that holds the half may also hold the buffer of a begun message.
+            let is_away = receiving.half.is_none() && receiving.end.is_none();
+            let Some(sink) = self.sink.as_deref() else {
+                return false;
+            };
+            if receiving.is_starved || is_away {
+                return true;
+            }
+            if let ReceiveStep::Wait = receiving.step(sink) {
+                return true;
+            }
+        }
+    }
+}
+
+impl Drop for SinkInUse<'_> {
+    fn drop(&mut self) {
+        if let Some(sink) = self.sink.take() {
+            self.receiving.receive_sink = Some(sink);
+        }
+    }
+}
+
 impl Receiving {
     /// Makes `sink` the receiver of all messages, beginning with those that have already arrived.
     /// A connection accepts one receive sink in its lifetime. Returns false for any other.
-    pub(crate) fn set_receive_sink(&mut self, sink: std::sync::Arc<dyn ReceiveSink>) -> bool {
+    pub(crate) fn set_receive_sink(&mut self, sink: Arc<dyn ReceiveSink>) -> bool {
         if std::mem::replace(&mut self.had_sink, true) {
             let peer = self.info.peer.clone();
             sink.lose(RecvError::Taken { peer });
@@ -56,26 +103,12 @@ impl Receiving {
         let Some(sink) = self.receive_sink.take() else {
             return;
         };
-        let goes_on = loop {
-            if let (Some(end), None) = (&self.end, &self.half) {
-                if self.kept.is_empty() {
-                    sink.lose(self.info.recv_error(end));
-                    self.common.news = true;
-                    break false;
-                }
-            }
-            // A sleeping thread that holds the half may also hold the buffer of a begun message.
-            let is_away = self.half.is_none() && self.end.is_none();
-            if self.is_starved || is_away {
-                break true;
-            }
-            if let ReceiveStep::Wait = self.step(&*sink) {
-                break true;
-            }
+        let mut sink = SinkInUse {
+            receiving: self,
+            sink: Some(sink),
         };
-        if goes_on {
-            self.receive_sink = Some(sink);
-        }
+        let goes_on = sink.receive();
+        drop(sink);
         if !self.replies.is_empty() {
             self.reply();
         }

@@ -144,10 +144,9 @@ impl Direction for Receiving {
                     }
                     watcher.watch(watch, half.source(), Interest::Readable, waker)
                 });
-                // The device cannot wake the tasks, so they are woken to poll again once the lock
-                // is released.
+                // The device cannot wake the tasks, so they are woken to poll again.
                 if watched.is_err() {
-                    self.alarm.take(&mut self.common.to_wake);
+                    self.alarm.ring();
                 }
             }
         }

@@ -10,6 +10,7 @@ use crate::connection_info::EndReason;
 use crate::direction_lock::Direction;
 use crate::ops::{Notify, OpId, Ops, Sink};
 use jstream_base::RecvError;
+use jstream_sync::callbacks;
 
 impl Receiving {
     /// Appends a receive operation. The owner of a sink drives the direction afterwards.
@@ -42,7 +43,7 @@ impl Receiving {
     pub(crate) fn notify(&mut self, id: OpId, task: &Waker) {
         let op = self.ops.get_mut(id);
         if let Some(other) = op.and_then(|op| op.notify.set_task(task)) {
-            self.release(&other);
+            self.release(other);
         }
     }
 
@@ -61,7 +62,7 @@ impl Receiving {
     pub(crate) fn forget(&mut self, id: OpId) -> Option<Missed> {
         let op = self.ops.get_mut(id)?;
         if let Notify::Task(task) = std::mem::replace(&mut op.notify, Notify::Nobody) {
-            self.release(&task);
+            self.release(task);
         }
         self.cancel(id);
         match self.take(id)? {
@@ -96,12 +97,13 @@ impl Receiving {
 
     /// Unregisters a task that does not wait for one operation any more, unless it waits for
     /// another one: a receive, a put or a get.
-    pub(crate) fn release(&mut self, task: &Waker) {
+    pub(crate) fn release(&mut self, task: Waker) {
         let mut posted = self.posted.iter().filter_map(|id| self.ops.get(*id));
-        let is_awaited = posted.any(|op| op.notify.is_task(task));
-        if !is_awaited && !self.remote.is_awaited_by(task) {
-            self.alarm.forget(task);
+        let is_awaited = posted.any(|op| op.notify.is_task(&task));
+        if !is_awaited && !self.remote.is_awaited_by(&task) {
+            self.alarm.forget(&task);
         }
+        callbacks::discard([task]);
     }
 
     pub(super) fn complete(&mut self, id: OpId, result: Result<Arrived, RecvError>) {
@@ -118,7 +120,7 @@ impl Receiving {
             | Notify::Gathered => self.common.news = true,
             Notify::Task(task) => {
                 self.alarm.forget(&task);
-                self.common.to_wake.push(task);
+                callbacks::wake(task);
             }
             Notify::Sink(sink, user) => {
                 if let Some(receipt) = self.take(id) {

@@ -14,6 +14,7 @@ use crate::receiving::{Arrived, Destination, Receiving, SCRATCH};
 use jstream_base::Header;
 use jstream_base::{HeaderError, RecvError};
 use jstream_device::connection::{Body, Outbound, Payload};
+use jstream_sync::callbacks;
 
 /// Result of serving the next frame.
 pub(crate) enum ServeOutcome {
@@ -260,7 +261,7 @@ impl Receiving {
         self.common.news |= std::mem::take(&mut asks.news);
         for task in asks.to_wake.drain(..) {
             self.alarm.forget(&task);
-            self.common.to_wake.push(task);
+            callbacks::wake(task);
         }
     }
 
@@ -317,14 +318,14 @@ impl Receiving {
 
     pub(super) fn notify_answer(&mut self, id: OpId, task: &std::task::Waker) {
         if let Some(other) = self.remote.asks.notify(id, task) {
-            self.release(&other);
+            self.release(other);
         }
     }
 
     pub(super) fn forget_answer(&mut self, id: OpId) -> Option<super::asker::Answer> {
         let (answer, task) = self.remote.asks.forget(id);
         if let Some(task) = task {
-            self.release(&task);
+            self.release(task);
         }
         answer
     }

@@ -119,10 +119,9 @@ impl Direction for SendDirection {
                     .alarm
                     .watcher()
                     .and_then(|watcher| watcher.watch(watch, source, interest, &self.alarm_waker));
-                // The device cannot wake the tasks, so they are woken to poll again once the lock
-                // is released.
+                // The device cannot wake the tasks, so they are woken to poll again.
                 if watched.is_err() {
-                    self.alarm.take(&mut self.common.to_wake);
+                    self.alarm.ring();
                 }
             }
         }

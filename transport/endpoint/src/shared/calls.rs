@@ -11,7 +11,8 @@ use super::{Patience, Shared};
 use crate::connection_info::{EndReason, Trouble};
 use crate::direction_lock::{Direction, TurnGuard};
 use crate::gate::Credit;
-use crate::receiving::{Inbound, Receiving};
+use crate::message::Message;
+use crate::receiving::{Arrived, Inbound, Receiving};
 use crate::sending::{self, SendDirection};
 use crate::spin::Spin;
 use jstream_base::Header;
@@ -398,22 +399,47 @@ impl Shared {
         patience: Patience,
     ) -> Result<Header, RecvError> {
         let mut held = self.receiving.lock();
-        let (mut header, mut failed) = (Header::default(), None);
-        if !held.receive_into(memory, &mut header, &mut failed) {
-            let attempt = |receiving: &mut Receiving| {
-                receiving.receive_into(memory, &mut header, &mut failed)
-            };
+        let (mut header, mut other) = (Header::default(), None);
+        if !held.receive_into(memory, &mut header, &mut other) {
+            let attempt =
+                |receiving: &mut Receiving| receiving.receive_into(memory, &mut header, &mut other);
             let (turn, come) = self.receive_slowly(held, patience, attempt);
             if !come {
-                failed = Some(self.unreceived(patience));
+                other = Some(Err(self.unreceived(patience)));
             }
             held = turn;
         }
         self.settle(self.receiving.leave(held));
-        match failed {
+        match other {
             None => Ok(header),
-            Some(error) => Err(error),
+            Some(object) => self.copy_object(object?, memory),
         }
+    }
+
+    /// Converts a received message to bytes. An object that can't be converted is received next.
+    /// The caller holds no lock, because adapters of the program run.
+    #[inline]
+    pub(crate) fn into_message(&self, arrived: Arrived) -> Result<Message, RecvError> {
+        match arrived.into_bytes(&self.info.pool) {
+            Ok((header, payload)) => Ok(Message { header, payload }),
+            Err(unwritten) => {
+                if let Some(arrived) = unwritten.arrived {
+                    self.keep(arrived);
+                }
+                Err(unwritten.error)
+            }
+        }
+    }
+
+    /// Converts an object to its message, and copies that to the front of `memory`.
+    #[cold]
+    fn copy_object(&self, object: Arrived, memory: &mut [u8]) -> Result<Header, RecvError> {
+        let number = object.number;
+        let Message { header, payload } = self.into_message(object)?;
+        let mut held = self.receiving.lock();
+        let copied = held.copy_out((header, payload, number), memory);
+        self.settle(self.receiving.leave(held));
+        copied
     }
 
     /// Blocks until `attempt` returns true or the time is over. The caller has polled already, or

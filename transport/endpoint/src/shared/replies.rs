@@ -2,7 +2,7 @@
 //! its lock.
 
 use super::Shared;
-use crate::direction_lock::{Common, Direction};
+use crate::direction_lock::Common;
 use crate::gate::Overfull;
 use crate::ops::Notify;
 use crate::remote::MOST_REQUESTS;
@@ -12,11 +12,10 @@ use jstream_device::connection::Outbound;
 
 impl Shared {
     /// Posts an answer while the caller holds the lock of the receive direction. Its `common`
-    /// collects the wake-ups for the release of that lock. Returns false if too many answers wait.
+    /// records whether the connection is to be ended. Returns false if too many answers wait.
     pub(crate) fn post_answer(&self, common: &mut Common, message: Outbound<'static>) -> bool {
         let mut held = self.sending.lock();
         let few = held.post_answer(message);
-        common.to_wake.append(&mut held.common().to_wake);
         common.broke |= self.sending.leave(held).0;
         few
     }
@@ -42,7 +41,6 @@ impl Shared {
         let mut held = self.sending.lock();
         let taken = take(&mut held);
         let unsent = held.unsent();
-        common.to_wake.append(&mut held.common().to_wake);
         common.broke |= self.sending.leave(held).0;
         taken.map(|()| unsent)
     }
@@ -63,7 +61,6 @@ impl Shared {
             }
         }
         let unsent = held.unsent();
-        common.to_wake.append(&mut held.common().to_wake);
         common.broke |= self.sending.leave(held).0;
         few.then_some(unsent)
             .ok_or(HeaderError::TooManyRequests { max: MOST_REQUESTS })

@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::ffi::c_int;
 use std::io;
+use std::ops::{Deref, DerefMut};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
@@ -16,6 +17,7 @@ use super::super::system::{self, enter};
 use super::loans::{Account, Loans, MOST};
 use super::regions::Regions;
 use crate::stream::lent::Lent;
+use jstream_sync::callbacks::Deferral;
 use jstream_sync::lock;
 
 /// Flags of a send that does not block, so that its result is known when the call returns. Sending
@@ -85,6 +87,36 @@ struct LenderState {
     /// True if the kernel did not report the result of an operation. No more operations are
     /// submitted then.
     spoiled: bool,
+}
+
+/// The locked state of a lender. While the guard exists, the program is not called.
+struct LenderGuard<'l> {
+    state: MutexGuard<'l, LenderState>,
+    /// Dropped after the lock was released.
+    _deferral: Deferral,
+}
+
+impl<'l> LenderGuard<'l> {
+    fn of(state: MutexGuard<'l, LenderState>) -> Self {
+        Self {
+            state,
+            _deferral: Deferral::begin(),
+        }
+    }
+}
+
+impl Deref for LenderGuard<'_> {
+    type Target = LenderState;
+
+    fn deref(&self) -> &LenderState {
+        &self.state
+    }
+}
+
+impl DerefMut for LenderGuard<'_> {
+    fn deref_mut(&mut self) -> &mut LenderState {
+        &mut self.state
+    }
 }
 
 impl Lender {
@@ -230,11 +262,12 @@ impl Lender {
 
     /// Checks which buffers the kernel has released, unless another thread holds the lock.
     pub(super) fn look_if_free(&self) {
-        let mut state = match self.state.try_lock() {
+        let state = match self.state.try_lock() {
             Ok(state) => state,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return,
         };
+        let mut state = LenderGuard::of(state);
         self.look(&mut state);
         self.leave_state(state);
     }
@@ -245,7 +278,7 @@ impl Lender {
     }
 
     /// Releases the lock, and returns released buffers to their pools.
-    fn leave_state<'l>(&'l self, mut state: MutexGuard<'l, LenderState>) {
+    fn leave_state<'l>(&'l self, mut state: LenderGuard<'l>) {
         while let Some(lent) = state.loans.back.pop() {
             drop(state);
             self.end(lent);
@@ -273,8 +306,8 @@ impl Lender {
     }
 
     /// Locks the state.
-    fn state(&self) -> MutexGuard<'_, LenderState> {
-        lock(&self.state)
+    fn state(&self) -> LenderGuard<'_> {
+        LenderGuard::of(lock(&self.state))
     }
 }
 

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use io_uring::cqueue;
+use jstream_base::events::emit;
+use tracing::Level;
 
 use crate::stream::lent::Lent;
 
@@ -60,7 +62,11 @@ impl Account {
         }
         let before = self.copied.fetch_add(1, Ordering::Relaxed);
         if !self.insists && before.saturating_add(1) >= COPIED && self.close() {
-            tracing::debug!("no more zero-copy sends, because the kernel copies the data anyway");
+            emit(Level::DEBUG, || {
+                tracing::debug!(
+                    "no more zero-copy sends, because the kernel copies the data anyway"
+                );
+            });
         }
     }
 }

@@ -31,7 +31,9 @@ use crate::stream::Wire;
 use crate::stream::lent::Lent;
 use crate::stream::socket::SocketWire;
 use jstream_base::Options;
+use jstream_base::events::emit;
 use jstream_sync::lock;
+use tracing::Level;
 
 /// Number of lenders that a socket remembers even if none of their loans is outstanding.
 const KEPT: usize = 8;
@@ -121,7 +123,9 @@ impl Lending {
             LendOutcome::Refused(errno) => {
                 if self.account.close() {
                     let why = io::Error::from(errno);
-                    tracing::info!("no more zero-copy sends, large jbufs are copied: {why}");
+                    emit(Level::INFO, move || {
+                        tracing::info!("no more zero-copy sends, large jbufs are copied: {why}");
+                    });
                 }
                 copy(socket, lent, from)
             }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use io_uring::IoUring;
 use jstream::buffer::{MessageBuffer, Pool, Region, Registration};
+use jstream_base::events::emit;
 use libc::iovec;
+use tracing::Level;
 
 /// Maximum number of registered regions of a ring.
 const MOST: u16 = 64;
@@ -76,7 +78,10 @@ impl Regions {
         match self.register(uring, &region) {
             Ok(number) => Some(number),
             Err(error) => {
-                tracing::info!("the memory of jbufs can't be registered with io_uring: {error}");
+                let why = error.to_string();
+                emit(Level::INFO, move || {
+                    tracing::info!("the memory of jbufs can't be registered with io_uring: {why}");
+                });
                 self.refused = Some(error);
                 None
             }
