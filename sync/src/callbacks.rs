@@ -122,6 +122,14 @@ fn run_queued() {
     ManuallyDrop::into_inner(queue).run();
 }
 
+/// Returns true if callbacks wait for the end of this thread's deferrals. A thread whose deferral
+/// outlasts a call that may sleep ends the deferral first.
+#[inline]
+#[must_use]
+pub fn are_queued() -> bool {
+    STATE.get() & QUEUED != 0
+}
+
 /// Returns true if this thread defers callbacks.
 #[inline]
 fn is_deferring() -> bool {

@@ -3,7 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use jstream_base::events::emit;
 use rustix::time::{ClockId, clock_gettime};
+use tracing::Level;
 
 use super::turn;
 
@@ -91,7 +93,10 @@ impl Budget {
         let times = overrun.fetch_add(1, Ordering::Relaxed).saturating_add(1);
         // A handler that always overruns is reported with decreasing frequency.
         if times.is_power_of_two() {
-            tracing::warn!(handler = name, ?took, ?budget, times, "exceeded its budget");
+            let name = name.to_owned();
+            emit(Level::WARN, move || {
+                tracing::warn!(handler = name, ?took, ?budget, times, "exceeded its budget");
+            });
         }
     }
 }

@@ -8,6 +8,7 @@ use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::task::{Context, Poll, Waker};
 
+use jstream_sync::callbacks;
 use jstream_sync::wakers::{WakerList, wake_each};
 
 /// An object with a lock, whose users can wait for a condition: the guards of optimistic active
@@ -104,8 +105,8 @@ impl<T: ?Sized> Guarded<T> {
         }
     }
 
-    /// Locks the list of waits. No code of the program may run under this lock, except the cloning
-    /// of wakers. In particular, no waker is dropped, because that may drop a task.
+    /// Locks the list of waits. No code of the program runs under this lock. In particular, no waker
+    /// is dropped, because that may drop a task.
     fn waiting(&self) -> MutexGuard<'_, ConditionWaiter> {
         jstream_sync::lock(&self.waiting)
     }
@@ -113,13 +114,14 @@ impl<T: ?Sized> Guarded<T> {
     /// Registers `waker` to be called when the object is unlocked. Returns the locked object if it
     /// is free now. `key` is the key of the wait, assigned by its registration.
     fn enter(&self, key: &mut Option<u64>, waker: &Waker) -> Option<Held<'_, T>> {
+        let waker = waker.clone();
         let mut waiting = self.waiting();
-        let before = waiting.tasks.register(key, waker.clone());
+        let before = waiting.tasks.register(key, waker);
         let held = self.try_lock();
         // The current holder unlocks the object before it takes this lock, so it sees the flag.
         waiting.contended |= held.is_none();
         drop(waiting);
-        drop(before);
+        callbacks::discard(before);
         held
     }
 
@@ -128,7 +130,7 @@ impl<T: ?Sized> Guarded<T> {
         let mut waiting = self.waiting();
         let left = waiting.tasks.remove(key);
         drop(waiting);
-        drop(left);
+        callbacks::discard(left);
     }
 
     /// Wakes the registered waits if the object was changed, or if one of them could not check its

@@ -18,6 +18,7 @@ use super::error::Reason;
 use super::executor::Place;
 use super::request::Request;
 use super::turn::{self, Side};
+use jstream_sync::callbacks;
 
 /// Type description of a handler that takes and returns bytes.
 pub(super) const RAW: &str = "bytes";
@@ -63,6 +64,14 @@ pub struct Handlers {
 
 struct Table {
     entries: Vec<Entry>,
+}
+
+impl Drop for Table {
+    /// Drops the handlers, which are code of the program, when this thread holds no lock.
+    fn drop(&mut self) {
+        let entries = std::mem::take(&mut self.entries);
+        callbacks::run(move || drop(entries));
+    }
 }
 
 /// A handler, type-erased.

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::task::Waker;
 
 pub(super) use self::accounts::Accounts;
-pub(super) use self::call::Answer;
+pub(super) use self::call::{Answer, discard};
 use self::call::{Call, CallSlot};
 use self::opened::Opened;
 pub(super) use self::opened::{Cancel, Number, Open};

@@ -16,7 +16,6 @@ use std::collections::VecDeque;
 use std::io::IoSlice;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
-use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use jstream::buffer::MessageBuffer;
@@ -31,9 +30,13 @@ use super::request::DeferredRequest;
 use super::settings::Settings;
 use super::tap::{Tap, tapped};
 use jstream_base::Header;
+use jstream_base::events::emit;
 use jstream_base::{RecvError, SendError};
 use jstream_endpoint::Endpoint;
 use jstream_sync::MutexGuard as LedgerGuard;
+use jstream_sync::callbacks;
+use jstream_sync::panics::catch_panic;
+use tracing::Level;
 
 /// Maximum number of times that a thread yields to one that reads what the peer has sent last.
 const MOST_YIELDS: u32 = 64;
@@ -127,7 +130,7 @@ impl Link {
             at_end.extend(work.take());
         }
         if let Some(work) = work {
-            work();
+            catch_panic(work);
         }
     }
 
@@ -208,7 +211,7 @@ impl Link {
         let length = payload.iter().map(|part| part.len() as u64).sum();
         let frame = Frame::of(&header.with_length(length)).map(|(frame, _)| frame);
         if let Some(tapped) = frame.and_then(|frame| tapped(sent, frame, payload)) {
-            tap.message(&tapped);
+            catch_panic(|| tap.message(&tapped));
         }
     }
 
@@ -419,20 +422,29 @@ impl Link {
     /// Handles the end of the receive direction. Closes the device, though the program may keep its
     /// handles.
     pub(super) fn lost(&self, error: &RecvError) {
-        tracing::debug!(peer = %self.endpoint.peer(), %error, "the connection has ended");
+        let (peer, error) = (self.endpoint.peer().clone(), error.to_string());
+        emit(Level::DEBUG, move || {
+            tracing::debug!(%peer, error, "the connection has ended");
+        });
         self.hang_up();
     }
 
     /// Ends the connection because the pool has had no room for too long.
     #[cold]
     pub(super) fn give_up_waiting_for_room(&self, error: &RecvError) {
-        tracing::warn!(peer = %self.endpoint.peer(), %error, "ended: no room in the pool");
+        let (peer, error) = (self.endpoint.peer().clone(), error.to_string());
+        emit(Level::WARN, move || {
+            tracing::warn!(%peer, error, "ended: no room in the pool");
+        });
         self.hang_up();
     }
 
     #[cold]
     fn break_off(&self, violation: Violation) {
-        tracing::warn!(peer = %self.endpoint.peer(), reason = violation.0, "protocol violation");
+        let peer = self.endpoint.peer().clone();
+        emit(Level::WARN, move || {
+            tracing::warn!(%peer, reason = violation.0, "protocol violation");
+        });
         self.endpoint.shared().info().reject();
         self.endpoint.close();
         self.end();
@@ -445,12 +457,12 @@ impl Link {
         self.count_answer();
         drop(ledger);
         self.group().leave(self.id);
-        wake.into_iter().for_each(Waker::wake);
+        wake.into_iter().for_each(callbacks::wake);
         tasks.into_iter().for_each(|task| task.cancel());
         // Runs before the deferred requests are dropped: values attached to these may run other
         // requests, which must find the connection ended.
         let at_end = jstream_sync::lock(&self.at_end).take();
-        at_end.into_iter().flatten().for_each(|work| work());
+        at_end.into_iter().flatten().for_each(catch_panic);
         self.drop_unread();
     }
 
@@ -471,12 +483,15 @@ impl Link {
 }
 
 impl Drop for Link {
-    /// Sends the frames that were held back, and drops the deferred work.
+    /// Sends the frames that were held back, and drops the deferred work and the attached value.
     fn drop(&mut self) {
         self.flush();
         // In a forked child, the locks may be held forever.
         if !self.is_elsewhere() {
             self.group().bury(self.id);
+        }
+        if let Some(attached) = self.attached.take() {
+            callbacks::run(move || drop(attached));
         }
     }
 }

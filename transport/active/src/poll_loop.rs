@@ -36,6 +36,7 @@ use jstream_base::process::Origin;
 use jstream_endpoint::CompletionQueue;
 use jstream_endpoint::receiving::Arrived;
 use jstream_endpoint::spin::Habit;
+use jstream_sync::callbacks::Deferral;
 
 /// Maximum sleep in the only connection of a group. A connection that joins the group meanwhile
 /// waits that long.
@@ -132,10 +133,13 @@ struct Known {
     link: Weak<Link>,
 }
 
-/// Guard that makes this thread the poller of a group until it is released.
+/// Guard that makes this thread the poller of a group until it is released. Meanwhile it does not
+/// call the program, which may wait for a message: callbacks run when the guard is released. Before
+/// the thread sleeps, it releases the guard if there are any.
 pub(super) struct PollGuard<'c> {
     core: &'c PollLoop,
     is_held: bool,
+    deferral: Option<Deferral>,
     /// True if requests are queued instead of handled.
     is_aside: bool,
     /// Connection and number of the request whose answer the poller waits for.
@@ -157,7 +161,20 @@ impl PollGuard<'_> {
             } else {
                 watch.leave(role);
             }
+            self.deferral = None;
         }
+    }
+
+    /// Calls `work`, which may run code of the program, but returns quickly. The callbacks of `work`
+    /// run at once.
+    #[inline]
+    pub(super) fn without_deferral<R>(&mut self, work: impl FnOnce() -> R) -> R {
+        let is_deferring = self.deferral.take().is_some();
+        let result = work();
+        if is_deferring {
+            self.deferral = Some(Deferral::begin());
+        }
+        result
     }
 
     /// Returns true if the last handler was slow.
@@ -263,6 +280,7 @@ impl PollLoop {
         Some(PollGuard {
             core: self,
             is_held: true,
+            deferral: Some(Deferral::begin()),
             is_aside: false,
             wanted,
             found: None,

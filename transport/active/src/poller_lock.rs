@@ -5,6 +5,7 @@
 
 use std::task::Waker;
 
+use jstream_sync::callbacks::discard;
 use jstream_sync::wakers::{WakerList, wake};
 use jstream_sync::{AtomicUsize, Mutex, MutexGuard, Ordering, lock};
 
@@ -75,7 +76,7 @@ impl PollerLock {
         let mut parked = lock(&self.parked);
         let before = parked.register(key, waker);
         self.count(parked);
-        drop(before);
+        discard(before);
         self.owner.fetch_add(0, order) == 0
     }
 

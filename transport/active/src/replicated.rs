@@ -9,6 +9,7 @@ use std::task::{Context, Poll, Waker};
 use std::{mem, thread};
 
 use jstream::{ReadError, Received, Transportable, WriteError};
+use jstream_sync::callbacks::Deferral;
 use jstream_sync::parker::block_on;
 use thiserror::Error;
 
@@ -494,6 +495,8 @@ where
         value: &Received<W>,
     ) -> Result<(u64, Vec<Departure>), MemberLoss> {
         let members = jstream_sync::lock(&self.members).clone();
+        // Callbacks of the sends may write, too.
+        let deferral = Deferral::begin();
         let mut written = jstream_sync::lock(&self.written);
         if let Some(failure) = &self.replica.lock().failure {
             return Err(failure.clone());
@@ -512,6 +515,7 @@ where
         }
         let applied = self.apply(&mut self.replica.lock(), value);
         drop(written);
+        drop(deferral);
         if let Err(panic) = applied {
             self.announce(self.index, PANICKED);
             resume_unwind(panic);

@@ -118,13 +118,20 @@ impl Standby {
         stands: &mut bool,
         stops: impl FnOnce(usize) -> bool,
     ) {
-        let mut state = self.lock();
-        let calls = state.calls;
-        let others = state.standing.saturating_sub(usize::from(*stands));
+        let standing = |state: &StandbyState| state.standing.saturating_sub(usize::from(*stands));
+        let state = self.lock();
+        let (calls, others) = (state.calls, standing(&state));
+        drop(state);
+        // `stops` may be code of the program, so it is called without the lock. A call from here on
+        // is seen below.
         if stops(others) {
             return;
         }
-        state.standing = others.saturating_add(1);
+        let mut state = self.lock();
+        if state.calls != calls {
+            return;
+        }
+        state.standing = standing(&state).saturating_add(1);
         *stands = true;
         while state.watched {
             state = wait(&self.changed, state);

@@ -20,7 +20,7 @@ use super::ledger::Cancel;
 use super::request::Mark;
 use super::state::{Paused, State};
 use super::turn::{self, Side};
-use jstream_sync::panics::forget_panic;
+use jstream_sync::panics::{catch_panic, forget_panic};
 use jstream_sync::{Mutex, lock};
 
 /// Maximum number of free slots kept per handler.
@@ -256,7 +256,8 @@ impl<F: Future<Output = ()> + Send + 'static> Run for Task<F> {
     fn queue(self: Arc<Self>) {
         let place = self.place.clone();
         if let Some(executor) = place.get() {
-            executor.execute(Job::new(self));
+            // If the executor of the program panics, it has dropped the job, or still has it.
+            catch_panic(|| executor.execute(Job::new(self)));
         }
     }
 

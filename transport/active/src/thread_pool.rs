@@ -2,11 +2,13 @@
 
 use std::fmt;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
 
 use super::poll_loop::PollLoop;
+use jstream_sync::panics::forget_panic;
 
 /// Wrapper that each thread calls around its work.
 pub(super) type Around = dyn Fn(&mut dyn FnMut()) + Send + Sync;
@@ -43,6 +45,11 @@ impl ThreadCounts {
     /// Counts a new thread.
     pub(super) fn take(&mut self) {
         self.count = self.count.saturating_add(1);
+    }
+
+    /// Counts a thread that has ended by a panic.
+    pub(super) fn lose(&mut self) {
+        self.count = self.count.saturating_sub(1);
     }
 
     /// Returns true if another thread may be started.
@@ -96,7 +103,12 @@ impl ThreadPool {
     ) -> io::Result<()> {
         let (crew, core) = (self.clone(), core.clone());
         let handle = jstream_sync::threads::spawn("jstream-serving", move || {
-            (crew.around)(&mut || core.work(Some(&crew), is_more, || crew.has_stopped()));
+            let mut serve = || core.work(Some(&crew), is_more, || crew.has_stopped());
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| (crew.around)(&mut serve))) {
+                // The thread did not leave its place by itself.
+                crew.threads().places.lose();
+                forget_panic(panic);
+            }
         })?;
         threads.handles.retain(|handle| !handle.is_finished());
         threads.handles.push(handle);

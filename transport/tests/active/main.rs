@@ -9,6 +9,7 @@
 
 mod alone;
 mod attack;
+mod callbacks;
 mod gathered;
 mod looks;
 mod put_off;

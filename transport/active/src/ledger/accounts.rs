@@ -12,6 +12,7 @@ use super::opened::Number;
 use super::outcomes::{Haste, Held};
 use super::single_request::{Lent, MOST, SingleRequest};
 use super::{Credit, Ledger};
+use jstream_sync::callbacks;
 use jstream_sync::{Mutex, MutexGuard, lock};
 
 /// A ledger that is shared by threads.
@@ -88,8 +89,10 @@ impl Accounts {
             self.asked.lend(number);
         }
         drop(ledger);
+        let is_settled = settled.is_some();
         // The waker is dropped without the lock.
-        settled.is_some()
+        callbacks::discard(settled.flatten());
+        is_settled
     }
 
     /// Records a request of the peer that carries `credit`. Returns false without a side effect if

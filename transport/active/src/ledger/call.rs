@@ -3,6 +3,7 @@
 use std::task::Waker;
 
 use jstream::buffer::MessageBuffer;
+use jstream_sync::callbacks;
 
 /// The answer to a request.
 #[derive(Debug)]
@@ -29,6 +30,13 @@ pub(crate) enum Call {
     /// The answer is not wanted.
     Forgotten,
     Done(Answer),
+}
+
+/// Drops the state of a request, whose waker may be the last handle of a task of the program.
+pub(crate) fn discard(call: Option<Call>) {
+    if let Some(Call::Waiting(waker)) = call {
+        callbacks::discard(waker);
+    }
 }
 
 #[derive(Debug)]

@@ -2,6 +2,7 @@
 
 use std::io::IoSlice;
 use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Waker;
@@ -13,13 +14,17 @@ use crate::budget::{Tick, tick};
 use crate::error::{Reason, Returned};
 use crate::frame::{Credit, Frame, NO_HANDLER};
 use crate::handlers::{Entry, Handlers, See};
-use crate::ledger::{Answer, FULL, Held, Ledger, Number, Violation};
+use crate::ledger::{Answer, FULL, Held, Ledger, Number, Violation, discard};
 use crate::poll_loop::PollGuard;
 use crate::request::Request;
 use crate::turn::{self, Side};
 use jstream_base::Header;
+use jstream_base::events::emit;
 use jstream_sync::MutexGuard;
+use jstream_sync::callbacks;
 use jstream_sync::lock;
+use jstream_sync::panics::{catch_panic, forget_panic};
+use tracing::Level;
 
 /// A message for a handler.
 struct Served {
@@ -114,7 +119,8 @@ impl Link {
             None => self.take_in(header, payload, guard, &mut wake),
         };
         if !wake.is_empty() {
-            // Woken before the handler runs, which may take long, or wait for one of them.
+            // They run when the poller lock is released, before the handler, which may take long, or
+            // wait for one of them.
             wake_all(&mut wake);
             last = Tick::default();
         }
@@ -276,7 +282,7 @@ impl Link {
             let call = ledger.hand_out(number)?;
             wake.append(&mut ledger.take_freed());
             drop(ledger);
-            drop(call);
+            discard(call);
             guard.found = Some(answer);
             return Ok(());
         }
@@ -314,7 +320,13 @@ impl Link {
         } = message;
         let request = Request::new(self, number, handler, word, payload);
         let seen = match first {
-            Some(first) => first(request),
+            Some(first) => match catch_unwind(AssertUnwindSafe(|| first(request))) {
+                Ok(seen) => seen,
+                Err(panic) => {
+                    forget_panic(panic);
+                    None
+                }
+            },
             None => Some(request),
         };
         let Some(request) = seen else {
@@ -349,8 +361,8 @@ impl Link {
         let taken = ledger.take(number, task, &mut before);
         let freed = ledger.take_freed();
         drop(ledger);
-        drop(before);
-        freed.into_iter().for_each(Waker::wake);
+        callbacks::discard(before);
+        freed.into_iter().for_each(callbacks::wake);
         taken
     }
 
@@ -366,7 +378,10 @@ impl Link {
             return kept.push_back(returned);
         }
         drop(kept);
-        tracing::debug!(peer = %self.endpoint.peer(), %returned, "dropped a returned message");
+        let peer = self.endpoint.peer().clone();
+        emit(Level::DEBUG, move || {
+            tracing::debug!(%peer, %returned, "dropped a returned message");
+        });
     }
 }
 
@@ -374,7 +389,7 @@ impl Link {
 #[inline]
 fn wake_all(wake: &mut Vec<Waker>) {
     if !wake.is_empty() {
-        wake.drain(..).for_each(Waker::wake);
+        wake.drain(..).for_each(callbacks::wake);
     }
 }
 
@@ -383,7 +398,7 @@ fn wake_all(wake: &mut Vec<Waker>) {
 fn tell((waker, unwanted): (Option<Waker>, Option<Answer>), guard: &mut PollGuard<'_>) {
     drop(unwanted);
     if let Some(waker) = waker {
-        turn::gathering(guard.side(), || waker.wake());
+        turn::gathering(guard.side(), || catch_panic(|| waker.wake()));
         if !turn::has_jobs_of(guard.side()) {
             return;
         }

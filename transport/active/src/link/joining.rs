@@ -12,6 +12,7 @@ use crate::ledger::{Accounts, Ledger, Window};
 use crate::poll_loop::PollLoop;
 use crate::settings::Settings;
 use jstream_endpoint::Endpoint;
+use jstream_sync::panics::catch_panic;
 
 impl Link {
     pub(crate) fn new(
@@ -57,7 +58,7 @@ impl Link {
         if let Some(tap) = &link.settings.tap {
             let ours: Vec<_> = link.handlers.entries().iter().map(|of| &*of.name).collect();
             let theirs: Vec<_> = link.known.iter().map(|of| &*of.name).collect();
-            tap.joined(&ours, &theirs);
+            catch_panic(|| tap.joined(&ours, &theirs));
         }
         group.enter(&link);
         let attached: Weak<Self> = Arc::downgrade(&link);

@@ -15,6 +15,7 @@ use std::task::Waker;
 
 use super::outgoing::{Grant, Message};
 use crate::error::RequestError;
+use jstream_sync::callbacks;
 
 pub(crate) use self::turns::Turn;
 
@@ -45,6 +46,13 @@ struct QueuePlace {
     waker: Option<Waker>,
     /// True if the entry's thread can't send now.
     is_aside: bool,
+}
+
+impl QueuePlace {
+    /// Drops the entry, whose waker may be the last handle of a task of the program.
+    fn discard(self) {
+        callbacks::discard(self.waker);
+    }
 }
 
 struct Gone {

@@ -13,13 +13,14 @@ use crate::blocking;
 use crate::error::Reason;
 use crate::frame::{Credit, Frame};
 use crate::hello::cut;
-use crate::ledger::{Haste, Held, Number};
+use crate::ledger::{Haste, Held, Number, discard};
 use crate::turn;
 use jstream_base::Header;
 use jstream_base::SendError;
 use jstream_device::connection::Body;
 use jstream_endpoint::gate;
 use jstream_endpoint::shared::Patience;
+use jstream_sync::callbacks;
 
 /// Maximum length of a reason that is sent to a peer, in bytes.
 const LONGEST_TEXT: usize = 1024;
@@ -61,7 +62,7 @@ impl Link {
     #[cold]
     pub(crate) fn unsend(&self, number: Option<u32>, length: u64, credit: Credit) {
         let wanting = self.undo(number, length, credit);
-        wanting.into_iter().for_each(Waker::wake);
+        wanting.into_iter().for_each(callbacks::wake);
     }
 
     /// As [`unsend`](Self::unsend), but returns the wakers to call.
@@ -187,8 +188,8 @@ impl Link {
         let (is_open, call) = ledger.forget(number);
         let freed = ledger.take_freed();
         drop(ledger);
-        drop(call);
-        freed.into_iter().for_each(Waker::wake);
+        discard(call);
+        freed.into_iter().for_each(callbacks::wake);
         is_open
     }
 

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use super::{Member, PollLoop, Seen};
 use crate::link::Link;
+use jstream_sync::callbacks::Deferral;
 use jstream_sync::lock;
 
 impl PollLoop {
@@ -91,6 +92,8 @@ impl PollLoop {
     /// Moves a connection to this group. If it `stays`, the group keeps it alive although the
     /// program may hold no handle of it.
     pub(crate) fn adopt(self: &Arc<Self>, link: &Arc<Link>, stays: bool) {
+        // Callbacks may move connections, too.
+        let deferral = Deferral::begin();
         let moving = link.moving();
         let Some((before, was_posted)) = link.sit(self) else {
             return;
@@ -121,6 +124,7 @@ impl PollLoop {
         // Released first: the end of a connection runs code of the program, which may move
         // connections.
         drop(moving);
+        drop(deferral);
         for (link, error) in ended {
             link.lost(&error);
         }

@@ -5,13 +5,14 @@ use super::progress::Progress;
 use super::{PollGuard, PollLoop, PollOutcome};
 use crate::turn;
 use jstream_device::deadline::Deadline;
+use jstream_sync::callbacks;
 
 impl PollLoop {
     /// Sleeps until a message of the only connection arrives, or a thread calls; the caller must
     /// then look for messages. Returns false without sleeping if the group has other work, or a
     /// message is available.
     pub(super) fn sleep_alone(&self, until: Deadline, progress: &mut Progress) -> bool {
-        if !progress.is_entered || self.has_more() {
+        if !progress.is_entered || self.has_more() || callbacks::are_queued() {
             return false;
         }
         self.see(&mut progress.seen);

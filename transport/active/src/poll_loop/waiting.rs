@@ -13,6 +13,7 @@ use crate::ledger::Answer;
 use crate::thread_pool::ThreadPool;
 use crate::turn;
 use jstream_device::deadline::Deadline;
+use jstream_sync::callbacks;
 use jstream_sync::parker::Parker;
 
 impl PollLoop {
@@ -31,9 +32,13 @@ impl PollLoop {
         if self.is_elsewhere() {
             return attempt(None, None);
         }
-        let guard = self.try_drive(wait.wanted());
-        if let Some(answer) = attempt(None, None) {
-            return Some(answer);
+        let mut guard = self.try_drive(wait.wanted());
+        let answer = match &mut guard {
+            Some(held) => held.without_deferral(|| attempt(None, None)),
+            None => attempt(None, None),
+        };
+        if answer.is_some() {
+            return answer;
         }
         blocking::waiting(|| self.wait_slowly(wait, guard, attempt))
     }
@@ -64,10 +69,11 @@ impl PollLoop {
                         let made = || Waker::from(self.clone());
                         &*own.get_or_insert_with(made)
                     });
-                    if let Some(answer) = attempt(None, own) {
+                    // `attempt` may run code of the program.
+                    let attempted = held.without_deferral(|| attempt(None, own));
+                    if let Some(answer) = attempted {
                         break Some(answer);
                     }
-                    // `attempt` may run code of the program.
                     progress.last = Tick::default();
                     progress.is_entered = own.is_some();
                     if wait.until.has_passed() {
@@ -76,7 +82,7 @@ impl PollLoop {
                 }
                 self.step(held, wait, &mut progress);
                 let found = held.found.take();
-                if found.is_some() || !held.is_held {
+                if found.is_some() || !held.is_held || callbacks::are_queued() {
                     guard = None;
                 }
                 if found.is_some() {
@@ -140,7 +146,7 @@ impl PollLoop {
                             // `stops` may run code of the program.
                             progress.last = Tick::default();
                         }
-                        if !held.is_held {
+                        if !held.is_held || callbacks::are_queued() {
                             continue 'serving;
                         }
                         if is_over() {

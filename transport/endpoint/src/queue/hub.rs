@@ -245,7 +245,8 @@ impl Hub {
         state.unturned >= MOST_UNTURNED && state.done.is_empty()
     }
 
-    /// Blocks until there is a completion. Returns `None` if the deadline passes first.
+    /// Blocks until there is a completion. Returns `None` if the deadline passes first, or
+    /// if callbacks are queued that the caller defers.
     pub(super) fn wait(&self, deadline: Deadline) -> Option<Done> {
         if self.begin_to_look() {
             self.turn(Some(Duration::ZERO));
@@ -260,6 +261,8 @@ impl Hub {
                     return Some(done);
                 }
                 HubStep::Visited => {}
+                // The caller defers them, and runs them before it sleeps.
+                HubStep::Nothing if callbacks::are_queued() => return None,
                 HubStep::Nothing if deadline.has_passed() || self.origin.is_elsewhere() => {
                     return self.poll();
                 }

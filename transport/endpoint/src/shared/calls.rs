@@ -19,6 +19,7 @@ use jstream_base::Header;
 use jstream_base::{RecvError, SendError};
 use jstream_device::connection::{Body, Fault, Outbound, Outgoing, Push};
 use jstream_device::deadline::Deadline;
+use jstream_sync::callbacks;
 
 impl Shared {
     /// Creates an outgoing message with its length filled in. Also returns the error if the length
@@ -344,7 +345,8 @@ impl Shared {
     }
 
     /// As `receive`, but returns false if no message arrives before `until` or within `slice`. The
-    /// slice begins when spinning is over or, if the time is limited, after the first polls.
+    /// slice begins when spinning is over or, if the time is limited, after the first polls. Also
+    /// returns false if callbacks are queued, which the caller defers.
     #[inline]
     pub fn receive_within(&self, inbound: &mut Inbound, slice: Duration, until: Deadline) -> bool {
         let mut held = self.receiving.lock();
@@ -357,11 +359,11 @@ impl Shared {
             let deadline = || Deadline::after(slice).or_sooner(until);
             let attempt = |receiving: &mut Receiving| {
                 let come = receiving.receive_whole(inbound);
-                come.then_some(())
+                (come || callbacks::are_queued()).then_some(come)
             };
             let is_bounded = until.moment().is_some();
             let waited = turn.wait_beyond_spinning(beside, held, is_bounded, deadline, attempt);
-            (held, come) = (waited.0, waited.1.is_some());
+            (held, come) = (waited.0, waited.1 == Some(true));
         }
         self.gathering.note(come, held.half.as_deref());
         self.settle(self.receiving.leave(held));

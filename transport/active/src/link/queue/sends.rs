@@ -13,6 +13,7 @@ use crate::frame::Frame;
 use crate::ledger::Held;
 use crate::link::Link;
 use crate::link::outgoing::{Grant, Message};
+use jstream_sync::callbacks;
 use jstream_sync::lock;
 
 /// Maximum length in bytes of a payload that is sent in place like other small messages.
@@ -80,7 +81,7 @@ impl Drop for Sending<'_> {
         if let Some((Ok(grant), left)) = left {
             grant.leave(self.link, left);
         }
-        waker.into_iter().chain(outside).for_each(Waker::wake);
+        waker.into_iter().chain(outside).for_each(callbacks::wake);
     }
 }
 
@@ -138,7 +139,7 @@ impl Link {
     fn send_queued(self: &Arc<Self>) {
         let mut wake = Vec::new();
         while let Some(next) = self.next_queued(&mut wake) {
-            wake.drain(..).for_each(Waker::wake);
+            wake.drain(..).for_each(callbacks::wake);
             if let Next::Send(payload, begun) = next {
                 let mut sending = Sending {
                     link: self,
@@ -148,7 +149,7 @@ impl Link {
                 sending.gone = Some(gone);
             }
         }
-        wake.into_iter().for_each(Waker::wake);
+        wake.into_iter().for_each(callbacks::wake);
     }
 
     /// Takes the first entry if there is credit for it. Returns `None` while another entry is being
@@ -236,7 +237,7 @@ impl Link {
         let mut state = lock(&self.queue.state);
         let was_held = self.take_back(&mut state, &mut wake);
         drop(state);
-        wake.into_iter().for_each(Waker::wake);
+        wake.into_iter().for_each(callbacks::wake);
         was_held
     }
 
@@ -256,7 +257,7 @@ impl Link {
             self.take_back(&mut state, &mut wake);
             let outside = self.queue.note(&mut state);
             drop(state);
-            wake.into_iter().chain(outside).for_each(Waker::wake);
+            wake.into_iter().chain(outside).for_each(callbacks::wake);
             self.go_on();
         }
     }
@@ -268,7 +269,7 @@ impl Link {
             *is_aside = false;
             let outside = self.queue.note(&mut state);
             drop(state);
-            outside.into_iter().for_each(Waker::wake);
+            outside.into_iter().for_each(callbacks::wake);
         }
     }
 

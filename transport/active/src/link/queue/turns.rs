@@ -9,6 +9,7 @@ use crate::blocking::{self, Beneath};
 use crate::error::RequestError;
 use crate::link::Link;
 use crate::link::outgoing::{Grant, Message};
+use jstream_sync::callbacks;
 use jstream_sync::lock;
 
 /// Handle of an entry in the send queue. Dropping it removes the entry, and an unsent message is
@@ -55,7 +56,7 @@ impl Turn {
         }
         drop(state);
         // Dropped without the lock: the last handle of a task may drop other entries of the queue.
-        drop(before);
+        callbacks::discard(before);
         gone.map(|gone| gone.outcome)
     }
 
@@ -77,8 +78,8 @@ impl Turn {
         self.number = None;
         let outside = self.link.queue.note(&mut state);
         drop(state);
-        drop(place);
-        outside.into_iter().for_each(Waker::wake);
+        place.discard();
+        outside.into_iter().for_each(callbacks::wake);
         // Other entries may have waited behind this one.
         self.link.go_on();
         true
@@ -104,8 +105,10 @@ impl Turn {
         }
         let outside = self.link.queue.note(&mut state);
         drop(state);
-        outside.into_iter().for_each(Waker::wake);
-        drop(place);
+        outside.into_iter().for_each(callbacks::wake);
+        if let Some(place) = place {
+            place.discard();
+        }
         if let Some(Gone {
             outcome: Ok(grant), ..
         }) = gone
