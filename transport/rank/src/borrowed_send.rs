@@ -89,6 +89,9 @@ impl Node {
     /// Receives a message into the front of `memory` and blocks until it has arrived. Calls
     /// `meanwhile` after the receive was posted; if that fails, the receive is cancelled. The wait
     /// continues with the spin budget that the caller has left in `spun`.
+    ///
+    /// If the message has begun to arrive when the time is over, its rest is waited for. If it comes
+    /// from the rank `severed` and takes too long, the connection ends.
     #[allow(clippy::too_many_arguments, reason = "two callers have all of them")]
     #[inline]
     pub(super) fn receive_into(
@@ -100,6 +103,7 @@ impl Node {
         meanwhile: impl FnOnce() -> Result<(), Error>,
         deadline: impl FnOnce() -> Deadline,
         late: impl FnOnce() -> Error,
+        severed: Option<u32>,
     ) -> Result<Status, Error> {
         let guard = AbortOnUnwind;
         let (base, length) = (NonNull::from(&mut *memory).cast(), memory.len());
@@ -121,6 +125,12 @@ impl Node {
         let outcome = outcome.unwrap_or_else(|| {
             self.with(|state, deferred| state.give_up(id, late(), deferred));
             // If the message is arriving already, the request ends with it.
+            if let Some(rank) = severed {
+                if let Some(outcome) = self.wait_for(id, None, self.rest_deadline()) {
+                    return outcome;
+                }
+                self.sever(rank);
+            }
             self.outcome(id)
         });
         let (result, elsewhere) = received(outcome, base.as_ptr());

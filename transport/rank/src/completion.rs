@@ -10,6 +10,7 @@ use super::wire::Frame;
 use super::work_queue::{DeferredTask, DeferredWork};
 use jstream_endpoint::gate::Credit;
 use jstream_endpoint::ops::OpId;
+use jstream_sync::callbacks;
 
 impl RankState {
     /// Ends a request. Values without an owner are dropped later, outside the lock.
@@ -50,7 +51,7 @@ impl RankState {
         request.outcome = Some(outcome);
         if let Some(task) = request.task.take() {
             self.tasks = self.tasks.saturating_sub(1);
-            self.to_wake.push(task);
+            callbacks::wake(task);
         }
         self.news = true;
     }

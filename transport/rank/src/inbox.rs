@@ -7,6 +7,7 @@
 mod sleep;
 
 use std::io;
+use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 
@@ -24,6 +25,7 @@ use super::wanted_lines::WantedLines;
 use jstream_device::SlotMessage as Cell;
 use jstream_endpoint::ops::Ops;
 use jstream_matching::Matcher;
+use jstream_sync::callbacks::Deferral;
 use jstream_sync::ring::Viewer;
 
 /// The inbox of a rank, shared with the threads that send to it.
@@ -56,6 +58,30 @@ pub(super) struct Inbox {
     has_wanted: Arc<AtomicBool>,
 }
 
+/// Guard of the locked state of an inbox. While it exists, the program is not called: wakers,
+/// and reclaim functions of buffers that are dropped, wait until the lock is released.
+pub(super) struct InboxGuard<'i> {
+    state: MutexGuard<'i, RankState>,
+    /// Dropped after the lock was released.
+    deferral: Deferral,
+}
+
+impl Deref for InboxGuard<'_> {
+    type Target = RankState;
+
+    #[inline]
+    fn deref(&self) -> &RankState {
+        &self.state
+    }
+}
+
+impl DerefMut for InboxGuard<'_> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut RankState {
+        &mut self.state
+    }
+}
+
 impl Inbox {
     pub(super) fn new(rank: u32, size: u32, options: &Options) -> Arc<Self> {
         let mut matcher = Matcher::new(allowed(options.bounds));
@@ -79,7 +105,6 @@ impl Inbox {
                 live: peers.len().saturating_sub(1),
                 peers,
                 news: false,
-                to_wake: Vec::new(),
                 sleepers: 0,
                 is_watched: false,
                 probers: 0,
@@ -160,19 +185,23 @@ impl Inbox {
     /// Locks the state. Code under the lock does not panic, except for failed allocations, which
     /// change nothing. So the state behind a poisoned lock is valid.
     #[inline]
-    pub(super) fn lock(&self) -> MutexGuard<'_, RankState> {
-        jstream_sync::lock(&self.state)
+    pub(super) fn lock(&self) -> InboxGuard<'_> {
+        let state = jstream_sync::lock(&self.state);
+        InboxGuard {
+            state,
+            deferral: Deferral::begin(),
+        }
     }
 
     /// Releases the lock and notifies waiting threads if there are news.
     #[inline]
-    pub(super) fn leave<'i>(&'i self, mut state: MutexGuard<'i, RankState>) {
+    pub(super) fn leave<'i>(&'i self, mut state: InboxGuard<'i>) {
         if std::mem::take(&mut state.news) {
-            self.tell(state);
+            self.tell(&state);
         }
     }
 
-    fn tell<'i>(&'i self, mut state: MutexGuard<'i, RankState>) {
+    fn tell(&self, state: &RankState) {
         // Pairs with the load in `epoch`: a thread that sees the new value also sees what has
         // ended.
         self.epoch.fetch_add(1, Ordering::Release);
@@ -181,11 +210,6 @@ impl Inbox {
         }
         if let (Some(bell), true) = (self.bell.get(), state.is_watched) {
             bell.ring();
-        }
-        while let Some(task) = state.to_wake.pop() {
-            drop(state);
-            jstream_sync::wakers::wake(task);
-            state = self.lock();
         }
     }
 

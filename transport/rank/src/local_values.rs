@@ -1,7 +1,11 @@
 //! The values of one rank, by their variables.
 
 use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::OnceLock;
+use std::thread;
+
+use jstream_sync::panics::forget_panic;
 
 /// An append-only list of values. A value stays where it is until the list is dropped.
 ///
@@ -39,6 +43,25 @@ impl LocalValues {
                 Some(cell) if entry.variable == variable => return cell,
                 _ => place = &entry.next,
             }
+        }
+    }
+}
+
+impl Drop for LocalValues {
+    /// Drops all values, also if the destructor of one panics. The first panic continues then.
+    fn drop(&mut self) {
+        let mut first = None;
+        let mut next = self.first.take();
+        while let Some(mut entry) = next {
+            next = entry.next.take();
+            match (catch_unwind(AssertUnwindSafe(|| drop(entry))), &first) {
+                (Ok(()), _) => {}
+                (Err(panic), None) if !thread::panicking() => first = Some(panic),
+                (Err(panic), _) => forget_panic(panic),
+            }
+        }
+        if let Some(panic) = first {
+            resume_unwind(panic);
         }
     }
 }

@@ -377,6 +377,7 @@ impl Rank {
                     sending,
                     || Deadline::NEVER,
                     || Error::Cancelled,
+                    None,
                 );
                 self.members().result(received)
             }
@@ -505,7 +506,8 @@ impl Rank {
 }
 
 impl Node {
-    /// Blocks until a message arrives and copies it to the front of `memory`.
+    /// Blocks until a message arrives and copies it to the front of `memory`. If a message has begun
+    /// to arrive when the time is over, the call waits for the rest of it.
     #[inline]
     pub(super) fn receive_bytes(
         &self,
@@ -513,6 +515,31 @@ impl Node {
         expected: ElementName,
         memory: &mut [u8],
         timeout: Option<Duration>,
+    ) -> Result<Status, Error> {
+        self.receive_within(pattern, expected, memory, timeout, None)
+    }
+
+    /// Like [`receive_bytes`](Self::receive_bytes). If the rest of a message takes too long, the
+    /// connection to its source ends.
+    #[inline]
+    pub(super) fn receive_in_time(
+        &self,
+        pattern: Pattern,
+        expected: ElementName,
+        memory: &mut [u8],
+        timeout: Duration,
+    ) -> Result<Status, Error> {
+        self.receive_within(pattern, expected, memory, Some(timeout), pattern.source)
+    }
+
+    #[inline]
+    fn receive_within(
+        &self,
+        pattern: Pattern,
+        expected: ElementName,
+        memory: &mut [u8],
+        timeout: Option<Duration>,
+        severed: Option<u32>,
     ) -> Result<Status, Error> {
         self.check(pattern.context)?;
         // The deadline reads the clock, which a message that arrives soon does not need.
@@ -530,6 +557,7 @@ impl Node {
             sends_nothing,
             || *until,
             || timeout.map_or(Error::Cancelled, |after| Error::TimedOut { after }),
+            severed,
         )
     }
 

@@ -6,6 +6,7 @@
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::Waker;
+use std::time::Duration;
 
 use super::bell::Bell;
 use super::error::Error;
@@ -67,13 +68,25 @@ pub(super) enum Link<'n> {
 
 /// Opens connections to ranks when they are first needed.
 pub(super) trait Dial: Send + Sync {
-    /// Returns when `node` has a connection to a rank, or the reason why it can't have one. The
-    /// connection may be one that the other rank has opened.
-    fn dial(&self, node: &Node, rank: u32) -> Result<(), String>;
+    /// Returns when `node` has a connection to a rank, or the reason why it has none. The connection
+    /// may be one that the other rank has opened.
+    fn dial(&self, node: &Node, rank: u32, until: Deadline) -> Result<(), DialFailure>;
 
     /// Waits until no connection is being opened or accepted, at most until the deadline.
     fn settle(&self, until: Deadline);
 }
+
+/// The reason why there is no connection to a rank.
+pub(super) enum DialFailure {
+    /// The deadline of the caller has passed. There may be a connection later.
+    Late,
+    /// There will be none.
+    Lost(String),
+}
+
+/// Least time for which a thread that waits for a message tries to connect to the source, because
+/// an attempt that is given up earlier may never succeed.
+const DIAL_TIME: Duration = Duration::from_millis(250);
 
 /// The ranks with a connection, in the order in which these were opened. Ranks are added under the
 /// lock of the inbox, and read without it.
@@ -165,6 +178,18 @@ impl Node {
         }
     }
 
+    /// Connects to a rank, if there is no connection. Returns false if there is none by the
+    /// deadline, and the rank is not known to be gone.
+    #[inline]
+    pub(super) fn reach(&self, rank: u32, until: impl FnOnce() -> Deadline) -> bool {
+        match self.paths.get(rank as usize) {
+            Some(Path::Remote(place)) if place.get().is_none() => {
+                self.connect_by(rank, place, until()).is_some()
+            }
+            _ => true,
+        }
+    }
+
     fn no_rank(&self, rank: u32) -> Error {
         let size = self.inbox.size;
         Error::NoRank { rank, size }
@@ -172,36 +197,64 @@ impl Node {
 
     #[cold]
     fn connect<'n>(&'n self, rank: u32, place: &'n OnceLock<Line>) -> Result<Link<'n>, Error> {
+        let connected = self.connect_by(rank, place, Deadline::NEVER);
+        connected.unwrap_or_else(|| Err(self.no_rank(rank)))
+    }
+
+    /// Connects to a rank. Returns `None` if the deadline passes before it is known whether there
+    /// is a connection.
+    #[cold]
+    fn connect_by<'n>(
+        &'n self,
+        rank: u32,
+        place: &'n OnceLock<Line>,
+        until: Deadline,
+    ) -> Option<Result<Link<'n>, Error>> {
         let gone = self.inbox.lock().gone(rank);
         if let Some(error) = gone {
-            return Err(error);
+            return Some(Err(error));
         }
         let dialed = match &self.dialer {
-            Some(dialer) => dialer.dial(self, rank),
-            None => Err("this rank is not connected to it".to_owned()),
+            Some(dialer) => dialer.dial(self, rank, until),
+            None => Err(DialFailure::Lost(
+                "this rank is not connected to it".to_owned(),
+            )),
         };
         if let Some(line) = place.get() {
-            return Ok(Link::Line(line));
+            return Some(Ok(Link::Line(line)));
         }
-        let why = dialed.err().unwrap_or_default();
+        let why = match dialed {
+            Ok(()) => String::new(),
+            Err(DialFailure::Late) => return None,
+            Err(DialFailure::Lost(why)) => why,
+        };
         let gone = self.with(|state, deferred| {
             state.lose(rank, &Arc::from(why), deferred);
             state.gone(rank)
         });
-        Err(gone.unwrap_or_else(|| self.no_rank(rank)))
+        Some(Err(gone.unwrap_or_else(|| self.no_rank(rank))))
     }
 
     /// Connects to a rank for which a receive has waited for some time without a connection, if
-    /// there is one. Otherwise, returns the time at which the next one is due.
-    pub(super) fn connect_wanted(&self) -> Option<Deadline> {
+    /// there is one. Otherwise, returns the time at which the next one is due. A thread that waits
+    /// until a deadline does not connect for longer, or at least [`DIAL_TIME`].
+    pub(super) fn connect_wanted(&self, until: Deadline) -> Option<Deadline> {
         if !self.inbox.has_wanted() {
             return Some(Deadline::NEVER);
         }
         let next = self.inbox.lock().wanted.next_due();
         match next {
             Ok(rank) => {
+                let is_soon = until.left().is_some_and(|left| left < DIAL_TIME);
+                let until = if is_soon {
+                    Deadline::after(DIAL_TIME)
+                } else {
+                    until
+                };
                 // If this fails, the rank is gone, which ends the receive.
-                let _ = self.link(rank);
+                if !self.reach(rank, || until) {
+                    self.inbox.lock().wanted.want(rank);
+                }
                 None
             }
             Err(due) => Some(due),
@@ -404,7 +457,7 @@ impl Node {
                 }
             } else if spin.again() {
             } else {
-                let due = self.connect_wanted();
+                let due = self.connect_wanted(until);
                 if until.has_passed() {
                     return attempt();
                 }
@@ -488,6 +541,22 @@ impl Node {
         self.wait_spun(spun, || deadline, |state| state.take_outcome(id))
     }
 
+    /// Returns the time until which an operation that has reached its timeout waits for the rest of
+    /// a message: a quarter of the timeout of collective operations from now on.
+    pub(super) fn rest_deadline(&self) -> Deadline {
+        let timeout = self.inbox.options.collective_timeout;
+        Deadline::after(timeout.checked_div(4).unwrap_or(timeout))
+    }
+
+    /// Ends the connection to a rank that does not send, or take, the rest of a message in time.
+    /// The memory of the message is free when its request has ended. The rank is gone from then on.
+    #[cold]
+    pub(super) fn sever(&self, rank: u32) {
+        if let Some(line) = self.line(rank) {
+            line.endpoint.close();
+        }
+    }
+
     /// Requests the withdrawal of a message that the other rank may not have received yet. The
     /// result is the outcome of the request.
     pub(super) fn cancel_send(&self, id: OpId) {
@@ -509,10 +578,11 @@ impl Node {
         let dropped = self.with(|state, deferred| {
             state.cancel(id, Error::Cancelled, deferred);
             let outcome = state.take_outcome(id);
-            if outcome.is_none() {
-                state.forget(id);
-            }
-            outcome
+            let task = match outcome {
+                None => state.forget(id),
+                Some(_) => None,
+            };
+            (outcome, task)
         });
         drop(dropped);
         self.lines()

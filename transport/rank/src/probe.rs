@@ -188,6 +188,7 @@ impl Probed {
                     || Ok(()),
                     || Deadline::NEVER,
                     || Error::Cancelled,
+                    None,
                 );
                 self.members.result(received)
             }

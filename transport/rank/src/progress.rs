@@ -7,9 +7,12 @@
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
+use std::mem::{self, ManuallyDrop};
 use std::rc::Rc;
 use std::task::Waker;
 use std::thread;
+
+use jstream_sync::panics::forget_panic;
 
 use super::error::Error;
 
@@ -48,8 +51,13 @@ struct ListedOperation {
 }
 
 /// The operations that a thread has posted.
+///
+/// INVARIANT: an operation is in the list until it has ended, because other ranks write to its
+/// memory until then. So the list has no destructor: a thread that calls `process::exit` within a
+/// scope leaks its operations instead of freeing them, and does not wait for other ranks. A scope
+/// that ends removes its operations, so nothing leaks otherwise.
 struct PostedList {
-    entries: RefCell<Vec<ListedOperation>>,
+    entries: ManuallyDrop<RefCell<Vec<ListedOperation>>>,
     /// True while [`advance_all`] goes through the list. Functions of the user that are called by a
     /// step may wait for something themselves.
     is_advancing: Cell<bool>,
@@ -58,10 +66,19 @@ struct PostedList {
 thread_local! {
     static POSTED: PostedList = const {
         PostedList {
-            entries: RefCell::new(Vec::new()),
+            entries: ManuallyDrop::new(RefCell::new(Vec::new())),
             is_advancing: Cell::new(false),
         }
     };
+}
+
+/// Guard that marks the list as being gone through.
+struct Advancing<'l>(&'l Cell<bool>);
+
+impl Drop for Advancing<'_> {
+    fn drop(&mut self) {
+        self.0.set(false);
+    }
 }
 
 impl PostedList {
@@ -76,23 +93,54 @@ impl PostedList {
         Some(first.operation.clone())
     }
 
+    /// Returns the operations of a scope.
+    fn all_of(&self, scope: *const ()) -> Vec<Rc<dyn PostedOperation>> {
+        let entries = self.entries.borrow();
+        let of_scope = entries.iter().filter(|entry| entry.scope == scope);
+        of_scope.map(|entry| entry.operation.clone()).collect()
+    }
+
+    /// Removes operations that have ended. They are dropped after the list was released.
     fn remove_if(&self, is_meant: impl Fn(&Rc<dyn PostedOperation>) -> bool) {
         let mut entries = self.entries.borrow_mut();
-        entries.retain(|entry| !is_meant(&entry.operation));
+        if !entries.iter().any(|entry| is_meant(&entry.operation)) {
+            return;
+        }
+        let all = mem::take(&mut *entries).into_iter();
+        let (removed, kept): (Vec<_>, Vec<_>) = all.partition(|entry| is_meant(&entry.operation));
+        if !kept.is_empty() {
+            // The list has no destructor that would free the memory of an empty vector.
+            *entries = kept;
+        }
+        drop(entries);
+        drop(removed);
+    }
+
+    /// Removes the operations that have ended, unless the list is being gone through.
+    fn remove_ended(&self) {
+        if !self.is_advancing.get() {
+            self.remove_if(|operation| operation.is_over());
+        }
     }
 
     fn advance_all(&self) {
         if self.entries.borrow().is_empty() || self.is_advancing.replace(true) {
             return;
         }
+        let advancing = Advancing(&self.is_advancing);
         // A step may post further operations, at the end of the list.
         let mut index = 0usize;
         while let Some(operation) = self.get(index) {
             operation.advance();
             index = index.saturating_add(1);
         }
-        self.is_advancing.set(false);
-        self.remove_if(|operation| operation.is_over());
+        drop(advancing);
+    }
+
+    fn add(&self, scope: *const (), operation: Rc<dyn PostedOperation>) {
+        self.remove_ended();
+        let mut entries = self.entries.borrow_mut();
+        entries.push(ListedOperation { scope, operation });
     }
 }
 
@@ -100,15 +148,13 @@ impl PostedList {
 /// blocking.
 #[inline]
 pub(super) fn advance_all() {
-    // A thread whose list has been dropped has no scope any more.
-    let _ = POSTED.try_with(PostedList::advance_all);
+    POSTED.with(PostedList::advance_all);
 }
 
 /// Returns true if this thread has posted operations, which it has to advance while it waits.
 #[inline]
 pub(super) fn has_posted() -> bool {
-    let has_posted = POSTED.try_with(|posted| !posted.entries.borrow().is_empty());
-    has_posted.unwrap_or(false)
+    POSTED.with(|posted| !posted.entries.borrow().is_empty())
 }
 
 /// Adds an operation to the list of this thread.
@@ -119,21 +165,20 @@ pub(super) fn has_posted() -> bool {
 pub(super) unsafe fn add<'scope>(scope: *const (), operation: Rc<dyn PostedOperation + 'scope>) {
     // SAFETY: the types differ in a lifetime only. The list hands out clones to functions of this
     // module only, which drop them before they return. `finish` removes the entry, and the caller
-    // promises to call it before the lifetime ends.
+    // promises to call it before the lifetime ends. If the thread ends before that, the list leaks
+    // the entry.
     let operation = unsafe {
-        std::mem::transmute::<Rc<dyn PostedOperation + 'scope>, Rc<dyn PostedOperation + 'static>>(
+        mem::transmute::<Rc<dyn PostedOperation + 'scope>, Rc<dyn PostedOperation + 'static>>(
             operation,
         )
     };
-    POSTED.with(|posted| {
-        if !posted.is_advancing.get() {
-            posted.remove_if(|operation| operation.is_over());
-        }
-        posted
-            .entries
-            .borrow_mut()
-            .push(ListedOperation { scope, operation });
-    });
+    POSTED.with(|posted| posted.add(scope, operation));
+}
+
+/// Removes the operations of this thread that have ended. Not called by a thread that waits, which
+/// may be executing a step of one.
+pub(super) fn remove_ended() {
+    POSTED.with(PostedList::remove_ended);
 }
 
 /// Ends all operations of a scope, and removes them from the list of this thread. Returns the first
@@ -143,16 +188,19 @@ pub(super) unsafe fn add<'scope>(scope: *const (), operation: Rc<dyn PostedOpera
 pub(super) fn finish(scope: *const (), panics: bool) -> Option<Box<dyn Any + Send>> {
     POSTED.with(|posted| {
         if panics {
-            let entries = posted.entries.borrow();
-            let of_scope = entries.iter().filter(|entry| entry.scope == scope);
             // No operation may advance before all of them have failed.
-            of_scope.for_each(|entry| entry.operation.fail(Error::Cancelled));
+            for operation in posted.all_of(scope) {
+                operation.fail(Error::Cancelled);
+            }
         }
         let mut panic = None;
         while let Some(operation) = posted.first_of(scope) {
             operation.wait();
             if let Some(Err(payload)) = operation.take() {
-                panic.get_or_insert(payload);
+                match panic {
+                    None => panic = Some(payload),
+                    Some(_) => forget_panic(payload),
+                }
             }
             posted.remove_if(|other| Rc::ptr_eq(other, &operation));
         }

@@ -5,13 +5,12 @@
 //! the message from the queue of a thread, if no earlier message is unexpected and no receive is
 //! posted, or from the unexpected messages.
 
-use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
 
 use jstream::buffer::Pool;
 
 use super::error::{ElementName, Error};
-use super::inbox::Inbox;
+use super::inbox::{Inbox, InboxGuard};
 use super::letter::{Ack, Letter};
 use super::names::Status;
 use super::node::Node;
@@ -176,7 +175,7 @@ impl Node {
 
     fn look_everywhere<'i>(
         &'i self,
-        mut state: MutexGuard<'i, RankState>,
+        mut state: InboxGuard<'i>,
         pattern: &Pattern,
         wanted: &mut WantedMessage<'_>,
         probing: bool,

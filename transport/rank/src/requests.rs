@@ -128,13 +128,20 @@ impl Pending {
             panic!("polled after it was ready")
         };
         let register = || {
+            // Cloned and dropped without the lock, because both may run code of the program.
+            let task = context.waker().clone();
             let mut state = self.node.inbox.lock();
             let outcome = state.take_outcome(id);
-            if outcome.is_none() {
-                state.set_task(id, context.waker());
+            let unused = if outcome.is_none() {
+                let replaced = state.set_task(id, task);
                 // The queues are drained by `drive_for_task` below.
                 self.node.inbox.attention.withdraw();
-            }
+                replaced
+            } else {
+                Some(task)
+            };
+            drop(state);
+            drop(unused);
             outcome
         };
         let outcome = register().or_else(|| {
@@ -409,6 +416,14 @@ impl SendRequest {
     pub fn cancel(self) -> Result<Option<EmptyBuffer>, Unsent> {
         self.withdraw();
         self.wait()
+    }
+
+    /// Returns the request, unless it is known to have ended.
+    pub(super) fn id(&self) -> Option<OpId> {
+        match &self.state {
+            RequestsState::Pending(pending) => pending.id,
+            RequestsState::Ended(_) => None,
+        }
     }
 
     /// Begins to cancel the send, without waiting for the answer of the other rank.

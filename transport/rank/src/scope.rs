@@ -11,7 +11,7 @@ use std::slice;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jstream::buffer::EmptyBuffer;
+use jstream::buffer::{EmptyBuffer, MessageBuffer};
 use zerocopy::IntoBytes;
 
 use super::borrowed_send::{AbortOnUnwind, body_of, jbuf_of, message_of, received, segment_of};
@@ -28,9 +28,11 @@ use super::progress::{self, PostedOperation};
 use super::request::{RankRequest, ReceiveTarget, RequestOutcome};
 use super::requests::{Request, Waitable};
 use super::wire::Label;
+use jstream_device::connection::Payload;
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::ops::OpId;
 use jstream_matching::Pattern;
+use jstream_sync::panics::forget_panic;
 
 /// A scope in which borrowed memory can be posted to be sent or received into; see [`Rank::scope`].
 pub struct Scope<'scope, 'env: 'scope> {
@@ -50,6 +52,9 @@ struct ScopedRequest {
     /// The request, or `None` once it has ended.
     id: Option<OpId>,
     result: Option<Result<Status, Error>>,
+    /// An object that was received, until it is converted to bytes. Adapters of the program do
+    /// that, so it is taken out first.
+    object: Option<(Status, Payload)>,
     memory: ReceiveMemory,
     #[allow(dead_code, reason = "is read by the device")]
     segments: Option<Arc<[IoSlice<'static>]>>,
@@ -87,27 +92,44 @@ impl ScopedRequest {
             return;
         };
         if let Some(outcome) = node.wait_for(id, None, deadline) {
-            self.id = None;
             self.end(node, outcome);
         }
     }
 
+    /// Takes the outcome of the request. Calls no code of the program.
     fn end(&mut self, node: &Node, outcome: RequestOutcome) {
+        self.id = None;
+        let (result, elsewhere) = received(outcome, self.memory.base.as_ptr());
+        match (result, elsewhere) {
+            (Ok(status), Some(Payload::Bytes(filled))) => self.put(node, status, Ok(filled)),
+            (Ok(status), Some(object)) => self.object = Some((status, object)),
+            (result, _) => self.result = Some(result),
+        }
+    }
+
+    /// Copies a message to the memory of a request that has ended.
+    fn put(&mut self, node: &Node, status: Status, filled: Result<MessageBuffer, Error>) {
         let ReceiveMemory { base, length, .. } = self.memory;
-        let (result, elsewhere) = received(outcome, base.as_ptr());
-        self.result = Some(match (result, elsewhere) {
-            (Ok(status), Some(payload)) => {
-                // SAFETY: the memory is borrowed exclusively for the scope, which has not ended.
-                // The request to which it was lent has ended, and every handle to the memory that
-                // the request had is dropped.
-                let memory = unsafe { slice::from_raw_parts_mut(base.as_ptr(), length) };
-                match &self.memory.runs {
-                    None => node.put(status, payload, memory),
-                    Some(runs) => node.put_runs(status, payload, runs, memory),
-                }
+        self.result = Some(filled.and_then(|filled| {
+            // SAFETY: the memory is borrowed exclusively for the scope, which has not ended. The
+            // request to which it was lent has ended, and every handle to the memory that the
+            // request had is dropped.
+            let memory = unsafe { slice::from_raw_parts_mut(base.as_ptr(), length) };
+            let payload = Payload::Bytes(filled);
+            match &self.memory.runs {
+                None => node.put(status, payload, memory),
+                Some(runs) => node.put_runs(status, payload, runs, memory),
             }
-            (result, _) => result,
-        });
+        }));
+    }
+
+    /// Converts the object that was received, if any, and copies it to the memory. Adapters of the
+    /// program may panic, or use the scope.
+    fn convert(&mut self, node: &Node) {
+        if let Some((status, object)) = self.object.take() {
+            let filled = node.bytes_of(object);
+            self.put(node, status, filled);
+        }
     }
 }
 
@@ -170,10 +192,11 @@ impl Rank {
             env: PhantomData,
         };
         let result = catch_unwind(AssertUnwindSafe(|| work(&scope)));
+        // No code of the program runs until the memory is released.
         let guard = AbortOnUnwind;
         let node = &**self.node();
         // Collective operations use requests of the scope, so they end first.
-        let panic = if scope.has_collectives.get() {
+        let mut panic = if scope.has_collectives.get() {
             progress::finish(scope.address(), result.is_err())
         } else {
             None
@@ -190,9 +213,23 @@ impl Rank {
             }
         }
         std::mem::forget(guard);
+        if result.is_ok() {
+            for posted in &mut posted {
+                let converted = catch_unwind(AssertUnwindSafe(|| posted.convert(node)));
+                match (converted, &panic) {
+                    (Ok(()), _) => {}
+                    (Err(payload), None) => panic = Some(payload),
+                    (Err(payload), Some(_)) => forget_panic(payload),
+                }
+            }
+        }
         match (result, panic) {
             (Ok(result), None) => result,
-            (Err(panic), _) | (Ok(_), Some(panic)) => resume_unwind(panic),
+            (Ok(_), Some(panic)) => resume_unwind(panic),
+            (Err(panic), other) => {
+                other.into_iter().for_each(forget_panic);
+                resume_unwind(panic)
+            }
         }
     }
 }
@@ -444,6 +481,7 @@ impl<'scope> Scope<'scope, '_> {
         let request = ScopedRequest {
             id,
             result,
+            object: None,
             memory,
             segments,
         };
@@ -485,10 +523,21 @@ impl Ticket<'_> {
     }
 
     fn end(&self, outcome: RequestOutcome) {
-        let mut posted = self.posted.borrow_mut();
-        if let Some(posted) = posted.get_mut(self.index) {
-            posted.id = None;
-            posted.end(self.rank.node(), outcome);
+        let node = self.rank.node();
+        let object = self
+            .posted
+            .borrow_mut()
+            .get_mut(self.index)
+            .and_then(|posted| {
+                posted.end(node, outcome);
+                posted.object.take()
+            });
+        // The requests are not borrowed while adapters of the program convert an object.
+        if let Some((status, object)) = object {
+            let filled = node.bytes_of(object);
+            if let Some(posted) = self.posted.borrow_mut().get_mut(self.index) {
+                posted.put(node, status, filled);
+            }
         }
     }
 
@@ -520,15 +569,13 @@ impl Ticket<'_> {
 
     /// Takes the result if the request has ended, without driving the connections.
     fn take(&self) -> Option<Result<Status, Error>> {
-        let mut posted = self.posted.borrow_mut();
-        let posted = posted.get_mut(self.index)?;
-        if let Some(id) = posted.id {
+        if let Some(id) = self.id() {
             let node = self.rank.node();
             let outcome = node.take_in_for(|state| state.take_outcome(id))?;
-            posted.id = None;
-            posted.end(node, outcome);
+            self.end(outcome);
         }
-        self.converted(posted.result.take())
+        let mut posted = self.posted.borrow_mut();
+        self.converted(posted.get_mut(self.index)?.result.take())
     }
 }
 
@@ -555,7 +602,12 @@ macro_rules! scoped {
             /// Like [`wait`](Self::wait), for at most `timeout`. Returns `None` if the request has
             /// not ended by then, or if the outcome was taken before.
             pub fn wait_timeout(&mut self, timeout: Duration) -> Option<$result> {
-                self.ticket.result(Deadline::after(timeout)).map($convert)
+                self.wait_until(Deadline::after(timeout))
+            }
+
+            /// Like [`wait_timeout`](Self::wait_timeout), until a deadline.
+            pub(super) fn wait_until(&mut self, deadline: Deadline) -> Option<$result> {
+                self.ticket.result(deadline).map($convert)
             }
 
             /// Takes the outcome, if the request has ended. The outcome can be taken once.
@@ -623,13 +675,13 @@ impl ScopedRecv<'_> {
         self.wait()
     }
 
-    /// Like [`cancel`](Self::cancel), also if the message is announced and has not begun to arrive.
-    pub(super) fn give_up(self) -> Result<Status, Error> {
+    /// Cancels the receive, also if its message is announced. If the message has begun to arrive,
+    /// the request ends with it.
+    pub(super) fn withdraw(&self) {
         if let Some(id) = self.ticket.id() {
             let node = self.ticket.rank.node();
             node.with(|state, deferred| state.give_up(id, Error::Cancelled, deferred));
         }
-        self.wait()
     }
 }
 
@@ -665,12 +717,25 @@ impl ScopedSend<'_> {
         self.wait()
     }
 
-    /// Like [`cancel`](Self::cancel), but does not wait for the answer of the other rank.
-    pub(super) fn abandon(self) -> Result<(), Error> {
+    /// Cancels the send, without waiting for the answer of the other rank. If the message is being
+    /// sent, the request ends with it.
+    pub(super) fn withdraw(&self) {
         if let Some(id) = self.ticket.id() {
             self.ticket.rank.node().abandon_send(id);
         }
-        self.wait()
+    }
+
+    /// Waits for a send to the rank `to` of the node that was withdrawn. If the rest of its message
+    /// takes too long, the connection ends.
+    pub(super) fn wait_or_sever(mut self, to: u32) -> Result<(), Error> {
+        let node = self.ticket.rank.node();
+        match self.wait_until(node.rest_deadline()) {
+            Some(result) => result,
+            None => {
+                node.sever(to);
+                self.wait()
+            }
+        }
     }
 }
 

@@ -27,7 +27,6 @@ pub(super) struct RankState {
     pub(super) live: usize,
     /// True if a request ended since the lock was taken.
     pub(super) news: bool,
-    pub(super) to_wake: Vec<Waker>,
     pub(super) sleepers: u32,
     /// True if a thread sleeps on the bell.
     pub(super) is_watched: bool,
@@ -122,26 +121,31 @@ impl RankState {
         self.peers.get_mut(rank as usize)
     }
 
-    /// Wakes `task` when the request ends.
-    pub(super) fn set_task(&mut self, id: OpId, task: &Waker) {
+    /// Wakes `task` when the request ends. Returns a waker to be dropped without the lock: that of
+    /// an earlier call, or `task` if it is not needed. Cloning, comparing and dropping wakers may run
+    /// code of the program.
+    #[must_use = "is dropped without the lock"]
+    pub(super) fn set_task(&mut self, id: OpId, task: Waker) -> Option<Waker> {
         let Some(request) = self.requests.get_mut(id) else {
-            return;
+            return Some(task);
         };
-        match &request.task {
-            Some(known) if known.will_wake(task) => return,
-            Some(_) => {}
-            None => self.tasks = self.tasks.saturating_add(1),
+        let known = request.task.replace(task);
+        if known.is_none() {
+            self.tasks = self.tasks.saturating_add(1);
         }
-        request.task = Some(task.clone());
+        known
     }
 
-    /// Discards the outcome of a request when it ends.
-    pub(super) fn forget(&mut self, id: OpId) {
-        if let Some(request) = self.requests.get_mut(id) {
-            request.forgotten = true;
-            if request.task.take().is_some() {
-                self.tasks = self.tasks.saturating_sub(1);
-            }
+    /// Discards the outcome of a request when it ends. Returns the waker of its task, to be dropped
+    /// without the lock.
+    #[must_use = "is dropped without the lock"]
+    pub(super) fn forget(&mut self, id: OpId) -> Option<Waker> {
+        let request = self.requests.get_mut(id)?;
+        request.forgotten = true;
+        let task = request.task.take();
+        if task.is_some() {
+            self.tasks = self.tasks.saturating_sub(1);
         }
+        task
     }
 }

@@ -10,6 +10,7 @@ use super::state::RankState;
 use super::work_queue::{DeferredWork, Refusal};
 use jstream_endpoint::ops::OpId;
 use jstream_matching::{Envelope, Heading};
+use jstream_sync::callbacks;
 
 impl Inbox {
     /// Records that the rank `by` has revoked a communicator, as the rank `source` says. Ranks that
@@ -65,7 +66,7 @@ impl RankState {
                 .and_then(|request| request.task.take());
             if let Some(task) = task {
                 self.tasks = self.tasks.saturating_sub(1);
-                self.to_wake.push(task);
+                callbacks::wake(task);
             }
         }
     }

@@ -1,5 +1,8 @@
 //! One collective operation of one rank: its label, its messages and its errors.
 
+use std::time::Duration;
+
+use jstream::buffer::MessageBuffer;
 use jstream_collective::{Algorithm, Collective};
 use jstream_device::deadline::Deadline;
 use jstream_matching::Pattern;
@@ -9,6 +12,8 @@ use crate::element::{Element, descriptor};
 use crate::error::{ElementName, Error};
 use crate::letter::SendMode;
 use crate::member::Rank;
+use crate::names::Destination;
+use crate::requests::SendRequest;
 use crate::wire::Label;
 
 /// Descriptors from this one on are those of failure messages. The lower 32 bits are the number in
@@ -118,28 +123,23 @@ impl Call {
     }
 
     /// Tells the member `to` that the member `failed` has failed, by a message that takes the place
-    /// of another.
+    /// of another. The message owns its memory, so that nobody has to wait for it: it is also sent
+    /// if the request is dropped. If it fails, the other rank is gone.
+    ///
+    /// Returns `None` if the member has no connection by the deadline.
     pub(super) fn send_failure(
         &self,
         rank: &Rank,
         (to, failed): (usize, usize),
         deadline: Deadline,
-    ) {
-        let label = self.failure_label(rank, failed);
-        let to = in_node(rank, to);
-        // If this fails, the other rank is gone.
-        if rank.node().send_at_once(to, label, &[]).is_none() {
-            rank.scope(|scope| {
-                let mut send = scope.send_bytes(to, label, &[], SendMode::Standard);
-                if send
-                    .wait_timeout(deadline.left().unwrap_or_default())
-                    .is_none()
-                {
-                    // The other rank takes no messages.
-                    let _ = send.abandon();
-                }
-            });
+    ) -> Option<SendRequest> {
+        if !rank.node().reach(in_node(rank, to), || deadline) {
+            return None;
         }
+        let to = Destination::Rank(u32::try_from(to).unwrap_or(u32::MAX));
+        let label = self.failure_label(rank, failed);
+        let nothing = MessageBuffer::nothing();
+        Some(rank.post_send(to, label, nothing, SendMode::Standard))
     }
 
     /// Drops the messages of the operation, which has failed at this rank, those that still arrive
@@ -176,6 +176,13 @@ impl Call {
                 source: Box::new(error),
             },
         }
+    }
+}
+
+/// Waits until messages that tell of a failure were sent, at most until the deadline.
+pub(super) fn wait_for_notices(notices: Vec<SendRequest>, deadline: Deadline) {
+    for mut notice in notices {
+        let _ = notice.wait_timeout(deadline.left().unwrap_or(Duration::MAX));
     }
 }
 

@@ -1,6 +1,5 @@
 //! Execution of a schedule at one rank.
 
-use std::iter;
 use std::mem;
 use std::ops::Deref;
 use std::time::Duration;
@@ -10,12 +9,14 @@ use jstream_device::deadline::Deadline;
 use jstream_matching::Pattern;
 use zerocopy::IntoBytes;
 
-use super::call::{Call, in_node};
-use super::round::{Round, check_length};
+use super::call::{Call, in_node, wait_for_notices};
+use super::round::{Party, Round, check_length};
+use super::scratch::{Scratch, overwrite};
 use crate::element::Element;
 use crate::error::{ElementName, Error};
 use crate::letter::SendMode;
 use crate::member::Rank;
+use crate::requests::Waitable;
 use crate::scope::Scope;
 
 /// A schedule in execution, with the memory of the rank.
@@ -39,7 +40,7 @@ where
     schedule: S,
     input: &'e [E],
     output: &'e mut [E],
-    scratch: Vec<E>,
+    pub(super) scratch: Scratch<E>,
     combine: C,
     /// Index of the next step.
     pub(super) next: usize,
@@ -74,7 +75,7 @@ where
             schedule,
             input,
             output,
-            scratch: Vec::new(),
+            scratch: Scratch::new(),
             combine,
             next: 0,
             failed: rank.rank() as usize,
@@ -120,7 +121,7 @@ where
     pub(super) fn begin(&mut self) -> Result<(), Error> {
         self.check_lengths()?;
         let scratch = self.schedule.len_of(Area::Scratch);
-        self.scratch = iter::repeat_with(E::new_zeroed).take(scratch).collect();
+        self.scratch = Scratch::zeroed(scratch);
         Ok(())
     }
 
@@ -190,8 +191,8 @@ where
         let (with, into) = pair(input, output, scratch, with, into);
         let both = into.iter_mut().zip(with);
         match order {
-            Order::WithFirst => both.for_each(|(into, with)| *into = combine(with, into)),
-            Order::IntoFirst => both.for_each(|(into, with)| *into = combine(into, with)),
+            Order::WithFirst => both.for_each(|(into, with)| overwrite(into, combine(with, into))),
+            Order::IntoFirst => both.for_each(|(into, with)| overwrite(into, combine(into, with))),
         }
     }
 
@@ -237,13 +238,30 @@ where
         };
         let bytes = part(area, span).as_bytes();
         let (node, label) = (self.rank.node(), self.call.label(self.rank));
+        if let Err(error) = self.party().reach(to, || self.party().deadline()) {
+            return Some(Err(error));
+        }
         let sent = node.send_at_once(in_node(self.rank, to), label, bytes)?;
-        Some(sent.map_err(|error| self.rank.members().error(error)))
+        Some(sent.map_err(|error| {
+            let error = self.rank.members().error(error);
+            // The receiver is told before this rank waits for a message that may depend on it.
+            drop(self.party().notice(to, &error));
+            error
+        }))
+    }
+
+    /// Returns the operation, for the messages of a round.
+    pub(super) fn party(&self) -> Party<'e> {
+        Party {
+            rank: self.rank,
+            call: self.call,
+            failed: self.failed,
+        }
     }
 
     fn receive(&mut self, from: usize, span: Span) -> Result<(), Error> {
         let pattern = self.pattern(from);
-        let (rank, expected, timeout) = (self.rank, self.call.expected(), Some(self.timeout()));
+        let (rank, expected, timeout) = (self.rank, self.call.expected(), self.timeout());
         let area = match span.area {
             Area::Scratch => &mut self.scratch[..],
             _ => &mut *self.output,
@@ -252,7 +270,7 @@ where
         let length = memory.len();
         let received = rank
             .node()
-            .receive_bytes(pattern, expected, memory, timeout);
+            .receive_in_time(pattern, expected, memory, timeout);
         let status = rank.members().result(received)?;
         check_length(status, length)
     }
@@ -271,22 +289,29 @@ where
         let pattern = self.pattern(from);
         let deadline = Deadline::after(timeout);
         let late = || Error::TimedOut { after: timeout };
+        let party = self.party();
         let (sent, received) = self.pair(span, target);
         let memory = received.as_mut_bytes();
         let length = memory.len();
         let (received, sent) = rank.scope(|scope| {
             let (node, label) = (rank.node(), call.label(rank));
-            let mut send = scope.send_bytes(
-                in_node(rank, to),
-                label,
-                sent.as_bytes(),
-                SendMode::Exchange,
-            );
-            let received = node.receive_bytes(pattern, call.expected(), memory, Some(timeout));
-            let sent = match send.wait_timeout(deadline.left().unwrap_or(timeout)) {
-                Some(sent) => sent,
-                None => send.abandon().map_err(|_| late()),
-            };
+            let to_in_node = in_node(rank, to);
+            let bytes = sent.as_bytes();
+            let mut send = scope.send_bytes(to_in_node, label, bytes, SendMode::Exchange);
+            // A message that was refused is not sent later. Its receiver may wait for it before it
+            // sends, so it is told first.
+            let tell = |error: &Error| drop(party.notice(to, error));
+            let at_once = send.take().map(|sent| sent.inspect_err(tell));
+            let received = node.receive_in_time(pattern, call.expected(), memory, timeout);
+            let sent = at_once.or_else(|| {
+                let sent = send.wait_until(deadline);
+                sent.map(|sent| sent.inspect_err(tell))
+            });
+            let sent = sent.unwrap_or_else(|| {
+                send.withdraw();
+                let sent = send.wait_or_sever(to_in_node).map_err(|_| late());
+                sent.inspect_err(tell)
+            });
             (rank.members().result(received), sent)
         });
         let received = received.and_then(|status| check_length(status, length));
@@ -296,20 +321,23 @@ where
                 drop(self.note(second));
                 Err(first)
             }
-            (received, sent) => received.and(sent.map(drop)),
+            (received, sent) => received.and(sent),
         }
     }
 
     /// Posts the messages of one round, and waits for all.
     fn exchange_posted(&mut self, steps: &[Step]) -> Result<(), Error> {
-        let (rank, call, timeout) = (self.rank, self.call, self.timeout());
+        let (rank, party, timeout) = (self.rank, self.party(), self.timeout());
         // All messages of the round share one deadline.
         let deadline = Deadline::after(timeout);
         let Memory { targets, rest } =
             Memory::of(self.input, self.output, &mut self.scratch, steps);
         let mut errors = rank.scope(|scope| {
             let sent = |span| rest.part(span);
-            Round::post(scope, rank, &call, steps, targets, sent).wait(deadline, timeout)
+            let mut round = Round::default();
+            round.post(scope, party, steps, targets, sent);
+            round.wait(scope, party, deadline, timeout);
+            round.take_errors()
         });
         if errors.is_empty() {
             return Ok(());
@@ -331,7 +359,9 @@ where
         &mut self,
         scope: &'scope Scope<'scope, '_>,
         steps: &[Step],
-    ) -> Round<'scope> {
+        round: &mut Round<'scope>,
+    ) {
+        let party = self.party();
         let memory = Memory::of(self.input, self.output, &mut self.scratch, steps);
         // SAFETY: the types differ in a lifetime only. The scope waits for the messages before
         // `'scope` ends. Until then, or until the messages have ended, the areas of the caller are
@@ -339,21 +369,12 @@ where
         // and that none of the areas is used in another way.
         let memory = unsafe { mem::transmute::<Memory<'_, E>, Memory<'scope, E>>(memory) };
         let Memory { targets, rest } = memory;
-        Round::post(scope, self.rank, &self.call, steps, targets, |span| {
-            rest.part(span)
-        })
+        round.post(scope, party, steps, targets, |span| rest.part(span));
     }
 
-    /// Executes the rest of the schedule for a rank that has failed, without waiting. `unsent` are
-    /// the ranks that have got no message of the round before.
-    pub(super) fn give_up(&mut self, unsent: &[usize]) {
+    /// Executes the rest of the schedule for a rank that has failed, without waiting.
+    pub(super) fn give_up(&mut self) {
         self.is_late = true;
-        for to in unsent {
-            self.disagreeing.retain(|rank| rank != to);
-            let parties = (*to, self.failed);
-            self.call
-                .send_failure(self.rank, parties, Deadline::after(Duration::ZERO));
-        }
         self.fail();
     }
 
@@ -371,23 +392,26 @@ where
             self.timeout()
         };
         let deadline = Deadline::after(timeout);
-        let left = || Some(deadline.left().unwrap_or(timeout));
+        let left = || deadline.left().unwrap_or(timeout);
         let schedule = self.schedule.clone();
         let mut rest = schedule.steps().get(self.next..).unwrap_or_default();
+        let mut notices = Vec::new();
         while let Some(step) = rest.first() {
             let round = messages(rest);
             for step in round {
                 if let Step::Send { to, .. } = *step {
                     self.disagreeing.retain(|rank| *rank != to);
-                    self.call
-                        .send_failure(self.rank, (to, self.failed), deadline);
+                    notices.extend(
+                        self.call
+                            .send_failure(self.rank, (to, self.failed), deadline),
+                    );
                 }
             }
             for step in round {
                 if let Step::Receive { from, .. } = *step {
                     let (node, pattern) = (self.rank.node(), self.pattern(from));
                     // A message that does not fit is dropped.
-                    let _ = node.receive_bytes(pattern, ElementName::BYTES, &mut [], left());
+                    let _ = node.receive_in_time(pattern, ElementName::BYTES, &mut [], left());
                 }
             }
             let is_message = matches!(step, Step::Send { .. } | Step::Receive { .. });
@@ -395,10 +419,13 @@ where
             rest = rest.get(passed..).unwrap_or_default();
         }
         for to in mem::take(&mut self.disagreeing) {
-            self.call
-                .send_failure(self.rank, (to, self.failed), deadline);
+            notices.extend(
+                self.call
+                    .send_failure(self.rank, (to, self.failed), deadline),
+            );
         }
         self.next = schedule.steps().len();
+        wait_for_notices(notices, deadline);
     }
 }
 

@@ -1,10 +1,9 @@
 //! Collective operations with layouts. Each rank packs and unpacks the elements once.
 
-use std::iter;
-
 use jstream_collective::Collective;
 use zerocopy::IntoBytes;
 
+use super::scratch::Scratch;
 use crate::element::Element;
 use crate::error::Error;
 use crate::layout::Selection;
@@ -68,7 +67,7 @@ impl Rank {
         let collective = Collective::Scatter;
         let own = layout.runs();
         let own_length = self.suited(collective, own.check_receive(received.len()))?;
-        let (mut packed, mut counts) = (Vec::new(), Vec::new());
+        let (mut packed, mut counts) = (Scratch::new(), Vec::new());
         if self.rank() == root {
             let check = |runs: &Runs| runs.check_send(sent.len());
             let all = self.runs_of_root(collective, layouts, check)?;
@@ -184,7 +183,6 @@ fn items<E>(length: usize) -> usize {
 }
 
 /// Returns the elements of a message of `length` bytes.
-fn zeroed<E: Element>(length: usize) -> Vec<E> {
-    let count = items::<E>(length);
-    iter::repeat_with(E::new_zeroed).take(count).collect()
+fn zeroed<E: Element>(length: usize) -> Scratch<E> {
+    Scratch::zeroed(items::<E>(length))
 }

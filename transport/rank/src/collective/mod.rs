@@ -17,6 +17,7 @@ mod plans;
 mod posted;
 mod round;
 mod scoped;
+mod scratch;
 mod settings;
 
 pub use self::scoped::ScopedCollective;

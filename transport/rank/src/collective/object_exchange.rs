@@ -9,13 +9,13 @@ use jstream_collective::{Algorithm, Collective};
 use jstream_device::connection::Payload;
 use jstream_device::deadline::Deadline;
 
-use super::call::{Agreed, Call, UNEQUAL, in_node};
+use super::call::{Agreed, Call, UNEQUAL, in_node, wait_for_notices};
 use crate::error::Error;
 use crate::letter::SendMode;
 use crate::member::Rank;
 use crate::names::{Destination, Status};
 use crate::request::ReceiveTarget;
-use crate::requests::{RankMessage, RecvRequest, SendRequest};
+use crate::requests::{RankMessage, RecvRequest, SendRequest, Waitable};
 
 /// The messages that a rank sends and receives in one operation.
 ///
@@ -89,6 +89,9 @@ impl<'r> ObjectExchange<'r> {
         object: &T,
     ) -> Result<MessageBuffer, Error> {
         let (node, members) = (self.rank.node(), self.rank.members());
+        if to.is_some_and(|to| !node.reach(in_node(self.rank, to), || self.deadline)) {
+            return Err(self.call.error(self.late()));
+        }
         let pool = to.map_or(Ok(node.inbox.pool()), |to| {
             node.pool_for(in_node(self.rank, to))
         });
@@ -132,34 +135,48 @@ impl<'r> ObjectExchange<'r> {
     pub(super) fn send(&mut self, to: usize, filled: MessageBuffer) {
         let label = self.call.label(self.rank);
         let destination = Destination::Rank(number(to));
-        let request = self
+        let mut request = self
             .rank
             .post_send(destination, label, filled, SendMode::Standard);
         self.unserved.retain(|other| *other != to);
-        self.sends.push((to, request));
+        match request.take() {
+            None => self.sends.push((to, request)),
+            Some(sent) => self.sent(to, sent.map(drop).map_err(Error::from)),
+        }
     }
 
     /// Sends the same bytes to all members that expect a message. When this returns, the bytes are
     /// not used any more. Errors are returned by [`finish`](Self::finish).
     pub(super) fn send_to_all(&mut self, bytes: &[u8]) {
         let (rank, label) = (self.rank, self.call.label(self.rank));
-        let receivers = mem::take(&mut self.unserved);
+        let is_reached = |to: &usize| rank.node().reach(in_node(rank, *to), || self.deadline);
+        let all = mem::take(&mut self.unserved).into_iter();
+        let (receivers, unreached): (Vec<_>, Vec<_>) = all.partition(is_reached);
         let results: Vec<_> = rank.scope(|scope| {
             let sends = receivers.iter().map(|to| {
                 let to = in_node(rank, *to);
-                scope.send_bytes(to, label, bytes, SendMode::Standard)
+                (to, scope.send_bytes(to, label, bytes, SendMode::Standard))
             });
-            let sends: Vec<_> = sends.collect();
+            let mut sends: Vec<_> = sends.collect();
             let results = sends
-                .into_iter()
-                .map(|mut send| match send.wait_timeout(self.left()) {
-                    Some(result) => result,
-                    None => send.abandon().map_err(|_| self.late()),
-                });
-            results.collect()
+                .iter_mut()
+                .map(|(_, send)| send.wait_until(self.deadline));
+            let mut results: Vec<_> = results.collect();
+            let late = sends
+                .iter()
+                .zip(&results)
+                .filter(|(_, sent)| sent.is_none());
+            late.for_each(|((_, send), _)| send.withdraw());
+            for ((to, send), result) in sends.into_iter().zip(&mut results) {
+                result.get_or_insert_with(|| send.wait_or_sever(to).map_err(|_| self.late()));
+            }
+            results
         });
         for (to, result) in receivers.into_iter().zip(results) {
-            self.sent(to, result);
+            self.sent(to, result.unwrap_or_else(|| Err(self.late())));
+        }
+        for to in unreached {
+            self.sent(to, Err(self.late()));
         }
     }
 
@@ -168,8 +185,13 @@ impl<'r> ObjectExchange<'r> {
     ///
     /// # Errors
     ///
-    /// The first error of a message. All other messages were received, and are dropped.
+    /// The first error of a message. All other messages were received, and are dropped. If a message
+    /// could not be sent, its receiver may wait for it before it sends, so nothing is received
+    /// before the receiver is told, when this is dropped.
     pub(super) fn receive(&mut self) -> Result<Vec<RankMessage>, Error> {
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
         let mut messages = Vec::with_capacity(self.receives.len());
         for mut receive in mem::take(&mut self.receives) {
             match receive.wait_timeout(self.left()) {
@@ -242,11 +264,14 @@ impl<'r> ObjectExchange<'r> {
 
     /// Tells the members that expect a message that there is none.
     fn send_failures(&mut self) {
+        let mut notices = Vec::new();
         for to in mem::take(&mut self.unserved) {
             let failure = (to, self.failed);
-            self.call.send_failure(self.rank, failure, self.deadline);
+            let notice = self.call.send_failure(self.rank, failure, self.deadline);
+            notices.extend(notice);
             self.served.push(to);
         }
+        wait_for_notices(notices, self.deadline);
     }
 
     fn left(&self) -> Duration {
@@ -264,6 +289,7 @@ impl Drop for ObjectExchange<'_> {
     fn drop(&mut self) {
         let has_failed = self.has_failed || !self.unserved.is_empty() || !self.receives.is_empty();
         self.send_failures();
+        self.error = None;
         if !self.receives.is_empty() {
             drop(self.receive());
         }

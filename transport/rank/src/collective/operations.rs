@@ -3,7 +3,7 @@
 use jstream_collective::{Algorithm, Collective, Position, ScheduleError};
 use jstream_device::deadline::Deadline;
 
-use super::call::{Agreed, Call, NO_ROOT, UNEQUAL};
+use super::call::{Agreed, Call, NO_ROOT, UNEQUAL, wait_for_notices};
 use super::execution::Execution;
 use super::plans::Plan;
 use super::settings::Settings;
@@ -400,9 +400,9 @@ impl Rank {
         let algorithm = Algorithm::Direct;
         let call = self.call::<u8>(collective, algorithm, NO_ROOT, UNEQUAL);
         let deadline = Deadline::after(self.node().inbox.options.collective_timeout);
-        for to in (0..size).filter(|to| *to != rank) {
-            call.send_failure(self, (to, rank), deadline);
-        }
+        let others = (0..size).filter(|to| *to != rank);
+        let notices = others.filter_map(|to| call.send_failure(self, (to, rank), deadline));
+        wait_for_notices(notices.collect(), deadline);
     }
 }
 

@@ -6,12 +6,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Waker;
 use std::thread;
+use std::time::Duration;
 
 use jstream_collective::{Schedule, Step};
 use jstream_device::deadline::Deadline;
 
 use super::execution::{Execution, messages};
 use super::round::Round;
+use super::scratch::Scratch;
 use crate::element::Element;
 use crate::error::Error;
 use crate::progress::PostedOperation;
@@ -67,13 +69,13 @@ impl<'scope, 'env, E: Element, C: Fn(&E, &E) -> E> PostedExecution<'scope, 'env,
 
 impl<'scope, E: Element, C: Fn(&E, &E) -> E> Stepper<'scope, E, C> {
     fn advance(&mut self, scope: &'scope Scope<'scope, '_>) {
-        while !self.has_ended && self.round.poll(scope) {
+        while !self.has_ended && self.round.poll(scope, self.execution.party()) {
             self.end_round();
             let schedule = self.execution.schedule();
             let steps = schedule.steps();
             let steps = steps.get(self.execution.next..).unwrap_or_default();
             match steps.first() {
-                None => self.end(scope),
+                None => self.end(),
                 Some(Step::Copy { .. } | Step::Combine { .. }) => self.work(steps),
                 Some(_) => self.post(scope, messages(steps)),
             }
@@ -97,30 +99,30 @@ impl<'scope, E: Element, C: Fn(&E, &E) -> E> Stepper<'scope, E, C> {
         let Self {
             execution, failure, ..
         } = self;
+        execution.next = execution.next.saturating_add(1);
         if let (None, Some(step)) = (&failure, steps.first()) {
             let work = AssertUnwindSafe(|| execution.work(*step));
             *failure = catch_unwind(work).err().map(Err);
         }
-        execution.next = execution.next.saturating_add(1);
     }
 
     /// Posts the messages of the next round.
     fn post(&mut self, scope: &'scope Scope<'scope, '_>, steps: &[Step]) {
-        let execution = &mut self.execution;
+        let Self {
+            execution, round, ..
+        } = self;
         let passed = steps.len().saturating_add(1);
         execution.next = execution.next.saturating_add(passed);
         self.rounds = self.rounds.saturating_add(1);
         if self.failure.is_none() {
             // SAFETY: the memory of the caller is borrowed for `'scope`. The list of the thread
             // keeps the execution in place until the operation has ended, which is when the round
-            // has no message left. Until then, `advance` and `give_up` do not access the memory.
-            self.round = unsafe { execution.post(scope, steps) };
+            // has no message left. Until then, `advance` and `give_up` do not access the memory,
+            // and dropping the stepper leaks the scratch area.
+            unsafe { execution.post(scope, steps, round) };
             return;
         }
-        let Execution {
-            rank, call, failed, ..
-        } = *execution;
-        self.round = Round::post_failures(scope, rank, &call, steps, failed);
+        round.post_failures(scope, execution.party(), steps);
         let is_told = |rank: &usize| {
             let mut steps = steps.iter();
             steps.any(|step| matches!(step, Step::Send { to, .. } if to == rank))
@@ -129,34 +131,43 @@ impl<'scope, E: Element, C: Fn(&E, &E) -> E> Stepper<'scope, E, C> {
     }
 
     /// Ends the operation, after the ranks that disagree have been told.
-    fn end(&mut self, scope: &'scope Scope<'scope, '_>) {
+    fn end(&mut self) {
         let execution = &mut self.execution;
         let disagreeing = mem::take(&mut execution.disagreeing);
         if disagreeing.is_empty() {
             self.has_ended = true;
             self.outcome = Some(self.failure.take().unwrap_or(Ok(Ok(()))));
         }
-        let Execution {
-            rank, call, failed, ..
-        } = *execution;
         for to in disagreeing {
-            self.round.send_failure(scope, rank, &call, (to, failed));
+            let party = execution.party();
+            self.round.send_failure(party, to, || party.deadline());
         }
     }
 
     /// Ends the operation with an error, without waiting for other ranks.
-    fn give_up(&mut self, error: Error) {
+    fn give_up(&mut self, after: Duration) {
         if self.has_ended {
             return;
         }
-        let unsent = self.round.give_up();
+        self.round.give_up(self.execution.party(), after);
         self.end_round();
         if self.failure.is_none() {
-            self.failure = Some(Ok(Err(self.execution.note(error))));
+            let error = self.execution.note(Error::TimedOut { after });
+            self.failure = Some(Ok(Err(error)));
         }
-        self.execution.give_up(&unsent);
+        self.execution.give_up();
         self.has_ended = true;
         self.outcome = self.failure.take();
+    }
+}
+
+impl<E: Element, C: Fn(&E, &E) -> E> Drop for Stepper<'_, E, C> {
+    fn drop(&mut self) {
+        if !self.round.is_over() {
+            // Other ranks may still write to the memory.
+            let scratch = mem::replace(&mut self.execution.scratch, Scratch::new());
+            scratch.leak();
+        }
     }
 }
 
@@ -192,7 +203,7 @@ impl<E: Element, C: Fn(&E, &E) -> E> PostedOperation for PostedExecution<'_, '_,
             let waited = node.wait_unlocked(None, || Deadline::after(after), is_next);
             if waited.is_none() {
                 match self.stepper.try_borrow_mut() {
-                    Ok(mut stepper) => stepper.give_up(Error::TimedOut { after }),
+                    Ok(mut stepper) => stepper.give_up(after),
                     Err(_) => panic!("a function waits for the operation that calls it"),
                 }
             }
@@ -214,16 +225,28 @@ impl<E: Element, C: Fn(&E, &E) -> E> PostedOperation for PostedExecution<'_, '_,
             return true;
         };
         let inbox = &self.scope.rank().node().inbox;
+        // Cloned and dropped without the lock, because both may run code of the program.
+        let requests: Vec<_> = stepper.round.requests().collect();
+        let tasks: Vec<_> = requests.iter().map(|_| task.clone()).collect();
+        drop(stepper);
+        let mut replaced = Vec::with_capacity(requests.len());
         let mut state = inbox.lock();
-        for id in stepper.round.requests() {
+        for (id, task) in requests.into_iter().zip(tasks) {
             let request = state.requests.get(id);
-            if request.is_none_or(|request| request.outcome.is_some()) {
+            let has_ended = request.is_none_or(|request| request.outcome.is_some());
+            replaced.push(if has_ended {
+                Some(task)
+            } else {
+                state.set_task(id, task)
+            });
+            if has_ended {
+                drop(state);
                 return false;
             }
-            state.set_task(id, task);
         }
         // The caller drains the queues afterwards.
         inbox.attention.withdraw();
+        drop(state);
         true
     }
 }

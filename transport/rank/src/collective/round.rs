@@ -1,5 +1,6 @@
 //! The messages of one round of a schedule, posted in a scope.
 
+use std::cell::LazyCell;
 use std::time::Duration;
 
 use jstream_collective::{Span, Step};
@@ -13,126 +14,216 @@ use crate::error::{ElementName, Error};
 use crate::letter::SendMode;
 use crate::member::Rank;
 use crate::names::Status;
-use crate::requests::Waitable;
+use crate::requests::{SendRequest, Waitable};
 use crate::scope::{Scope, ScopedRecv, ScopedSend};
 use crate::wire::Label;
 
 /// The messages of one round that were posted and have not ended, and the errors of the others.
+///
+/// INVARIANT: a message is in the round from its post until it has ended, also if a call panics. So
+/// the memory of a round without messages is not used by any request.
 #[derive(Default)]
 pub(super) struct Round<'scope> {
     receives: Vec<PostedReceive<'scope>>,
-    /// Sends, and the members to which they go.
-    sends: Vec<(ScopedSend<'scope>, usize)>,
-    /// Errors of receives.
-    unreceived: Vec<Error>,
+    sends: Vec<PostedSend<'scope>>,
+    /// Messages that tell members that this rank has failed. They own their memory.
+    notices: Vec<SendRequest>,
+    /// Errors of receives, with the indices of their steps. The error of the first one is that of
+    /// the operation, whichever ends first.
+    unreceived: Vec<(usize, Error)>,
     /// Errors of sends.
     unsent: Vec<Error>,
 }
 
 struct PostedReceive<'scope> {
     request: ScopedRecv<'scope>,
+    /// Index of the step.
+    step: usize,
+    /// The member that sends the message.
+    from: usize,
     /// Length in bytes of the expected message.
     length: usize,
 }
 
+struct PostedSend<'scope> {
+    request: ScopedSend<'scope>,
+    /// The member that the message goes to.
+    to: usize,
+}
+
+/// The operation that a round belongs to.
+#[derive(Clone, Copy)]
+pub(super) struct Party<'r> {
+    pub(super) rank: &'r Rank,
+    pub(super) call: Call,
+    /// The member that notices name as the one that has failed.
+    pub(super) failed: usize,
+}
+
+impl Party<'_> {
+    /// Tells the member `to`, which waits for a message that could not be sent. A member that is
+    /// gone is not told.
+    pub(super) fn notice(&self, to: usize, error: &Error) -> Option<SendRequest> {
+        if let Error::PeerGone { .. } = error {
+            return None;
+        }
+        let now = Deadline::after(Duration::ZERO);
+        self.call.send_failure(self.rank, (to, self.failed), now)
+    }
+
+    /// Returns the deadline of a message that begins now.
+    pub(super) fn deadline(&self) -> Deadline {
+        Deadline::after(self.timeout())
+    }
+
+    /// Returns the maximum time that a message may take.
+    fn timeout(&self) -> Duration {
+        self.rank.node().inbox.options.collective_timeout
+    }
+
+    /// Connects to the member `to`, if there is no connection.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TimedOut`] if there is none by the deadline.
+    #[inline]
+    pub(super) fn reach(&self, to: usize, until: impl FnOnce() -> Deadline) -> Result<(), Error> {
+        let node = self.rank.node();
+        let after = self.timeout();
+        let is_reached = node.reach(in_node(self.rank, to), until);
+        is_reached.then_some(()).ok_or(Error::TimedOut { after })
+    }
+}
+
 impl<'scope> Round<'scope> {
+    /// Returns true if no message is left.
+    pub(super) fn is_over(&self) -> bool {
+        self.receives.is_empty() && self.sends.is_empty() && self.notices.is_empty()
+    }
+
     /// Posts the messages of a round. `targets` has the memory for each receive, by the index of
     /// its step, and `sent` returns the elements of a send.
     pub(super) fn post<E: Element>(
+        &mut self,
         scope: &'scope Scope<'scope, '_>,
-        rank: &Rank,
-        call: &Call,
+        party: Party<'_>,
         steps: &[Step],
         targets: Vec<Option<&'scope mut [E]>>,
         sent: impl Fn(Span) -> &'scope [E],
-    ) -> Self {
-        let mut round = Self::default();
+    ) {
+        let Party { rank, call, .. } = party;
+        self.receives.reserve(steps.len());
+        self.sends.reserve(steps.len());
         // The receivers may wait for their own sends, so receives are posted first.
-        for (step, target) in steps.iter().zip(targets) {
-            if let (Step::Receive { from, .. }, Some(target)) = (*step, target) {
+        for (step, (of, target)) in steps.iter().zip(targets).enumerate() {
+            if let (Step::Receive { from, .. }, Some(target)) = (*of, target) {
                 let (pattern, expected) = (call.pattern(rank, from), call.expected());
                 let memory = target.as_mut_bytes();
                 let length = memory.len();
-                round.receives.push(PostedReceive {
+                self.receives.push(PostedReceive {
                     request: scope.receive_bytes(Some(pattern), expected, memory),
+                    step,
+                    from,
                     length,
                 });
             }
         }
+        // Connecting to all receivers has one deadline.
+        let until = LazyCell::new(|| party.deadline());
         for step in steps {
             if let Step::Send { to, span } = *step {
-                round.send(scope, rank, to, call.label(rank), sent(span).as_bytes());
+                match party.reach(to, || *until) {
+                    Ok(()) => {
+                        self.send(scope, party, to, call.label(rank), sent(span).as_bytes());
+                    }
+                    Err(error) => self.fail_send(party, to, error),
+                }
             }
         }
-        round
     }
 
     /// Posts the messages of a round of a rank that has failed: messages without elements, which
-    /// name the member `failed`, and receives of which no result matters.
+    /// name the member that has failed, and receives of which no result matters.
     pub(super) fn post_failures(
+        &mut self,
         scope: &'scope Scope<'scope, '_>,
-        rank: &Rank,
-        call: &Call,
+        party: Party<'_>,
         steps: &[Step],
-        failed: usize,
-    ) -> Self {
-        let mut round = Self::default();
-        for step in steps {
-            match *step {
-                Step::Send { to, .. } => round.send_failure(scope, rank, call, (to, failed)),
+    ) {
+        let Party { rank, call, .. } = party;
+        let until = LazyCell::new(|| party.deadline());
+        for (step, of) in steps.iter().enumerate() {
+            match *of {
+                Step::Send { to, .. } => self.send_failure(party, to, || *until),
                 Step::Receive { from, .. } => {
                     let pattern = Some(call.pattern(rank, from));
                     // A message that does not fit is dropped.
                     let request = scope.receive_bytes(pattern, ElementName::BYTES, &mut []);
-                    round.receives.push(PostedReceive { request, length: 0 });
+                    let length = 0;
+                    self.receives.push(PostedReceive {
+                        request,
+                        step,
+                        from,
+                        length,
+                    });
                 }
                 _ => {}
             }
         }
-        round
     }
 
-    /// Posts a message that tells the member `to` that the member `failed` has failed.
+    /// Posts a message that tells the member `to` which member has failed.
     pub(super) fn send_failure(
         &mut self,
-        scope: &'scope Scope<'scope, '_>,
-        rank: &Rank,
-        call: &Call,
-        (to, failed): (usize, usize),
+        party: Party<'_>,
+        to: usize,
+        until: impl FnOnce() -> Deadline,
     ) {
-        self.send(scope, rank, to, call.failure_label(rank, failed), &[]);
+        let Party { rank, call, failed } = party;
+        let notice = call.send_failure(rank, (to, failed), until());
+        self.notices.extend(notice);
     }
 
     fn send(
         &mut self,
         scope: &'scope Scope<'scope, '_>,
-        rank: &Rank,
+        party: Party<'_>,
         to: usize,
         label: Label,
         bytes: &'scope [u8],
     ) {
+        let rank = party.rank;
         let to_in_node = in_node(rank, to);
         match rank.node().send_at_once(to_in_node, label, bytes) {
             Some(Ok(())) => {}
-            Some(Err(error)) => self.unsent.push(rank.members().error(error)),
+            Some(Err(error)) => self.fail_send(party, to, rank.members().error(error)),
             None => {
                 let mode = match self.receives.is_empty() {
                     true => SendMode::Standard,
                     false => SendMode::Exchange,
                 };
-                let send = scope.send_bytes(to_in_node, label, bytes, mode);
-                self.sends.push((send, to));
+                let request = scope.send_bytes(to_in_node, label, bytes, mode);
+                self.sends.push(PostedSend { request, to });
             }
         }
     }
 
+    /// Records the error of a send. The receiver is told at once, because this rank may wait for a
+    /// message of a member that waits for this one.
+    fn fail_send(&mut self, party: Party<'_>, to: usize, error: Error) {
+        self.notices.extend(party.notice(to, &error));
+        self.unsent.push(error);
+    }
+
     /// Takes the results of the messages that have ended. Returns true if no message is left.
-    pub(super) fn poll(&mut self, scope: &Scope<'_, '_>) -> bool {
+    pub(super) fn poll(&mut self, scope: &Scope<'_, '_>, party: Party<'_>) -> bool {
+        let mut failed = Vec::new();
         let Self {
             receives,
             sends,
+            notices,
             unreceived,
-            unsent,
+            ..
         } = self;
         receives.retain_mut(|receive| {
             let result = receive.request.take();
@@ -141,25 +232,31 @@ impl<'scope> Round<'scope> {
             };
             scope.vacate(receive.request.index());
             let checked = result.and_then(|status| check_length(status, receive.length));
-            unreceived.extend(checked.err());
+            unreceived.extend(checked.err().map(|error| (receive.step, error)));
             false
         });
-        sends.retain_mut(|(send, _)| {
-            let Some(result) = send.take() else {
+        sends.retain_mut(|send| {
+            let Some(result) = send.request.take() else {
                 return true;
             };
-            scope.vacate(send.index());
-            unsent.extend(result.err());
+            scope.vacate(send.request.index());
+            failed.extend(result.err().map(|error| (send.to, error)));
             false
         });
-        receives.is_empty() && sends.is_empty()
+        // If a notice can't be sent, the other rank is gone.
+        notices.retain_mut(|notice| notice.take().is_none());
+        for (to, error) in failed {
+            self.fail_send(party, to, error);
+        }
+        self.is_over()
     }
 
     /// Takes the errors of the messages that have ended.
     pub(super) fn take_errors(&mut self) -> Vec<Error> {
-        let mut errors = std::mem::take(&mut self.unreceived);
-        errors.append(&mut self.unsent);
-        errors
+        let mut unreceived = std::mem::take(&mut self.unreceived);
+        unreceived.sort_by_key(|(step, _)| *step);
+        let errors = unreceived.into_iter().map(|(_, error)| error);
+        errors.chain(self.unsent.drain(..)).collect()
     }
 
     /// Returns the requests of the messages.
@@ -168,40 +265,74 @@ impl<'scope> Round<'scope> {
         let sends = self.sends.iter();
         receives
             .filter_map(|receive| receive.request.id())
-            .chain(sends.filter_map(|(send, _)| send.id()))
+            .chain(sends.filter_map(|send| send.request.id()))
+            .chain(self.notices.iter().filter_map(SendRequest::id))
     }
 
-    /// Waits for all messages, and returns the errors. Messages that have not ended by the deadline
-    /// are cancelled.
-    pub(super) fn wait(mut self, deadline: Deadline, timeout: Duration) -> Vec<Error> {
-        let left = || deadline.left().unwrap_or(timeout);
+    /// Waits for all messages. Those that have not ended by the deadline are ended, with an error
+    /// that names the `timeout`.
+    pub(super) fn wait(
+        &mut self,
+        scope: &Scope<'_, '_>,
+        party: Party<'_>,
+        deadline: Deadline,
+        timeout: Duration,
+    ) {
+        let node = party.rank.node();
+        let is_over = || self.poll(scope, party).then_some(());
+        let waited = node.wait_unlocked(None, || deadline, is_over);
+        if waited.is_none() {
+            self.give_up(party, timeout);
+        }
+    }
+
+    /// Ends all messages that have not ended, with an error that names the `timeout`. A message that
+    /// is being sent or received can't be taken back. If the rest of it takes too long, the
+    /// connection ends.
+    pub(super) fn give_up(&mut self, party: Party<'_>, timeout: Duration) {
+        let rank = party.rank;
+        for receive in &self.receives {
+            receive.request.withdraw();
+        }
+        for send in &self.sends {
+            send.request.withdraw();
+        }
+        let rest = rank.node().rest_deadline();
         let late = || Error::TimedOut { after: timeout };
-        for mut receive in self.receives.drain(..) {
-            let result = match receive.request.wait_timeout(left()) {
-                Some(result) => result,
-                None => receive.request.give_up().map_err(|_| late()),
+        for receive in &mut self.receives {
+            let result = match receive.request.wait_until(rest) {
+                None => {
+                    rank.node().sever(in_node(rank, receive.from));
+                    receive.request.wait_until(Deadline::NEVER)
+                }
+                result => result,
             };
-            let checked = result.and_then(|status| check_length(status, receive.length));
-            self.unreceived.extend(checked.err());
+            let ended = result.unwrap_or_else(|| Err(late()));
+            let checked = ended.map_err(|_| late());
+            let checked = checked.and_then(|status| check_length(status, receive.length));
+            let failure = checked.err().map(|error| (receive.step, error));
+            self.unreceived.extend(failure);
         }
-        for (mut send, _) in self.sends.drain(..) {
-            let result = match send.wait_timeout(left()) {
-                Some(result) => result,
-                None => send.abandon().map_err(|_| late()),
+        let mut failed = Vec::new();
+        for send in &mut self.sends {
+            let result = match send.request.wait_until(rest) {
+                None => {
+                    rank.node().sever(in_node(rank, send.to));
+                    send.request.wait_until(Deadline::NEVER)
+                }
+                result => result,
             };
-            self.unsent.extend(result.err());
+            if !matches!(result, Some(Ok(()))) {
+                failed.push(send.to);
+            }
         }
-        self.take_errors()
-    }
-
-    /// Ends all messages that have not ended. Returns the members to which nothing was sent.
-    pub(super) fn give_up(&mut self) -> Vec<usize> {
-        for receive in self.receives.drain(..) {
-            let _ = receive.request.give_up();
+        // All of them have ended.
+        self.receives.clear();
+        self.sends.clear();
+        for to in failed {
+            self.fail_send(party, to, late());
         }
-        let sends = self.sends.drain(..);
-        let unsent = sends.filter_map(|(send, to)| send.abandon().is_err().then_some(to));
-        unsent.collect()
+        self.notices.clear();
     }
 }
 

@@ -19,7 +19,7 @@ use crate::element::Element;
 use crate::error::Error;
 use crate::node::Node;
 use crate::operation::Operation;
-use crate::progress::PostedOperation;
+use crate::progress::{self, PostedOperation};
 use crate::requests::{Request, Waitable};
 use crate::scope::Scope;
 
@@ -107,6 +107,7 @@ impl ScopedCollective<'_> {
             CollectiveState::Ended(result) => return result.take(),
         };
         self.state = CollectiveState::Ended(None);
+        progress::remove_ended();
         Some(outcome.unwrap_or_else(|panic| resume_unwind(panic)))
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::Inbox;
+use super::{Inbox, InboxGuard};
 use crate::bell::Bell;
 use crate::work_queue::DeferredWork;
 use jstream_device::deadline::Deadline;
@@ -28,7 +28,7 @@ impl Inbox {
         seen: u32,
         until: Deadline,
         arm: impl FnOnce(&Bell),
-        disarm: impl FnOnce(&Bell),
+        disarm: impl Fn(&Bell),
     ) {
         let mut state = self.lock();
         if self.epoch() != seen {
@@ -42,24 +42,30 @@ impl Inbox {
                 return self.carry_out(deferred, |_| {});
             }
         }
+        if state.deferral.has_queued() {
+            // The callbacks run before the sleep.
+            return;
+        }
         if let (Some(bell), false) = (self.bell.get(), state.is_watched) {
             state.is_watched = true;
             bell.expect();
             drop(state);
+            let watch = BellWatch {
+                inbox: self,
+                bell,
+                disarm,
+            };
             arm(bell);
             if self.epoch() == seen {
                 bell.sleep(self.or_room(until));
             }
-            bell.forget();
-            disarm(bell);
-            let mut state = self.lock();
-            state.is_watched = false;
-            if state.sleepers > 0 {
-                // Another sleeping thread takes over the bell.
-                self.changed.notify_all();
-            }
+            drop(watch);
             return;
         }
+        let InboxGuard {
+            mut state,
+            deferral,
+        } = state;
         state.sleepers = state.sleepers.saturating_add(1);
         let left = self.or_room(until).left();
         let mut state = match left {
@@ -67,6 +73,29 @@ impl Inbox {
             Some(left) => jstream_sync::unpoisoned(self.changed.wait_timeout(state, left)).0,
         };
         state.sleepers = state.sleepers.saturating_sub(1);
+        drop(state);
+        drop(deferral);
+    }
+}
+
+/// Guard of the thread that sleeps on the bell. When it is dropped, another thread can sleep there.
+struct BellWatch<'i, D: Fn(&Bell)> {
+    inbox: &'i Inbox,
+    bell: &'i Bell,
+    /// Makes the connections ring the bell no more.
+    disarm: D,
+}
+
+impl<D: Fn(&Bell)> Drop for BellWatch<'_, D> {
+    fn drop(&mut self) {
+        self.bell.forget();
+        (self.disarm)(self.bell);
+        let mut state = self.inbox.lock();
+        state.is_watched = false;
+        if state.sleepers > 0 {
+            // Another sleeping thread takes over the bell.
+            self.inbox.changed.notify_all();
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use super::roster::check_ask;
 use super::session::Session;
 use super::tree::parent;
 use super::words::{Ask, Purpose, VERSION, Word};
-use crate::node::{Dial, Node};
+use crate::node::{Dial, DialFailure, Node};
 use jstream_base::{Address, Options};
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::{Endpoint, Incoming};
@@ -230,16 +230,24 @@ impl Dialer {
         self.open((rank, addresses), Purpose::Attach, until, &mut || Ok(()))
     }
 
-    fn dial(&self, node: &Node, rank: u32) -> Result<(), String> {
-        let until = Deadline::after(self.timeout);
-        let late = || format!("no connection was made within {:?}", self.timeout);
+    fn dial(&self, node: &Node, rank: u32, until: Deadline) -> Result<(), DialFailure> {
+        let limit = Deadline::after(self.timeout);
+        let is_late = || until.has_passed() && !limit.has_passed();
+        let until = until.or_sooner(limit);
         let mut pause = SOON;
         loop {
             let mut state = self.lock();
             match state.pairs.dial(rank) {
                 DialStep::Linked => return Ok(()),
-                DialStep::Closed => return Err("it could not be connected to before".to_owned()),
-                DialStep::Wait if until.has_passed() => return Err(late()),
+                DialStep::Closed => {
+                    let why = "it could not be connected to before".to_owned();
+                    return Err(DialFailure::Lost(why));
+                }
+                DialStep::Wait if is_late() => return Err(DialFailure::Late),
+                DialStep::Wait if until.has_passed() => {
+                    let why = format!("no connection was made within {:?}", self.timeout);
+                    return Err(DialFailure::Lost(why));
+                }
                 DialStep::Wait => {
                     drop(self.wait(state, until, LATER));
                     continue;
@@ -266,11 +274,16 @@ impl Dialer {
                     drop(self.wait(state, until, pause));
                     pause = pause.saturating_mul(2).min(LATER);
                 }
+                Err(_) if is_late() => {
+                    state.pairs.back_off(rank);
+                    self.changed.notify_all();
+                    return Err(DialFailure::Late);
+                }
                 Err(error) => {
                     let is_final = state.pairs.fail(rank);
                     self.changed.notify_all();
                     if is_final {
-                        return Err(error.to_string());
+                        return Err(DialFailure::Lost(error.to_string()));
                     }
                 }
             }
@@ -301,8 +314,8 @@ pub(super) struct ListeningDialer {
 }
 
 impl Dial for ListeningDialer {
-    fn dial(&self, node: &Node, rank: u32) -> Result<(), String> {
-        self.dialer.dial(node, rank)
+    fn dial(&self, node: &Node, rank: u32, until: Deadline) -> Result<(), DialFailure> {
+        self.dialer.dial(node, rank, until)
     }
 
     fn settle(&self, until: Deadline) {

@@ -1,5 +1,7 @@
 //! Collective operations, also on objects, subgroups and grids.
 
+mod callbacks;
+mod exits;
 mod failures;
 mod groups;
 mod objects;
