@@ -1,5 +1,6 @@
 //! Types that can be passed by reference, and the references of one message.
 
+use std::mem;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -278,7 +279,7 @@ pub struct Giving {
     how: As,
     /// Numbers of the given objects. An entry with number 0 holds the number of a returned
     /// reference that is kept.
-    given: SmallVec<[(u32, u64); 1]>,
+    objects: SmallVec<[(u32, u64); 1]>,
     /// Objects that must exist until the other side has received them.
     kept: Vec<Object>,
     /// Numbers of the calls in flight whose results are given.
@@ -306,7 +307,7 @@ impl Giving {
         Self {
             to,
             how,
-            given: SmallVec::new(),
+            objects: SmallVec::new(),
             kept: Vec::new(),
             promised: Vec::new(),
             failed: None,
@@ -341,12 +342,12 @@ impl Giving {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.given.is_empty() && self.kept.is_empty() && self.failed.is_none()
+        self.objects.is_empty() && self.kept.is_empty() && self.failed.is_none()
     }
 
     /// Returns the number of the given object, if exactly one object of the sender was given.
     pub(crate) fn only(&self) -> Option<u32> {
-        match self.given.as_slice() {
+        match self.objects.as_slice() {
             [(number, _)] if *number != 0 => Some(*number),
             _ => None,
         }
@@ -363,7 +364,7 @@ impl Giving {
             (Between::Peers(to), ObjectPlace::Here(node)) => {
                 match to.references().give(to, node, self.how) {
                     Some(number) => {
-                        self.given.push((number, 0));
+                        self.objects.push((number, 0));
                         Ok(mine(to, node, number))
                     }
                     None => Err(GiveError::Refused(
@@ -449,7 +450,7 @@ impl Giving {
                 .references()
                 .keep(import.clone())
                 .ok_or("too many returned references are in flight (max_references)")?;
-            self.given.push((0, kept));
+            self.objects.push((0, kept));
         }
         Ok(Handed::Yours {
             number: import.number(),
@@ -459,9 +460,38 @@ impl Giving {
 
     /// Records whether the other side has received the references.
     pub(crate) fn arrived(&mut self, has: bool) {
-        let Between::Peers(to) = &self.to else { return };
+        let given = self.take_given();
+        if let Between::Peers(to) = &self.to {
+            given.arrived(to, has);
+        }
+    }
+
+    /// Returns the given objects of a call that was abandoned. Objects of others need not exist any
+    /// longer for it: the call was cancelled, and fails if it does not find them.
+    pub(crate) fn abandon(mut self) -> GivenObjects {
+        self.take_given()
+    }
+
+    fn take_given(&mut self) -> GivenObjects {
+        GivenObjects {
+            how: self.how,
+            objects: mem::take(&mut self.objects),
+        }
+    }
+}
+
+/// Objects that were given in a message, until it is known whether they have arrived.
+pub(crate) struct GivenObjects {
+    how: As,
+    /// As in [`Giving`].
+    objects: SmallVec<[(u32, u64); 1]>,
+}
+
+impl GivenObjects {
+    /// Records whether the other side has received the references.
+    pub(crate) fn arrived(self, to: &Connection, has: bool) {
         let references = to.references();
-        for (number, by) in self.given.drain(..) {
+        for (number, by) in self.objects {
             match self.how {
                 As::Argument => references.arrived(number, has),
                 As::Name | As::Result if !has => references.take_back(number, by),

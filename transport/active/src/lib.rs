@@ -151,5 +151,5 @@ pub use self::settings::Settings;
 pub use self::tap::{Tap, Tapped, TappedKind};
 pub use self::task::{Began, Tasks};
 pub use self::thread_pool::Serving;
-pub use self::ticket::{ObjectTicket, Reply, Ticket};
+pub use self::ticket::{ObjectTicket, Reply, Ticket, WeakTicket};
 pub use self::turn::until_waiting;

@@ -3,6 +3,7 @@
 mod object;
 mod reply;
 mod request_state;
+mod weak;
 
 use std::any::Any;
 use std::fmt;
@@ -16,6 +17,7 @@ pub use self::object::ObjectTicket;
 use self::reply::Outcome;
 pub use self::reply::Reply;
 use self::request_state::RequestState;
+pub use self::weak::WeakTicket;
 use super::error::RequestError;
 use super::link::{Asked, Link, Turn};
 use super::peer::Peer;
@@ -202,6 +204,13 @@ impl Ticket {
     /// once.
     pub fn try_noted(&mut self) -> Option<Result<Reply, RequestError>> {
         self.attempt(None)
+    }
+
+    /// Converts the ticket to one that does not keep the connection. The caller has
+    /// [revoked](Self::revoke) the request.
+    #[must_use]
+    pub fn downgrade(mut self) -> WeakTicket {
+        WeakTicket::new(&self.link, self.state.take())
     }
 
     /// Lets the request complete, and drops its answer. A request that is still queued is not sent.

@@ -86,13 +86,13 @@ pub(crate) struct KeptReferences {
 
 impl KeptReferences {
     /// Settles the references of an abandoned call when its outcome is known.
-    fn settle(mut self, ticket: Ticket) {
+    fn settle(self, ticket: Ticket) {
         let connection = Connection::of(ticket.peer());
+        let (given, result) = (self.giving.abandon(), self.result);
         let settle = move |connection: &Connection, answer: Answered| {
-            self.giving
-                .arrived(answer.as_ref().is_some_and(has_arrived));
+            given.arrived(connection, answer.as_ref().is_some_and(has_arrived));
             connection.leave_answer(answer.as_ref());
-            if let (Some(drop_result), Some(Ok(reply))) = (self.result, answer) {
+            if let (Some(drop_result), Some(Ok(reply))) = (result, answer) {
                 if reply.word == 0 {
                     drop_result(connection, reply.payload);
                 }

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use jstream_active::{Reply, RequestError, Ticket};
+use jstream_active::{Reply, RequestError, Ticket, WeakTicket};
 use jstream_base::Address;
 
 use crate::frame::ReferenceMessage;
@@ -52,14 +52,17 @@ pub(crate) struct References {
     pub(crate) results: Results,
 }
 
-/// An abandoned call whose outcome is not known yet.
-pub(crate) struct Followed {
-    pub(crate) ticket: Ticket,
-    pub(crate) until: Instant,
+/// An abandoned call whose outcome is not known yet. It does not keep its connection: if nothing
+/// else does, the connection ends, which releases all references.
+struct Followed {
+    ticket: WeakTicket,
+    until: Instant,
     /// Function that is called with the outcome.
-    pub(crate) settle: Settle,
+    settle: Settle,
 }
 
+/// Function that is called with the outcome of an abandoned call. It must not hold a handle of the
+/// connection, which would keep it.
 pub(crate) type Settle =
     Box<dyn FnOnce(&Connection, Option<Result<Reply, RequestError>>) + Send + Sync>;
 
@@ -167,14 +170,13 @@ impl References {
     pub(crate) fn follow(&self, connection: &Connection, mut ticket: Ticket, settle: Settle) {
         if ticket.revoke() {
             let mut followed = lock(&self.followed);
-            // The end of the connection empties the list. An entry that is added after that would
-            // form a cycle with its connection, and only a timer could find it, which the end may
-            // stop.
+            // The end of the connection empties the list. An entry that is added after that would stay
+            // as long as the connection's handles.
             if !connection.peer().has_ended() {
                 let now = Instant::now();
                 let until = now.checked_add(FOLLOWED).unwrap_or(now);
                 followed.push(Followed {
-                    ticket,
+                    ticket: ticket.downgrade(),
                     until,
                     settle,
                 });

@@ -1,13 +1,13 @@
 //! Clients that disconnect while their references are given, renewed and released. None of these
 //! may stay counted.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
 use jstream_rmi::{
     CallError, CallInfo, Client, ClientOptions, Denied, Interceptor, Interceptors, Remote, Server,
-    ServerOptions, Serving, Watch, WeakServer, remote,
+    ServerOptions, Serving, Stub, Watch, WeakServer, remote,
 };
 
 use testing::until;
@@ -29,7 +29,11 @@ impl Part for Number {
 trait Maker {
     fn make(&self, count: u64) -> Vec<Remote<dyn Part>>;
     fn take(&self, all: Vec<Remote<dyn Part>>) -> u64;
+    fn hold(&self, one: Remote<dyn Part>, other: Option<Remote<dyn Part>>);
 }
+
+/// The method `hold` ends when nobody holds this.
+static HELD: Mutex<()> = Mutex::new(());
 
 struct Plain(WeakServer);
 
@@ -49,6 +53,10 @@ impl Maker for Plain {
 
     fn take(&self, all: Vec<Remote<dyn Part>>) -> u64 {
         all.len() as u64
+    }
+
+    fn hold(&self, _: Remote<dyn Part>, _: Option<Remote<dyn Part>>) {
+        drop(HELD.lock().unwrap());
     }
 }
 
@@ -188,4 +196,28 @@ fn what_is_dropped_behind_the_end_is_forgotten_at_once() {
         drop((client, maker, given));
         assert_eq!(Arc::strong_count(&held), 1);
     }
+}
+
+/// The connection ends with the last handle of the program, although the server has not answered a
+/// call that was given up: neither objects of the client nor of the server keep it.
+#[test]
+fn a_call_without_answer_does_not_keep_its_connection() {
+    let (_server, serving) = serve("tcp://127.0.0.1:0");
+    let own = Server::default();
+    // Dropped before the server, which waits for its methods.
+    let held = HELD.lock().unwrap();
+    let export = own.export::<dyn Part>(Arc::new(Number(1)));
+    for _ in 0..4 {
+        let client = Client::connect(serving.address()).wait().unwrap();
+        let maker = client.lookup::<dyn Maker>("maker").wait().unwrap();
+        let theirs = maker.make(1).wait().unwrap().pop();
+        let hasty = maker.within(Duration::from_millis(50));
+        let error = hasty.hold(export.remote(), theirs).wait().unwrap_err();
+        assert!(matches!(error, CallError::Deadline { .. }), "{error}");
+        let weak = client.downgrade();
+        drop((client, maker, hasty));
+        until(|| weak.upgrade().is_none());
+        until(|| own.references().pins == 0);
+    }
+    drop(held);
 }

@@ -151,6 +151,14 @@ impl RequestState {
         is_here
     }
 
+    /// Takes the state. What is left is that of a request that is over.
+    pub(super) fn take(&mut self) -> Self {
+        Self {
+            state: mem::replace(&mut self.state, RequestStateInner::Over),
+            ..*self
+        }
+    }
+
     /// Abandons the request. Returns its number if it is on its way.
     #[inline]
     pub(super) fn leave(&mut self) -> Option<u32> {
