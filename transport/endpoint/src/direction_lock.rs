@@ -181,7 +181,12 @@ impl<D: Direction> DirectionLock<D> {
         let since = held.common().waited_since.take();
         let half = since.and_then(|_| held.take_half());
         if let (Some(since), Some(half)) = (since, half) {
-            held.put_back(half, Ok(()), since.elapsed());
+            let now = Instant::now();
+            held.put_back(half, Ok(()), now.saturating_duration_since(since));
+            // The tasks go on waiting, even if the device stays armed and no timer is set anew.
+            if held.has_half() && held.patience().is_some() {
+                held.common().waited_since.get_or_insert(now);
+            }
         }
         held.drive();
     }

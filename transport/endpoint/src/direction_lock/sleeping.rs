@@ -95,13 +95,11 @@ impl<D: Direction> DirectionLock<D> {
         sleep: impl FnOnce(&mut D::Half, Deadline) -> (Result<(), Fault>, Broke),
     ) -> TurnGuard<'t, D> {
         let patience = held.patience();
-        // The sleeping thread measures the time itself.
-        held.common().waited_since = None;
         let Some(mut half) = held.take_half() else {
             return held;
         };
+        let before = self.take_waited_since(&mut held);
         self.tell(held);
-        let before = Instant::now();
         let until = patience.map_or(until, |left| until.or_sooner(Deadline::after(left)));
         let (slept, broke) = sleep(&mut half, until);
         let elapsed = before.elapsed();
@@ -111,6 +109,14 @@ impl<D: Direction> DirectionLock<D> {
         self.alarm.disarm();
         held.put_back(half, slept, elapsed);
         held
+    }
+
+    /// Returns the time from which a thread that is about to sleep measures: that at which tasks
+    /// began to wait, if they still do, or else now.
+    fn take_waited_since(&self, held: &mut D) -> Instant {
+        let since = held.common().waited_since.take();
+        let since = since.filter(|_| self.alarm.is_waited_for());
+        since.unwrap_or_else(Instant::now)
     }
 
     /// Sleeps until a half of the other direction may make progress. Drives the operations that are
@@ -146,9 +152,8 @@ impl<D: Direction> DirectionLock<D> {
             let broke = self.leave(held);
             return (E::sleep(half, until), broke);
         };
-        held.common().waited_since = None;
+        let before = self.take_waited_since(&mut held);
         self.tell(held);
-        let before = Instant::now();
         let mut slept = Ok(());
         if E::arm_bare(half) != Armed::Ready && D::arm_bare(&mut ours) != Armed::Ready {
             let until = patience.map_or(until, |left| until.or_sooner(Deadline::after(left)));
