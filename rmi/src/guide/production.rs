@@ -54,13 +54,14 @@
 //! | bytes of unprocessed calls | `messages.window_bytes` | the limit of `transport.pool`, 1 GiB |
 //! | size of a message | `transport.max_message` | `transport.max_begun_bytes` for incomplete messages |
 //! | suspended async methods | `max_waiting` | `max_waiting_in_all`, plus one for each connection |
-//! | bytes of unread answers | `max_backlog` | |
+//! | bytes of unread answers | `max_backlog` | `messages.max_backlog_in_all` |
 //! | streams | `max_streams`, `stream_items`, `stream_bytes`; streams as results: three quarters of `messages.window_messages` | |
 //! | time: for the handshake, for one message, for room in the pool, until the first call | `handshake_timeout` of `transport` and `messages`, `transport.message_timeout`, `messages.buffer_timeout`, `first_call_timeout` | |
 //!
 //! If a client exceeds a flow-control window, it violates the protocol and its connection is
 //! closed. If a client does not read its answers, its calls are deferred until it does, within its
-//! window. If a client exceeds any other limit, its call is refused as
+//! window. If the unread answers of all clients take too much memory, the connection of the client
+//! that reads them most slowly is ended. If a client exceeds any other limit, its call is refused as
 //! [busy](crate::CallError::Busy), and the connection stays open. If the server is out of file
 //! descriptors, it accepts connections more slowly.
 //!

@@ -71,7 +71,8 @@ pub struct ServerOptions {
     /// answer per thread. If the limit is reached, further calls of the client are deferred, in
     /// order of arrival, until it has read some answers. The flow-control window limits the number
     /// of these calls. The same number of bytes of large results may additionally wait to be
-    /// fetched. Protects against peers that call without reading the answers.
+    /// fetched. [`Settings::max_backlog_in_all`] is the limit for all clients together. Protects
+    /// against peers that call without reading the answers.
     pub max_backlog: u64,
     /// Maximum number of open argument streams per connection (default 256). Further calls with
     /// argument streams are refused until some have ended. Protects against peers that open more

@@ -52,7 +52,8 @@ impl Session {
         let clock = &self.terms.clock;
         let until = inherited_deadline(clock, clock.now());
         let until = until.and_then(|until| until.checked_add(SLACK));
-        let number = results.keep(segments, self.terms.max_backlog, until)?;
+        let charge = |bytes| replier.charge_kept(bytes);
+        let number = results.keep(segments, self.terms.max_backlog, until, charge)?;
         if let Some(until) = until {
             let connection = Connection::of(replier.peer());
             self.references.tending.keeps(&connection, until, clock);

@@ -30,6 +30,7 @@ use super::request::DeferredRequest;
 use super::settings::Settings;
 use super::tap::{Tap, tapped};
 use jstream_base::Header;
+use jstream_base::byte_limit::ByteHolder;
 use jstream_base::events::emit;
 use jstream_base::{RecvError, SendError};
 use jstream_endpoint::Endpoint;
@@ -67,6 +68,8 @@ pub(super) struct Link {
     /// Number of bytes that the peer has not taken, when last checked; changes under the ledger's
     /// lock.
     backlog: AtomicU64,
+    /// Share of the connection in the bytes that all peers have not taken.
+    backlog_bytes: Arc<ByteHolder>,
     /// Senders that wait for credit.
     queue: Queue,
     /// Requests deferred until the peer drains its receive side. `has_unread` is true if there are

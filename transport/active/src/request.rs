@@ -20,7 +20,7 @@ use super::error::Reason;
 use super::frame::{Credit, Frame};
 use super::ledger::{Cancel, Number};
 use super::link::Link;
-use jstream_base::SendError;
+use jstream_base::byte_limit::ByteCharge;
 use jstream_endpoint::object::read;
 use jstream_endpoint::{Message, RecvObjectError};
 
@@ -179,8 +179,9 @@ impl Request {
     }
 
     /// Returns true if the request should be [deferred](Self::put_off): its sender has more than
-    /// `most` bytes of messages to take, or has requests that are deferred for that reason. Returns
-    /// false if the request was deferred before.
+    /// `most` bytes of messages to take, or any while all peers together have more than half of
+    /// [`Settings::max_backlog_in_all`](super::Settings::max_backlog_in_all), or it has requests
+    /// that are deferred for that reason. Returns false if the request was deferred before.
     #[must_use]
     #[inline]
     pub fn is_unread(&self, most: u64) -> bool {
@@ -188,7 +189,7 @@ impl Request {
     }
 
     /// Defers the request until its sender has taken all but `most` bytes of the messages sent to
-    /// it; then its handler runs. Deferred requests run in the order of arrival. A deferred request
+    /// it, or all of them if all peers together have too many; then its handler runs. Deferred requests run in the order of arrival. A deferred request
     /// keeps its place in the peer's window, which therefore limits what the peer can make this
     /// side hold.
     pub fn put_off(mut self, most: u64) {
@@ -423,6 +424,15 @@ impl Replier {
         }
     }
 
+    /// Charges the bytes of a result that is kept for the peer to fetch, as long as the guard lives.
+    /// Returns `None` if there is no room within
+    /// [`Settings::max_backlog_in_all`](super::Settings::max_backlog_in_all).
+    #[doc(hidden)]
+    #[must_use]
+    pub fn charge_kept(&self, bytes: u64) -> Option<ByteCharge> {
+        self.link.settings.charge_kept(bytes)
+    }
+
     /// Answers with a buffer, which moves to the peer if the device can do that.
     pub fn reply_buffer(mut self, word: u64, payload: MessageBuffer) {
         if !mem::take(&mut self.is_open) {
@@ -484,11 +494,10 @@ impl Replier {
 
     /// Sends the reason alone for an answer that the peer does not accept.
     #[cold]
-    fn unsent(&self, error: &SendError, credit: Credit) {
-        let why = error.to_string();
+    fn unsent(&self, why: &str, credit: Credit) {
         let back = (self.number, self.handler, self.word);
         self.link
-            .give_back(back, credit, Reason::Unsendable, &[], &why);
+            .give_back(back, credit, Reason::Unsendable, &[], why);
     }
 
     /// Returns a request that was dropped without an answer.

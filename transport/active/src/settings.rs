@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::tap::Tap;
+use jstream_base::byte_limit::{ByteCharge, ByteTotal};
 
 /// Limits that a side sets for its peer, and its timeouts. Each limit names the threat that it
 /// counters.
@@ -43,8 +44,17 @@ pub struct Settings {
     /// Maximum time that a send waits for credit (default 30 s). Counters a peer that completes no
     /// messages.
     pub credit_timeout: Duration,
+    /// Maximum number of bytes of answers that wait until their peers take them, over all
+    /// connections that are made with these settings and their clones (default 256 MiB). A single
+    /// answer may exceed it. From half of it on, requests of a peer that has answers to take are
+    /// deferred, as far as their handlers [ask](super::Request::is_unread). If it is reached, the
+    /// connection whose peer takes its answers most slowly is ended, and an answer to that peer
+    /// fails. Counters peers that ask for large answers and do not read them.
+    pub max_backlog_in_all: u64,
     /// Observer of all messages (default: none). It is dropped with the connection.
     pub tap: Option<Arc<dyn Tap>>,
+    /// Bytes of waiting answers, for [`max_backlog_in_all`](Self::max_backlog_in_all).
+    pub(super) backlog_in_all: Arc<ByteTotal>,
 }
 
 impl Default for Settings {
@@ -60,12 +70,27 @@ impl Default for Settings {
             room_timeout: Duration::from_millis(200),
             buffer_timeout: Duration::from_secs(10),
             credit_timeout: Duration::from_secs(30),
+            max_backlog_in_all: 256 << 20,
             tap: None,
+            backlog_in_all: Arc::default(),
         }
     }
 }
 
 impl Settings {
+    /// Returns true if requests of peers that have answers to take are deferred.
+    #[inline]
+    pub(super) fn has_large_backlog(&self) -> bool {
+        self.backlog_in_all.bytes() > self.max_backlog_in_all / 2
+    }
+
+    /// Charges a result that is kept for its caller to fetch. Returns `None` if more than half of
+    /// [`max_backlog_in_all`](Self::max_backlog_in_all) would be used.
+    pub(super) fn charge_kept(&self, bytes: u64) -> Option<ByteCharge> {
+        let half = self.max_backlog_in_all / 2;
+        self.backlog_in_all.try_charge(bytes, half)
+    }
+
     /// Returns the message window, at least 1: a window of 0 would allow no messages.
     pub(super) fn window_messages(&self) -> u32 {
         u32::from(self.window_messages.max(1))

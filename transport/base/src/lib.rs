@@ -4,7 +4,7 @@
 //! Its own interface may change in any release.
 
 mod address;
-pub mod begun;
+pub mod byte_limit;
 mod error;
 pub mod events;
 pub mod frame;

@@ -1,13 +1,13 @@
 //! Options of an endpoint, with the limits for its peer.
 
 use std::num::NonZero;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::thread::available_parallelism;
 use std::time::Duration;
 
 use jstream::buffer::Pool;
 
-use crate::begun::{BegunBytes, BegunShare};
+use crate::byte_limit::ByteTotal;
 
 /// Options of an endpoint: the pool into which it receives, timeouts, and limits for the peer.
 ///
@@ -25,9 +25,13 @@ pub struct Options {
     pub max_message: u64,
     /// Maximum payload bytes of incomplete messages, over all connections that are made with these
     /// options and their clones (default 1 GiB, and never more than half of what the pool maps). A
-    /// single message may exceed the limit, and messages of up to 64 KiB are not counted. A message
-    /// beyond the limit waits, as it does if the pool is full. Protects against peers that begin
-    /// many large messages and leave no buffers for the messages of other peers.
+    /// long message counts as soon as so much of it has arrived that a buffer for all of it is
+    /// needed: over sockets 1 MiB, or 1/512 of what the pool may map if that is more. A single
+    /// message may exceed the limit, and messages of up to 64 KiB are not counted. A message beyond
+    /// the limit waits, as it does if the pool is full. Meanwhile the connection whose message
+    /// arrives slowest is ended, if the message has had a second and is too slow for
+    /// [`message_timeout`](Self::message_timeout). Protects against peers that begin many large
+    /// messages and leave no buffers for the messages of other peers.
     pub max_begun_bytes: u64,
     /// Timeout for the peer's handshake (default 5 s). Protects against connections that are opened
     /// and then stay silent.
@@ -102,7 +106,7 @@ pub struct Options {
     #[cfg(feature = "tls")]
     pub tls: Option<crate::tls::Tls>,
     /// Bytes of incomplete messages, for [`max_begun_bytes`](Self::max_begun_bytes).
-    begun_bytes: BegunBytes,
+    begun_bytes: Arc<ByteTotal>,
     /// True if peers are trusted. Only the unsafe [`trust_peer`](Self::trust_peer) sets this.
     trusts_peer: bool,
 }
@@ -115,7 +119,7 @@ impl Options {
             pool,
             max_message: 64 << 20,
             max_begun_bytes: 1 << 30,
-            begun_bytes: BegunBytes::default(),
+            begun_bytes: Arc::default(),
             handshake_timeout: Duration::from_secs(5),
             message_timeout: Duration::from_secs(30),
             connect_timeout: Duration::from_secs(5),
@@ -212,12 +216,11 @@ impl Options {
         self.trusts_peer
     }
 
-    /// Returns the share of one connection in the bytes of begun messages, of which `limit` may be
-    /// begun over all connections.
+    /// Returns the bytes of incomplete messages over all connections.
     #[doc(hidden)]
     #[must_use]
-    pub fn begun_share(&self, limit: u64) -> BegunShare {
-        BegunShare::new(self.begun_bytes.clone(), limit)
+    pub fn begun_bytes(&self) -> &Arc<ByteTotal> {
+        &self.begun_bytes
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use jstream::buffer::{Pool, PoolError};
@@ -10,6 +10,7 @@ use jstream::buffer::{Pool, PoolError};
 use jstream_base::Address;
 use jstream_base::Header;
 use jstream_base::Options;
+use jstream_base::byte_limit::Evict;
 use jstream_base::events::emit;
 use jstream_base::process::Origin;
 use jstream_base::{HeaderError, RecvError, SendError};
@@ -45,6 +46,8 @@ pub struct ConnectionInfo {
     broken: AtomicBool,
     /// True if the reason was a protocol violation of the peer.
     peer_erred: AtomicBool,
+    /// The reason, if the connection was ended to make room for others.
+    evicted: OnceLock<&'static str>,
 }
 
 /// Reason why a direction has ended.
@@ -144,6 +147,7 @@ impl ConnectionInfo {
             kept_bytes: options.queue_bytes,
             broken: AtomicBool::new(false),
             peer_erred: AtomicBool::new(false),
+            evicted: OnceLock::new(),
         }
     }
 
@@ -155,6 +159,12 @@ impl ConnectionInfo {
         } else {
             self.close();
         }
+    }
+
+    /// Records that the connection is ended to make room for others, before it is closed.
+    pub(crate) fn record_eviction(&self, why: &'static str) {
+        let _ = self.evicted.set(why);
+        self.broken.store(true, Ordering::Release);
     }
 
     /// Closes both directions of the device.
@@ -262,7 +272,10 @@ impl ConnectionInfo {
             EndReason::ClosedLocally if self.was_broken() => RecvError::Lost {
                 received: 0,
                 peer,
-                source: io::ErrorKind::ConnectionAborted.into(),
+                source: match self.evicted.get() {
+                    Some(why) => io::Error::new(io::ErrorKind::ConnectionAborted, *why),
+                    None => io::ErrorKind::ConnectionAborted.into(),
+                },
             },
             EndReason::ClosedLocally => RecvError::ClosedLocally { peer },
             EndReason::Ended => RecvError::Closed { peer },
@@ -287,6 +300,15 @@ impl ConnectionInfo {
                 peer,
             },
         }
+    }
+}
+
+/// Ends the connection without a lock of its directions, which the threads that use them find out
+/// from the device.
+impl Evict for ConnectionInfo {
+    fn evict(&self, why: &'static str) {
+        self.record_eviction(why);
+        self.close();
     }
 }
 

@@ -18,6 +18,7 @@
 //!    makes it native where it lies.
 
 mod arrived;
+mod begun_bytes;
 mod delivery;
 mod direction;
 mod posted;
@@ -30,13 +31,15 @@ use std::sync::{Arc, Weak};
 use std::task::Waker;
 use std::time::Duration;
 
-use jstream::buffer::{BufferWriter, EmptyBuffer, MessageBuffer, PoolError};
+use jstream::buffer::{BufferWriter, EmptyBuffer, MessageBuffer};
 
 pub(super) use self::arrived::Destination;
 pub use self::arrived::{Arrived, Inbound, Missed, Receipt};
 pub use self::receive_sink::{BypassedMessages, Choice, ReceiveSink, Replies};
 
 use self::arrived::too_small;
+pub(crate) use self::begun_bytes::BegunBytes;
+use self::begun_bytes::is_full;
 use super::alarm::Alarm;
 use super::connection_info::{ConnectionInfo, EndReason, Trouble};
 use super::counters::Tally;
@@ -46,7 +49,6 @@ use super::remote::RemoteState;
 use super::shared::Shared;
 use jstream_base::Header;
 use jstream_base::RecvError;
-use jstream_base::begun::BegunShare;
 use jstream_device::connection::{Armed, Fault, Incoming, Payload, Whole};
 
 /// Messages of up to this many bytes are received into a scratch buffer of the endpoint if the
@@ -100,8 +102,8 @@ pub(crate) struct Receiving {
     is_starved: bool,
     /// True if the connection was closed in this program. A half that is put back is then dropped.
     is_closed: bool,
-    /// Share of this connection in the bytes of all begun messages.
-    begun_share: BegunShare,
+    /// Share of this connection in the bytes of all incomplete messages.
+    begun_bytes: BegunBytes,
     /// Messages that the receive sink sends.
     replies: Replies,
 }
@@ -112,7 +114,7 @@ impl Receiving {
         info: Arc<ConnectionInfo>,
         tally: Arc<Tally>,
         alarm: Arc<Alarm>,
-        begun_share: BegunShare,
+        begun_bytes: BegunBytes,
         shared: Weak<Shared>,
     ) -> Self {
         Self {
@@ -140,7 +142,7 @@ impl Receiving {
             began_before_sink: false,
             is_starved: false,
             is_closed: false,
-            begun_share,
+            begun_bytes,
             replies: Replies::default(),
         }
     }
@@ -268,9 +270,6 @@ impl Receiving {
             return Some(Err(error));
         }
         if !self.begun {
-            if let Err((held, limit)) = self.begun_share.begin(header.length) {
-                return Some(Err(self.no_begun_bytes(header.length, held, limit)));
-            }
             self.begun = true;
             match &mut place {
                 Destination::Pool => {}
@@ -286,10 +285,21 @@ impl Receiving {
                 }
             }
         }
-        match half.payload(&mut self.into) {
-            Ok(Some(payload)) => Some(Ok(self.complete_message(header, payload, &place))),
-            Ok(None) => None,
-            Err(fault) => self.handle_fault(fault).map(Err),
+        loop {
+            let half = self.half.as_mut()?;
+            let bytes = &mut self.begun_bytes;
+            if let Err(full) = bytes.reserve(&**half, self.into.as_ref(), header.length) {
+                return self.handle_fault(full).map(Err);
+            }
+            return match half.payload(&mut self.into) {
+                Ok(Some(payload)) => Some(Ok(self.complete_message(header, payload, &place))),
+                Ok(None) if is_full(self.into.as_ref(), header.length) => continue,
+                Ok(None) => {
+                    self.begun_bytes.record(half.begun());
+                    None
+                }
+                Err(fault) => self.handle_fault(fault).map(Err),
+            };
         }
     }
 
@@ -316,7 +326,7 @@ impl Receiving {
     #[inline]
     pub(super) fn end_message(&mut self, header: &Header) -> u64 {
         self.begun = false;
-        self.begun_share.end();
+        self.begun_bytes.end();
         self.left = self.info.message_timeout;
         self.common.waited_since = None;
         // Data was received since the device was armed, so it may not signal the next message.
@@ -390,20 +400,6 @@ impl Receiving {
         self.take_kept().map(Ok)
     }
 
-    #[cold]
-    fn no_begun_bytes(&self, length: u64, held: u64, limit: u64) -> RecvError {
-        let bytes = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
-        RecvError::NoBuffer {
-            length,
-            peer: self.info.peer.clone(),
-            source: PoolError::Exhausted {
-                wanted: bytes(length),
-                mapped: bytes(held),
-                max_mapped: bytes(limit),
-            },
-        }
-    }
-
     /// Converts a fault to the error for the receiver. A permanent fault ends the direction.
     #[cold]
     pub(super) fn handle_fault(&mut self, fault: Fault) -> Option<RecvError> {
@@ -435,7 +431,7 @@ impl Receiving {
         self.half = None;
         self.into = None;
         self.begun = false;
-        self.begun_share.end();
+        self.begun_bytes.end();
         if matches!(end, EndReason::ClosedLocally | EndReason::Forked) {
             self.kept.clear();
             self.remote.kept_bytes = 0;

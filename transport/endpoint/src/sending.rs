@@ -12,7 +12,7 @@ pub use self::outcome::SendOutcome;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::Waker;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::alarm::Alarm;
 use super::connection_info::{ConnectionInfo, EndReason};
@@ -23,6 +23,7 @@ use super::ops::{Notify, OpId, Ops, Sink};
 use super::remote::MOST_REQUESTS;
 use jstream_base::Header;
 use jstream_base::SendError;
+use jstream_base::byte_limit::{ByteCharge, ByteHolder};
 use jstream_device::connection::{Outbound, Outgoing};
 use jstream_sync::callbacks;
 
@@ -42,6 +43,8 @@ struct SendOp {
     since: Duration,
     /// Position in the queue, counted over all messages that were ever queued; 0 if not queued.
     place: u64,
+    /// Charge for the payload, if the layer above limits the bytes that wait for their peers.
+    charge: Option<ByteCharge>,
 }
 
 /// State of the direction.
@@ -194,8 +197,36 @@ impl SendDirection {
             cost: Credit::FREE,
             since: self.clock,
             place: 0,
+            charge: None,
         });
         self.enqueue(id);
+    }
+
+    /// Appends a message without an owner, which the peer waits for. The charge for it is released
+    /// when it has been sent or has failed.
+    pub(super) fn post_charged(
+        &mut self,
+        message: Outbound<'static>,
+        refused: Option<SendError>,
+        charge: Option<ByteCharge>,
+    ) {
+        if refused.is_some() || self.end.is_some() {
+            self.post(message, refused, Notify::Request);
+            return;
+        }
+        let was_idle = self.posted.is_empty();
+        self.enqueue_message(message, Notify::Request);
+        if let Some(op) = self.posted.back().and_then(|id| self.ops.get_mut(*id)) {
+            op.charge = charge;
+        }
+        self.drive();
+        if was_idle {
+            // The first bytes go to a buffer of the system, whatever the peer does.
+            let first = self.posted.front().and_then(|id| self.ops.get(*id));
+            if let Some(holder) = first.and_then(SendOp::holder) {
+                holder.restart();
+            }
+        }
     }
 
     /// Appends an answer to a request of the peer. Returns false if too many answers wait, which
@@ -399,7 +430,11 @@ impl SendDirection {
             if !failed {
                 self.went = self.clock;
             }
-            self.common.waited_since = None;
+            // The tasks that wait go on waiting for the next operation, if there is one.
+            let waited = &mut self.common.waited_since;
+            *waited = waited
+                .filter(|_| !self.posted.is_empty())
+                .map(|_| Instant::now());
             self.complete(id, result);
             if failed {
                 self.enqueue_waiting();
@@ -439,6 +474,12 @@ impl SendDirection {
         self.common.watch = None;
         self.half = None;
         self.fail(EndReason::Stalled { received: 0 }, false);
+    }
+}
+
+impl SendOp {
+    fn holder(&self) -> Option<&ByteHolder> {
+        self.charge.as_ref()?.holder()
     }
 }
 

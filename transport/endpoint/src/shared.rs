@@ -38,11 +38,12 @@ use super::connection_info::ConnectionInfo;
 use super::counters::{self, Tally};
 use super::direction_lock::{Broke, Direction, DirectionLock};
 use super::ops::Sink;
-use super::receiving::Receiving;
+use super::receiving::{BegunBytes, Receiving};
 use super::sending::SendDirection;
 use jstream_base::Address;
 use jstream_base::Options;
 use jstream_base::SendError;
+use jstream_base::byte_limit::Evict;
 use jstream_base::events::emit;
 use jstream_device::connection::Connection;
 use jstream_sync::watcher::Watcher;
@@ -95,14 +96,13 @@ impl Shared {
             tally.clone(),
             sending_alarm.clone(),
         );
-        let half_of_pool = options.pool.options().max_mapped.wrapping_shr(1);
         let shared = Arc::new_cyclic(|shared| {
             let receiving = Receiving::new(
                 connection.incoming,
                 info.clone(),
                 tally.clone(),
                 Arc::clone(&receiving_alarm),
-                options.begun_share(options.max_begun_bytes.min(half_of_pool as u64)),
+                BegunBytes::new(&info, options),
                 shared.clone(),
             );
             Self {
@@ -387,6 +387,18 @@ impl Shared {
 impl Close for Shared {
     fn close(&self) {
         Self::close(self);
+    }
+}
+
+/// Ends the connection, and drops the posted messages at once.
+impl Evict for Shared {
+    fn evict(&self, why: &'static str) {
+        self.info.record_eviction(why);
+        Self::close(self);
+        let info = self.info.clone();
+        emit(Level::WARN, move || {
+            tracing::warn!(peer = %info.peer, scheme = info.scheme, why, "ended");
+        });
     }
 }
 

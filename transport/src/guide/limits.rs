@@ -34,6 +34,11 @@
 //! connection has closed and little of the pool is in use, the [memory is
 //! returned](jstream::buffer::Pool::trim_if_idle) to the system.
 //!
+//! A message that arrives in part reserves at most 1/512 of the pool, until that much of it is
+//! there. If messages that arrive slowly take all of
+//! [`max_begun_bytes`](crate::Options::max_begun_bytes), the connection of the slowest is ended as
+//! soon as another message needs the room.
+//!
 //! ```
 //! use jstream::Pool;
 //! use jstream::buffer::PoolOptions;

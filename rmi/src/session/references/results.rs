@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use jstream::{EmptyBuffer, MessageBuffer};
+use jstream_base::byte_limit::ByteCharge;
 use rustc_hash::FxHashMap;
 
 use crate::frame::length;
@@ -23,7 +24,7 @@ pub(crate) struct Results {
 
 #[derive(Debug, Default)]
 struct KeptResult {
-    results: FxHashMap<u32, (MessageBuffer, Option<Instant>)>,
+    results: FxHashMap<u32, (MessageBuffer, Option<Instant>, ByteCharge)>,
     /// Total size of the results in bytes, including those that are being copied.
     bytes: u64,
     next: u32,
@@ -37,7 +38,7 @@ impl KeptResult {
         let is_over = |until: Option<Instant>| until.is_some_and(|until| until <= now);
         let all = self.results.iter();
         let over: Vec<u32> = all
-            .filter(|(_, (_, until))| is_over(*until))
+            .filter(|(_, (_, until, _))| is_over(*until))
             .map(|(number, _)| *number)
             .collect();
         over.into_iter()
@@ -46,7 +47,7 @@ impl KeptResult {
     }
 
     fn take(&mut self, number: u32) -> Option<MessageBuffer> {
-        let (result, _) = self.results.remove(&number)?;
+        let (result, ..) = self.results.remove(&number)?;
         self.bytes = self.bytes.saturating_sub(result.len() as u64);
         Some(result)
     }
@@ -58,14 +59,16 @@ impl Results {
     }
 
     /// Keeps a result until `until` and returns its number. Returns `None` if more than `most`
-    /// bytes would be kept.
+    /// bytes would be kept, or if `charge` has no room for the result over all connections.
     pub(crate) fn keep(
         &self,
         segments: &[IoSlice<'_>],
         most: u64,
         until: Option<Instant>,
+        charge: impl FnOnce(u64) -> Option<ByteCharge>,
     ) -> Option<u32> {
         let length = length(segments);
+        let charge = charge(length as u64)?;
         let mut kept = lock(&self.kept);
         let bytes = kept.bytes.saturating_add(length as u64);
         if kept.has_ended || bytes > most {
@@ -86,7 +89,7 @@ impl Results {
         if kept.has_ended {
             return None;
         }
-        kept.results.insert(number, (result, until));
+        kept.results.insert(number, (result, until, charge));
         Some(number)
     }
 
@@ -104,7 +107,11 @@ impl Results {
     pub(crate) fn purge(&self, now: Instant) -> Option<Instant> {
         let mut kept = lock(&self.kept);
         let over = kept.expire(now);
-        let next = kept.results.values().filter_map(|(_, until)| *until).min();
+        let next = kept
+            .results
+            .values()
+            .filter_map(|(_, until, _)| *until)
+            .min();
         drop(kept);
         drop(over);
         next
@@ -124,7 +131,10 @@ impl Results {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "test code")]
 mod tests {
+    use std::sync::Arc;
     use std::time::Duration;
+
+    use jstream_base::byte_limit::ByteTotal;
 
     use super::*;
 
@@ -133,12 +143,16 @@ mod tests {
         let (results, now) = (Results::default(), Instant::now());
         let later = now.checked_add(Duration::from_secs(1));
         let bytes = [IoSlice::new(&[1; 40]), IoSlice::new(&[2; 20])];
-        let first = results.keep(&bytes, 150, None).unwrap();
-        let second = results.keep(&bytes, 150, later).unwrap();
-        assert_eq!(results.keep(&bytes, 150, None), None);
+        let total = Arc::new(ByteTotal::default());
+        let charge = |bytes| total.try_charge(bytes, 1000);
+        let keep = |until| results.keep(&bytes, 150, until, charge);
+        assert_eq!(results.keep(&bytes, 150, None, |_| None), None);
+        let first = keep(None).unwrap();
+        let second = keep(later).unwrap();
+        assert_eq!(keep(None), None);
         assert_eq!(results.take(first).unwrap().as_bytes().len(), 60);
         assert!(results.take(first).is_none());
-        let third = results.keep(&bytes, 150, None).unwrap();
+        let third = keep(None).unwrap();
         assert_eq!(results.purge(now), later);
         assert_eq!(results.count(), 2);
         // The time of the second result is over.
@@ -148,7 +162,8 @@ mod tests {
         // The connection has ended.
         results.end();
         assert_eq!((results.count(), lock(&results.kept).bytes), (0, 0));
+        assert_eq!(total.bytes(), 0);
         assert!(results.take(third).is_none());
-        assert_eq!(results.keep(&bytes, 150, None), None);
+        assert_eq!(keep(None), None);
     }
 }

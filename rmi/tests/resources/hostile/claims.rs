@@ -141,3 +141,41 @@ fn case_27_who_claims_leaves_room_for_others() {
         scene.assert_recovers();
     });
 }
+
+/// Peers that begin messages of the maximum length, in such numbers that they fill the pool if
+/// what they claim counts. Some send next to nothing, others so much that a whole buffer is
+/// reserved. They never time out.
+#[test]
+fn case_40_claims_that_are_never_filled() {
+    const LONGEST: u64 = 16 << 20;
+    alone(|| {
+        let scene = Scene::new("tcp", |options| {
+            let mut pool = PoolOptions::default();
+            pool.max_mapped = 256 << 20;
+            options.transport.pool = Pool::new(pool);
+            options.transport.max_message = LONGEST;
+            options.transport.message_timeout = Duration::from_secs(1000);
+            options.messages.buffer_timeout = Duration::from_secs(1000);
+            options.first_call_timeout = Duration::from_secs(1000);
+        });
+        let client = Client::connect(scene.serving.address()).wait().unwrap();
+        let target = client.lookup::<dyn Target>("target").wait().unwrap();
+        for sent in [100, (1 << 20) + 100] {
+            for _ in 0..2 {
+                let attackers: Vec<_> = (0..16).map(|_| joined(&scene)).collect();
+                for mut attacker in &attackers {
+                    let request = frame(REQUEST, [1, OBJECT, 0], LONGEST);
+                    let bytes = [&request[..], &vec![7; sent]].concat();
+                    attacker.write_all(&bytes).unwrap();
+                }
+                // As many as there is room for have reserved a whole buffer.
+                until(|| sent == 100 || scene.growth() >= 8 * (16 << 20));
+                let sum = target.sum(&vec![1; 3 << 20]).wait();
+                assert_eq!(*sum.unwrap().get(), 3 << 20);
+                scene.assert_serves();
+            }
+        }
+        drop((target, client));
+        scene.assert_recovers();
+    });
+}

@@ -12,19 +12,23 @@
 //! | 19: descriptors | `resources/descriptors.rs` |
 //! | 21: panics | `calls/panics.rs` |
 //! | 22: calls that call back | `calls/both_ways.rs` |
-//! | 27: messages that never end | `claims.rs` |
+//! | 27, 40: messages that never end | `claims.rs` |
+//! | 39: answers that nobody reads | `answers.rs` |
 
+mod answers;
 mod calls;
 mod claims;
 mod frames;
 mod references;
 mod values;
 
+use std::future::poll_fn;
 use std::io::IoSlice;
 use std::num::NonZero;
 use std::panic;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Once};
+use std::sync::{Arc, Mutex, Once};
+use std::task::{Context, Poll, Waker};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -48,6 +52,7 @@ pub(crate) const KEEP: u64 = 4;
 pub(crate) const VALUES: u64 = 5;
 pub(crate) const CHAIN: u64 = 6;
 pub(crate) const FAIL: u64 = 7;
+pub(crate) const GIVE_LATE: u64 = 9;
 
 #[transportable]
 pub(crate) trait Shape {
@@ -103,6 +108,7 @@ pub(crate) trait Target {
     fn chain(&self, chain: &Chain<'_>) -> u64;
     fn fail(&self, text: &str);
     fn take(&self, all: Vec<Remote<dyn Target>>) -> u64;
+    async fn give_late(&self, length: u64) -> Vec<u8>;
 }
 
 pub(crate) struct Plain;
@@ -154,6 +160,34 @@ impl Target for Plain {
 
     fn take(&self, all: Vec<Remote<dyn Target>>) -> u64 {
         all.len() as u64
+    }
+
+    async fn give_late(&self, length: u64) -> Vec<u8> {
+        poll_fn(|context| GATE.poll(context)).await;
+        self.give(length)
+    }
+}
+
+/// A gate behind which methods wait until it is opened.
+pub(crate) struct Gate(Mutex<(bool, Vec<Waker>)>);
+
+pub(crate) static GATE: Gate = Gate(Mutex::new((false, Vec::new())));
+
+impl Gate {
+    fn poll(&self, context: &mut Context<'_>) -> Poll<()> {
+        let (is_open, waiting) = &mut *self.0.lock().unwrap();
+        if *is_open {
+            return Poll::Ready(());
+        }
+        waiting.push(context.waker().clone());
+        Poll::Pending
+    }
+
+    pub(crate) fn open(&self) {
+        let (is_open, waiting) = &mut *self.0.lock().unwrap();
+        *is_open = true;
+        let waiting = std::mem::take(waiting);
+        waiting.into_iter().for_each(Waker::wake);
     }
 }
 

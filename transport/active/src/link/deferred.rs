@@ -14,14 +14,21 @@ use crate::request::Request;
 use jstream_sync::lock;
 
 impl Link {
-    /// Returns true if a request should be deferred: the peer's backlog exceeds `most` bytes, or
-    /// earlier requests are deferred.
+    /// Returns true if a request should be deferred: the peer's backlog exceeds `most` bytes, it has
+    /// a backlog and the sum of all backlogs is large, or earlier requests are deferred.
     #[inline]
     pub(crate) fn is_unread(&self, most: u64) -> bool {
-        self.has_unread.load(Ordering::Relaxed) || self.backlog() > most
+        self.has_unread.load(Ordering::Relaxed) || self.exceeds(self.backlog(), most)
     }
 
-    /// Defers a request until the peer's backlog is at most `most` bytes.
+    /// Returns true if this backlog does not permit another request. A peer without a backlog may
+    /// always have one.
+    #[inline]
+    fn exceeds(&self, backlog: u64, most: u64) -> bool {
+        backlog > most || (backlog > 0 && self.settings.has_large_backlog())
+    }
+
+    /// Defers a request until the peer's backlog permits it.
     #[cold]
     pub(crate) fn put_off(self: &Arc<Self>, request: Request, most: u64) {
         let mut unread = lock(&self.unread);
@@ -47,7 +54,7 @@ impl Link {
             let backlog = self.backlog();
             let mut unread = lock(&self.unread);
             let next = unread.front().map(|(_, most)| *most)?;
-            if backlog <= next {
+            if !self.exceeds(backlog, next) {
                 let (parked, _) = unread.pop_front()?;
                 let is_more = !unread.is_empty();
                 self.has_unread.store(is_more, Ordering::Relaxed);

@@ -12,6 +12,7 @@ use crate::ledger::{Accounts, Ledger, Window};
 use crate::poll_loop::PollLoop;
 use crate::settings::Settings;
 use jstream_endpoint::Endpoint;
+use jstream_endpoint::shared::Shared;
 use jstream_sync::panics::catch_panic;
 
 impl Link {
@@ -25,6 +26,8 @@ impl Link {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let inward = Window::new(settings.window_messages(), settings.window_bytes.max(1));
         let group = PollLoop::new(endpoint.shared().info().spin);
+        let shared: Weak<Shared> = Arc::downgrade(endpoint.shared());
+        let backlog_bytes = settings.backlog_in_all.holder(shared);
         let link = Arc::new(Self {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             accounts: Accounts::new(Ledger::new(theirs.window, inward)),
@@ -43,6 +46,7 @@ impl Link {
             posted: AtomicBool::new(false),
             moves: AtomicUsize::new(0),
             backlog: AtomicU64::new(0),
+            backlog_bytes,
             queue: Queue::default(),
             unread: Mutex::default(),
             has_unread: AtomicBool::new(false),

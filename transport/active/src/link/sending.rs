@@ -17,6 +17,7 @@ use crate::ledger::{Haste, Held, Number, discard};
 use crate::turn;
 use jstream_base::Header;
 use jstream_base::SendError;
+use jstream_base::byte_limit::ByteCharge;
 use jstream_device::connection::Body;
 use jstream_endpoint::gate;
 use jstream_endpoint::shared::Patience;
@@ -85,6 +86,24 @@ impl Link {
         segments: &[IoSlice<'_>],
         haste: Haste,
     ) -> Result<(), SendError> {
+        match self.try_send(header, segments, haste) {
+            Err(SendError::WouldBlock | SendError::NoBuffer { .. }) => {
+                let filled = self.endpoint.shared().gather(segments);
+                self.post(header, filled, None);
+                Ok(())
+            }
+            sent => sent,
+        }
+    }
+
+    /// Sends a frame if the device has room for it.
+    #[inline]
+    fn try_send(
+        &self,
+        header: Header,
+        segments: &[IoSlice<'_>],
+        haste: Haste,
+    ) -> Result<(), SendError> {
         if let Some(tap) = &self.settings.tap {
             self.show(&**tap, true, &header, segments);
         }
@@ -92,28 +111,7 @@ impl Link {
             return Ok(());
         }
         let shared = self.endpoint.shared();
-        match shared.send_segments(header, segments, Patience::None, gate::Credit::FREE) {
-            Ok(()) => Ok(()),
-            Err(error) => self.send_later(error, header, segments),
-        }
-    }
-
-    /// Sends a frame in the background if the device has no room for it; fails for other errors.
-    #[cold]
-    fn send_later(
-        &self,
-        error: SendError,
-        header: Header,
-        segments: &[IoSlice<'_>],
-    ) -> Result<(), SendError> {
-        match error {
-            SendError::WouldBlock | SendError::NoBuffer { .. } => {
-                let filled = self.endpoint.shared().gather(segments);
-                self.post(header, filled);
-                Ok(())
-            }
-            error => Err(error),
-        }
+        shared.send_segments(header, segments, Patience::None, gate::Credit::FREE)
     }
 
     /// Holds a frame back to coalesce it with others.
@@ -209,7 +207,7 @@ impl Link {
         match (refused, message.body) {
             (Some(error), Body::Owned(filled)) => Err((error, filled)),
             (None, Body::Owned(filled)) => {
-                self.post(header, filled);
+                self.post(header, filled, None);
                 Ok(())
             }
             _ => unreachable!("a refused message keeps its payload"),
@@ -217,7 +215,7 @@ impl Link {
     }
 
     #[cold]
-    fn post(&self, header: Header, filled: MessageBuffer) {
+    fn post(&self, header: Header, filled: MessageBuffer, charge: Option<ByteCharge>) {
         let shared = self.endpoint.shared();
         // The peer can't use the credit in a frame before it has the frame.
         let credit = Frame::of(&header).map_or_else(Credit::default, |(_, credit)| credit);
@@ -225,7 +223,7 @@ impl Link {
         let (message, refused) = shared.outbound(header, Some(length), Body::Owned(filled));
         // If the frame can't be sent, the connection ends. Otherwise a peer that waits for it would
         // wait forever.
-        shared.post_with_position(message, refused, |place, gone| {
+        shared.post_with_position(message, refused, charge, |place, gone| {
             let mut ledger = self.ledger();
             ledger.withhold(credit, length, place);
             ledger.give(gone);
@@ -256,18 +254,64 @@ impl Link {
         self.endpoint.shared().has_unsent()
     }
 
-    /// Sends an answer. Fails only if the peer does not accept such a message.
+    /// Sends an answer. Fails only if the peer does not accept such a message, or does not take the
+    /// answers that it has. Then returns the reason.
     #[inline]
-    pub(crate) fn reply(&self, header: Header, segments: &[IoSlice<'_>]) -> Result<(), SendError> {
-        only_refused(self.send(header, segments, Haste::Answering))
+    pub(crate) fn reply(&self, header: Header, segments: &[IoSlice<'_>]) -> Result<(), String> {
+        let lengths = segments.iter().map(|segment| segment.len() as u64);
+        let length = lengths.fold(0, u64::saturating_add);
+        if !self.endpoint.shared().is_long(length) {
+            match self.try_send(header, segments, Haste::Answering) {
+                Err(SendError::WouldBlock | SendError::NoBuffer { .. }) => {}
+                sent => return only_refused(sent),
+            }
+        } else if let Some(tap) = &self.settings.tap {
+            self.show(&**tap, true, &header, segments);
+        }
+        self.reply_copied(header, segments, length)
     }
 
-    pub(crate) fn reply_buffer(
+    /// Sends a copy of an answer in the background, as far as the device has no room now.
+    #[cold]
+    fn reply_copied(
         &self,
         header: Header,
-        filled: MessageBuffer,
-    ) -> Result<(), SendError> {
-        only_refused(self.send_buffer(header, filled).map_err(|(error, _)| error))
+        segments: &[IoSlice<'_>],
+        length: u64,
+    ) -> Result<(), String> {
+        let shared = self.endpoint.shared();
+        let accepted = shared.check_length(length);
+        accepted.map_err(|error| error.to_string())?;
+        let charge = self.charge_answer(length)?;
+        self.post(header, shared.gather(segments), Some(charge));
+        Ok(())
+    }
+
+    pub(crate) fn reply_buffer(&self, header: Header, filled: MessageBuffer) -> Result<(), String> {
+        if let Some(tap) = &self.settings.tap {
+            self.show(&**tap, true, &header, &[IoSlice::new(filled.as_bytes())]);
+        }
+        let accepted = self.endpoint.shared().check_length(filled.len() as u64);
+        accepted.map_err(|error| error.to_string())?;
+        let charge = self.charge_answer(filled.len() as u64)?;
+        self.post(header, filled, Some(charge));
+        Ok(())
+    }
+
+    /// Charges the bytes of an answer until the peer has taken it.
+    fn charge_answer(&self, length: u64) -> Result<ByteCharge, String> {
+        let limit = self.settings.max_backlog_in_all;
+        let why = "its peer took its answers too slowly while others needed room \
+                   (Settings::max_backlog_in_all)";
+        self.backlog_bytes
+            .charge(length, limit, why)
+            .map_err(|all| {
+                format!(
+                    "an answer of {length} bytes was not sent: {all} bytes of answers wait for \
+                     their peers, of which this one is the slowest; the limit is {limit} \
+                     (Settings::max_backlog_in_all)"
+                )
+            })
     }
 
     /// Completes a message of the peer. Returns the credit for it.
@@ -318,8 +362,10 @@ impl Link {
             }
         };
         let segments = [IoSlice::new(payload), IoSlice::new(why.as_bytes())];
-        let sent = self.send(frame(why).with_credit(credit), &segments, Haste::Answering);
-        if let Err(SendError::TooLarge { .. }) = sent {
+        if self
+            .reply(frame(why).with_credit(credit), &segments)
+            .is_err()
+        {
             // A peer that accepts almost nothing may accept the reason alone.
             let _ = self.send(frame("").with_credit(credit), &[], Haste::Answering);
         }
@@ -328,9 +374,9 @@ impl Link {
 
 /// Keeps only the errors of messages that the peer does not accept. The polling thread detects the
 /// end of the connection.
-fn only_refused(sent: Result<(), SendError>) -> Result<(), SendError> {
+fn only_refused(sent: Result<(), SendError>) -> Result<(), String> {
     match sent {
-        Err(error @ SendError::TooLarge { .. }) => Err(error),
+        Err(error @ SendError::TooLarge { .. }) => Err(error.to_string()),
         _ => Ok(()),
     }
 }

@@ -336,6 +336,11 @@ fn copy(pool: &Pool, bytes: &[u8], payload: &mut MessageBuffer) -> Result<(), Po
 }
 
 impl Incoming for ReceiveHalf {
+    /// Messages arrive as a whole.
+    fn first_buffer(&self, _length: u64) -> u64 {
+        0
+    }
+
     #[inline]
     fn header(&mut self) -> Result<Option<Header>, Fault> {
         self.front(|letter| letter.header())

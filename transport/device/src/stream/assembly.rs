@@ -210,6 +210,22 @@ impl Assembly {
         true
     }
 
+    /// Replaces a full buffer, which has room for only a part of the payload, by one for all of it.
+    ///
+    /// The call may be repeated after [`Fault::NoBuffer`].
+    pub(crate) fn enlarge(&mut self, into: &mut Option<BufferWriter>) -> Result<(), Fault> {
+        let (Some((_, length)), Some(filling)) = (self.due, &mut *into) else {
+            return Ok(());
+        };
+        if filling.len() == filling.capacity() && filling.len() < length {
+            let mut whole = self.take(length, length)?;
+            let fits = whole.extend(filling.as_bytes());
+            debug_assert!(fits, "it is longer");
+            *filling = whole;
+        }
+        Ok(())
+    }
+
     /// Returns the payload of the message whose header was returned, if all of it has arrived.
     /// Until then, the received bytes are collected in `into`, which is set to a buffer of the pool
     /// if it is `None`.
@@ -224,24 +240,9 @@ impl Assembly {
         };
         let mut filling = match into.take() {
             Some(filling) => filling,
-            None => self.take(self.claim(length), length)?,
+            None => self.take(self.first_buffer(length), length)?,
         };
         self.unstage(&mut filling, length);
-        if filling.len() == filling.capacity() && filling.len() < length {
-            match self.take(length, length) {
-                Ok(mut whole) => {
-                    let fits = whole.extend(filling.as_bytes());
-                    debug_assert!(fits, "it is longer");
-                    filling = whole;
-                    self.unstage(&mut filling, length);
-                }
-                Err(fault) => {
-                    self.placed = filling.len();
-                    *into = Some(filling);
-                    return Err(fault);
-                }
-            }
-        }
         if filling.len() < length {
             self.placed = filling.len();
             *into = Some(filling);
@@ -253,7 +254,7 @@ impl Assembly {
     }
 
     /// Returns how many bytes are reserved for a message of that length before its payload arrives.
-    fn claim(&self, length: usize) -> usize {
+    pub(crate) fn first_buffer(&self, length: usize) -> usize {
         let all = self.pool.options().max_mapped;
         // In a small pool, the first buffer would take the memory that the full one needs.
         if length > all / CLAIMABLE {

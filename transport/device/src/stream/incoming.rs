@@ -93,8 +93,14 @@ impl<W: Wire> Incoming for StreamIncoming<W> {
         here.map_err(|fault| self.remember(fault))
     }
 
+    fn first_buffer(&self, length: u64) -> u64 {
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        self.assembly.first_buffer(length) as u64
+    }
+
     fn payload(&mut self, into: &mut Option<BufferWriter>) -> Result<Option<Payload>, Fault> {
         self.check()?;
+        self.assembly.enlarge(into)?;
         if let Some(payload) = self.assembly.payload(into)? {
             return Ok(Some(Payload::Bytes(payload)));
         }

@@ -33,6 +33,7 @@ impl SendDirection {
             },
             since: self.clock,
             place: 0,
+            charge: None,
         });
         match refused {
             Some(error) => self.complete(id, Err(error)),

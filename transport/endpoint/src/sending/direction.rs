@@ -23,7 +23,16 @@ impl Direction for SendDirection {
             let (Some(half), Some(op)) = (&mut self.half, self.ops.get_mut(*id)) else {
                 return;
             };
-            match half.push(&mut op.message) {
+            let before = op.message.taken;
+            let pushed = half.push(&mut op.message);
+            if let Some(holder) = op.holder() {
+                let taken = match pushed {
+                    Ok(Push::Done) => op.message.header.length,
+                    _ => op.message.taken,
+                };
+                holder.record_moved(taken.saturating_sub(before));
+            }
+            match pushed {
                 Ok(Push::Done) => self.complete_first(Ok(())),
                 Ok(Push::Begun) => {
                     self.begun = true;

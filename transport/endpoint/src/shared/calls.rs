@@ -37,8 +37,12 @@ impl Shared {
     }
 
     /// Checks that the peer accepts messages of this length.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::TooLarge`].
     #[inline]
-    pub(crate) fn check_length(&self, length: u64) -> Result<(), SendError> {
+    pub fn check_length(&self, length: u64) -> Result<(), SendError> {
         let max = self.info.limits.max_send;
         if length > max {
             return Err(self.too_large(length, max));
@@ -75,11 +79,7 @@ impl Shared {
         let length = length.unwrap_or(u64::MAX);
         self.check_length(length)?;
         let mut message = Outbound::new(header, length, Body::Borrowed(segments));
-        // The device may have to wait for the peer before it has taken a long message, and may keep
-        // a begun one for longer than the segments are borrowed.
-        let limits = &self.info.limits;
-        let is_long = !limits.moves && length >= limits.eager as u64;
-        if is_long && matches!(patience, Patience::None) {
+        if self.is_long(length) && matches!(patience, Patience::None) {
             if !self.has_turn() {
                 return Err(SendError::WouldBlock);
             }
@@ -97,6 +97,14 @@ impl Shared {
         patience: Patience,
     ) -> Result<(), SendError> {
         self.send_with_credit(message, patience, Credit::FREE)
+    }
+
+    /// Returns true if the device may have to wait for the peer before it has taken a message of this
+    /// length. It may then keep the begun message for longer than its segments are borrowed.
+    #[inline]
+    pub fn is_long(&self, length: u64) -> bool {
+        let limits = &self.info.limits;
+        !limits.moves && length >= limits.eager as u64
     }
 
     /// As [`send`](Self::send), for a message that needs credit of the peer. Returns
@@ -242,8 +250,8 @@ impl Shared {
         self.carry();
     }
 
-    /// Copies the payload of a message to one buffer. A connection has at most one such copy at a
-    /// time, so if the pool is full, the buffer is allocated on the heap.
+    /// Copies the payload of a message to one buffer. If the pool is full, the buffer is allocated on
+    /// the heap: the layers above limit the bytes of such copies.
     pub fn gather(&self, segments: &[IoSlice<'_>]) -> MessageBuffer {
         let length = segments.iter().map(|segment| segment.len());
         let length = length.fold(0, usize::saturating_add);

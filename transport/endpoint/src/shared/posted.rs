@@ -12,6 +12,7 @@ use crate::ops::{Notify, OpId};
 use crate::receiving::{Arrived, Receipt};
 use crate::sending::{SendDirection, SendOutcome};
 use jstream_base::SendError;
+use jstream_base::byte_limit::ByteCharge;
 use jstream_device::connection::Outbound;
 
 impl Shared {
@@ -25,18 +26,20 @@ impl Shared {
         self.post_with_credit(message, refused, notify, Credit::FREE)
     }
 
-    /// As [`post_send`](Self::post_send), without a handle for the outcome. `noted` is called with
-    /// the message's position in the send queue and the position up to which all messages were
+    /// As [`post_send`](Self::post_send), without a handle for the outcome. `charge`, if given, is
+    /// dropped as soon as the message was sent or has failed. `noted` is called with the message's
+    /// position in the send queue and the position up to which all messages were
     /// sent. If the message was refused, the first argument is the last position that was assigned.
     /// The calls are in the order of the positions. `noted` must not use this connection.
     pub fn post_with_position(
         self: &Arc<Self>,
         message: Outbound<'static>,
         refused: Option<SendError>,
+        charge: Option<ByteCharge>,
         noted: impl FnOnce(u64, u64),
     ) {
         let mut held = self.sending.lock();
-        held.post(message, refused, Notify::Request);
+        held.post_charged(message, refused, charge);
         let (place, gone) = held.posted_positions();
         noted(place, gone);
         self.leave_after_post(held);

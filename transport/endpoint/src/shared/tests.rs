@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::{Arc, Mutex, MutexGuard, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, Weak, mpsc};
 use std::task::Waker;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,6 +18,7 @@ use crate::ops::Notify;
 use crate::receiving::{Choice, ReceiveSink, Replies};
 use jstream_base::Header;
 use jstream_base::Options;
+use jstream_base::byte_limit::ByteTotal;
 use jstream_base::{HeaderError, RecvError};
 use jstream_device::connection::{
     Armed, Body, Connection, Control, Fault, Incoming, Interest, Limits, Outbound, Outgoing,
@@ -134,6 +135,10 @@ impl Incoming for Scripted {
 
 /// Creates a connection whose device has no room for messages.
 fn scripted() -> (Endpoint, Scripted) {
+    scripted_with(NEVER)
+}
+
+fn scripted_with(send_timeout: Duration) -> (Endpoint, Scripted) {
     let file = File::open("/proc/self/exe").unwrap();
     let device = Scripted(Arc::default(), Arc::new(file));
     let connection = Connection {
@@ -147,7 +152,7 @@ fn scripted() -> (Endpoint, Scripted) {
         degraded: Vec::new(),
     };
     let mut options = Options::default();
-    options.send_timeout = NEVER;
+    options.send_timeout = send_timeout;
     let address = "inproc://scripted".parse().unwrap();
     (Endpoint::new(&address, connection, &options), device)
 }
@@ -262,4 +267,27 @@ fn answers_are_sent_before_a_long_message_is_received() {
     // The answer to the first message goes with that to the second one.
     assert_eq!(device.script().sent_before, [0, 0, 2]);
     assert_eq!(device.script().sent, [1, 2, 3]);
+}
+
+/// The message times out although other tasks drive the direction all the time, while the device
+/// stays armed: the tasks of a server whose pool is full do.
+#[test]
+fn a_message_times_out_while_other_tasks_poll() {
+    let (endpoint, _device) = scripted_with(Duration::from_secs(1));
+    let shared = endpoint.shared();
+    let (charge, total) = {
+        let total = Arc::new(ByteTotal::default());
+        let connection: Weak<Shared> = Arc::downgrade(shared);
+        (total.holder(connection).charge_anyway(100), total)
+    };
+    shared.post_with_position(message(1), None, Some(charge), |_, _| {});
+    shared.carry();
+    assert_eq!(total.bytes(), 100);
+    let begun = Instant::now();
+    while shared.has_unsent() {
+        shared.progress(Half::Out, Some(Waker::noop()), None);
+        assert!(begun.elapsed() < LONG, "it does not time out");
+        thread::sleep(Duration::from_millis(2));
+    }
+    assert_eq!(total.bytes(), 0, "its bytes are still charged");
 }

@@ -173,7 +173,8 @@ fn claims_are_believed_as_they_come_true() {
     feed(&mut assembly, &mut None, &mut rest, usize::MAX);
     assembly.header().unwrap().unwrap();
     let payload = loop {
-        match assembly.payload(&mut into) {
+        let enlarged = assembly.enlarge(&mut into);
+        match enlarged.and_then(|()| assembly.payload(&mut into)) {
             Ok(Some(payload)) => break payload,
             Ok(None) => feed(&mut assembly, &mut into, &mut rest, 100_000),
             Err(fault) => {
