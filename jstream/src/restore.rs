@@ -106,9 +106,11 @@ pub(crate) fn build_all<'b, T: Restore + 'b>(
 
     impl<T> Drop for Built<'_, T> {
         fn drop(&mut self) {
-            for place in self.places.iter_mut().take(self.len) {
+            if let Some(built) = self.places.get_mut(..self.len) {
+                let built = std::ptr::from_mut(built) as *mut [T];
+                // As a whole, so that the others are dropped if one of them panics.
                 // SAFETY: the first `len` places were written, and nothing else drops them.
-                unsafe { place.assume_init_drop() };
+                unsafe { std::ptr::drop_in_place(built) };
             }
         }
     }

@@ -9,6 +9,7 @@
 )]
 
 pub mod allocator;
+pub mod callbacks;
 #[cfg(feature = "certificates")]
 pub mod certificates;
 pub mod frames;

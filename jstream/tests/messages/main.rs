@@ -11,6 +11,7 @@ mod aligned;
 #[cfg(feature = "rkyv")]
 mod archives;
 mod bare_paths;
+mod callbacks;
 #[cfg(all(feature = "bytecheck", feature = "testing"))]
 mod checked;
 mod common;

@@ -377,11 +377,12 @@ impl Pool {
         metrics::publish(name, Arc::from("all"), self.stats());
     }
 
-    /// Publishes the changed counts, if the `metrics` feature is enabled.
+    /// Publishes the changed counts, if the `metrics` feature is enabled. Catches a panic of the
+    /// recorder, so that the caller gets its buffer.
     #[inline]
     fn changed(&self) {
         #[cfg(feature = "metrics")]
-        self.publish();
+        jstream_sync::panics::catch_panic(|| self.publish());
     }
 }
 

@@ -149,3 +149,37 @@ fn leaks_are_exported() {
         Some(4.0 * 512.0)
     );
 }
+
+/// A recorder that panics at each metric.
+struct Broken;
+
+impl Recorder for Broken {
+    fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+
+    fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+
+    fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+
+    fn register_counter(&self, _: &Key, _: &Metadata<'_>) -> Counter {
+        panic!("no counters")
+    }
+
+    fn register_gauge(&self, _: &Key, _: &Metadata<'_>) -> Gauge {
+        panic!("no gauges")
+    }
+
+    fn register_histogram(&self, _: &Key, _: &Metadata<'_>) -> Histogram {
+        panic!("no histograms")
+    }
+}
+
+#[test]
+fn a_recorder_that_panics_does_no_harm() {
+    with_local_recorder(&Broken, || {
+        let pool = Pool::default();
+        let jbuf = pool.take(300).unwrap();
+        assert_eq!(pool.stats().in_use, 1);
+        drop(pool);
+        drop(jbuf);
+    });
+}

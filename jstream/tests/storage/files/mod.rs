@@ -1,5 +1,6 @@
 //! Tests of files of objects.
 
+mod callbacks;
 mod checks;
 mod classes;
 mod contents;
