@@ -5,12 +5,17 @@
 //! replaces the beginning by the path of the crate that the support module exports.
 
 use proc_macro2::{Group, TokenStream, TokenTree};
-use quote::quote_spanned;
+use quote::{quote, quote_spanned};
 use syn::meta::ParseNestedMeta;
 use syn::{Path, Result, Token};
 
 /// The names that stand for crates of the standard library in the macros.
 pub(crate) const MARKS: [&str; 2] = ["__core", "__std"];
+
+/// Returns the path of the module of a crate that has the items for generated code.
+pub(crate) fn support(krate: &Path) -> TokenStream {
+    quote!(#krate::__private)
+}
 
 /// Replaces `::__core` and `::__std` by the crates that the support module exports.
 pub(crate) fn resolve(code: TokenStream, support: &TokenStream) -> TokenStream {

@@ -5,8 +5,8 @@ use quote::{ToTokens, quote};
 use syn::parse::Parser;
 use syn::{Error, ImplItem, ImplItemFn, ItemImpl, Path, parse_quote};
 
-use super::{asynchronous, attributes, support};
-use crate::crates::resolve;
+use super::{asynchronous, attributes};
+use crate::crates::{resolve, support};
 use crate::errors::Errors;
 use crate::shield::shield;
 

@@ -20,9 +20,8 @@ pub(crate) use self::referring::referring;
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::Path;
 
-use crate::crates::resolve;
+use crate::crates::{resolve, support};
 use crate::errors::Errors;
 
 pub(crate) fn remote(options: TokenStream, item: TokenStream) -> TokenStream {
@@ -47,9 +46,4 @@ pub(crate) fn remote(options: TokenStream, item: TokenStream) -> TokenStream {
         }
     };
     resolve(code, &support(&of.krate))
-}
-
-/// Returns the path of the support module of the crate `jstream_rmi`.
-fn support(krate: &Path) -> TokenStream {
-    quote!(#krate::__private)
 }

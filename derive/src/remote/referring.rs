@@ -11,8 +11,7 @@ use syn::{
 
 use super::check::{HIDDEN, NESTED, Search};
 use super::interface::passed;
-use super::support;
-use crate::crates::resolve;
+use crate::crates::{resolve, support};
 use crate::errors::Errors;
 use crate::shield::shield;
 

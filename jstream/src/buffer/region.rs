@@ -419,9 +419,9 @@ impl Region {
     /// done, and false if the range does not consist of whole pages.
     ///
     /// Pages of a memory file are never returned, because the seal that keeps others from writing
-    /// prevents it. Neither are reserved huge pages. The process is killed if no huge page is available
-    /// when the range is used again, and some systems (Linux 5.18 to 6.0) discard a whole huge page
-    /// when asked for a part of it.
+    /// prevents it. Neither are reserved huge pages. The process is killed if no huge page is
+    /// available when the range is used again, and some systems (Linux 5.18 to 6.0) discard a whole
+    /// huge page when asked for a part of it.
     ///
     /// # Safety
     ///

@@ -323,8 +323,8 @@ impl Pool {
 
     /// Returns unused memory to the system: unmaps the regions without a buffer in use, and
     /// discards the pages of free slots in the others, except in memory files. Regions to which the
-    /// program holds a reference are not changed. Returns an upper limit of the number of bytes returned, because
-    /// some of them may not have been committed.
+    /// program holds a reference are not changed. Returns an upper limit of the number of bytes
+    /// returned, because some of them may not have been committed.
     pub fn trim(&self) -> usize {
         let shared = self.shared();
         let recall = shared.recall();
