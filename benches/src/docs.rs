@@ -240,7 +240,7 @@ fn application(rows: &[&Row]) -> [String; 9] {
         let row = rows
             .iter()
             .find(|row| row.subject == subject && row.metric == metric)?;
-        let value = row.median().unwrap_or(row.value);
+        let value = row.compared();
         (value > 0.0).then_some(value)
     };
     let total = |subject| of(subject, "total");
@@ -309,6 +309,26 @@ mod tests {
         out.clear();
         push_applications(&mut out, &[row("rmi/tcp/null", "jstream", "rtt_p50", 1.0)]);
         assert!(out.is_empty());
+    }
+
+    #[test]
+    fn two_tables_give_one_ratio_for_a_case() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let rows = row::load(&root.join(ROWS)).unwrap();
+        let to_copying = format!(": {IN_PLACE} to {COPYING}");
+        let mut compared = 0;
+        for line in papers::lines(&rows) {
+            if line.suite != "apps" || !line.cells[4].ends_with(&to_copying) {
+                continue;
+            }
+            let of: Vec<&Row> = rows
+                .iter()
+                .filter(|row| row.suite == "apps" && row.case == line.case)
+                .collect();
+            assert_eq!(line.cells[3], application(&of)[2], "{}", line.case);
+            compared += 1;
+        }
+        assert!(compared >= 5, "{compared} cases in both tables");
     }
 
     #[test]

@@ -159,9 +159,9 @@ impl Headline {
 /// it has no meaning.
 pub(crate) fn cost_ratio(ours: &Row, peer: &Row) -> Option<f64> {
     let (above, below) = if ours.more_is_better() {
-        (peer.value, ours.value)
+        (peer.compared(), ours.compared())
     } else {
-        (ours.value, peer.value)
+        (ours.compared(), peer.compared())
     };
     (above > 0.0 && below > 0.0).then_some(above / below)
 }

@@ -92,7 +92,109 @@ fn ratio(ratio: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::apps;
     use crate::row::tests::row;
+    use crate::suites::{rmi, serialization, transport};
+
+    /// Words of a quantity or its source, and a part that the name of the case must have for it.
+    const CASES: [(&str, &str); 33] = [
+        ("TCP", "tcp"),
+        ("Unix", "uds"),
+        ("shared memory", "shm"),
+        ("ranks", "rank/"),
+        ("ranks that are threads", "/inproc/"),
+        ("ranks that are processes", "/shm/"),
+        ("round trip through", "/pingpong/"),
+        ("messages between ranks", "/pingpong/"),
+        ("large messages", "/1048576"),
+        ("small messages", "/8"),
+        ("active message", "active/"),
+        ("operation in the handler", "active/"),
+        ("null call", "/null"),
+        ("copying serializer over jbufs", "/null"),
+        ("call with 64 B", "/sum-8"),
+        ("large calls", "/sum-131072"),
+        ("reading an array", "array/"),
+        ("an array of 32 KiB", "/array/32KiB"),
+        ("an array of 512 B", "/array/512"),
+        ("list of arrays", "linked-arrays/"),
+        ("SOR", "sor/"),
+        ("red-black SOR", "/sor/"),
+        ("SOR with guards", "am-sor/"),
+        ("EM3D", "/em3d/"),
+        ("FFT of complex", "fft-complex/"),
+        ("FFT of arrays", "fft-arrays/"),
+        ("matrix product of 256 x 256", "matmul-256/"),
+        ("matrix product of 256 x 256 read", "/matmul-256/"),
+        ("in a ring", "ring-matmul"),
+        ("linked list", "list-pingpong"),
+        ("shortest paths", "apsp/"),
+        ("TSP with 969", "am-tsp/"),
+        ("TSP with 6,912", "am-tsp-fine/"),
+    ];
+
+    /// Words behind the last "to" of a quantity, and the subjects that they can name.
+    const BASELINES: [(&str, &[&str]); 11] = [
+        ("the raw device", &["raw"]),
+        ("the buffers below it", &["endpoint"]),
+        ("calls with a copying serializer", &["tarpc"]),
+        (
+            "the same calls with a copying serializer",
+            &["jstream-copying"],
+        ),
+        ("a copying serializer", &["jstream-copying", "postcard"]),
+        ("copies", &["jstream-copying"]),
+        ("MPICH between processes", &["mpich"]),
+        ("the same with a thread per call", &["thread-per-call"]),
+        ("a thread per call", &["jstream-threads"]),
+        ("hand-written messages", &["jstream-bare"]),
+        ("one of", &["jstream"]),
+    ];
+
+    /// Returns the reason why the case or the baseline of a figure is not the one that its words
+    /// describe.
+    fn mismatch(figure: &Figure) -> Option<String> {
+        let Figure {
+            quantity,
+            source,
+            suite,
+            case,
+            ..
+        } = figure;
+        let known = match suite.as_str() {
+            "serialization" => serialization::names().contains(&case.as_str()),
+            "transport" => transport::names().contains(&case.as_str()),
+            "rmi" => rmi::names().contains(&case.as_str()),
+            "apps" => case.split_once('/').is_some_and(|(app, nodes)| {
+                apps::names().contains(&app) && apps::setups().any(|setup| setup == nodes)
+            }),
+            _ => false,
+        };
+        if !known {
+            return Some(format!("{suite} has no case {case}"));
+        }
+        let words = || CASES.iter().filter(|(words, _)| quantity.contains(words));
+        if words().next().is_none() {
+            return Some("no words for the case".to_owned());
+        }
+        // The source names the device, but not always the operation.
+        let devices = CASES[..3]
+            .iter()
+            .filter(|(words, _)| source.contains(words));
+        for (words, part) in words().chain(devices) {
+            if !format!("/{case}").contains(part) {
+                return Some(format!("{words} is not {case}"));
+            }
+        }
+        let (_, baseline) = quantity.rsplit_once(", to ")?;
+        let named = BASELINES.iter().find(|(words, _)| {
+            baseline == *words || *words == "one of" && baseline.starts_with(words)
+        });
+        match named {
+            Some((_, subjects)) if subjects.contains(&figure.baseline.as_str()) => None,
+            _ => Some(format!("{baseline} is not {}", figure.baseline)),
+        }
+    }
 
     #[test]
     fn the_data_is_complete() {
@@ -102,6 +204,40 @@ mod tests {
             assert!(figure.theirs.iter().all(|cost| *cost > 0.0));
             assert!(!figure.source.is_empty() && !figure.paper.is_empty());
         }
+    }
+
+    #[test]
+    fn a_row_names_the_case_that_it_describes() {
+        for figure in figures() {
+            assert!(figure.quantity.contains(", to "), "{}", figure.quantity);
+            assert_eq!(mismatch(&figure), None, "{}", figure.quantity);
+        }
+        let of = |quantity: &str, source: &str, case: &str, baseline: &str| {
+            mismatch(&Figure {
+                paper: "a paper".to_owned(),
+                source: source.to_owned(),
+                quantity: quantity.to_owned(),
+                theirs: [1.0, 1.0],
+                suite: "transport".to_owned(),
+                case: case.to_owned(),
+                metric: "half_rtt_p50".to_owned(),
+                ours: "jstream".to_owned(),
+                baseline: baseline.to_owned(),
+                baseline_case: None,
+            })
+        };
+        let small = "small messages between ranks, to MPICH between processes";
+        let large = "large messages between ranks that are threads, to MPICH between processes";
+        let bad = [
+            of(small, "6.1 (over TCP)", "rank/shm/pingpong/8", "mpich"),
+            of(large, "6", "rank/shm/pingpong/1048576", "mpich"),
+            of(large, "6", "rank/inproc/pingpong/8", "mpich"),
+            of(large, "6", "rank/inproc/pingpong/1048576", "openmpi"),
+            of(large, "6", "rank/inproc/pingpong/9", "mpich"),
+            of("something else", "6", "shm/pingpong/8", "mpich"),
+        ];
+        assert!(bad.iter().all(Option::is_some), "{bad:?}");
+        assert_eq!(of(small, "6", "rank/shm/pingpong/8", "mpich"), None);
     }
 
     #[test]

@@ -37,6 +37,16 @@ impl Row {
         self.times.as_ref().map(|times| times.median)
     }
 
+    /// Returns the value that ratios compare: the median for whole runs (`total`), whose rounds are
+    /// few and vary, and the value itself for everything else. All tables take it from here, so
+    /// that one case has one ratio.
+    pub(crate) fn compared(&self) -> f64 {
+        match self.median() {
+            Some(median) if self.metric == "total" => median,
+            _ => self.value,
+        }
+    }
+
     /// Returns the median of the rounds if the value is the time of the fastest one.
     pub(crate) fn shown_median(&self) -> Option<f64> {
         let times = self.times.as_ref().filter(|_| self.unit == "ns")?;

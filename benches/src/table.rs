@@ -67,7 +67,9 @@ fn lines(group: &[&Row]) -> Vec<Vec<String>> {
 /// Formats the ratio of our figure to the peer's, or `-` if it has no meaning.
 pub(crate) fn ratio(ours: Option<&Row>, peer: Option<&Row>) -> String {
     match (ours, peer) {
-        (Some(ours), Some(peer)) if peer.value > 0.0 => format!("{:.2}", ours.value / peer.value),
+        (Some(ours), Some(peer)) if peer.compared() > 0.0 => {
+            format!("{:.2}", ours.compared() / peer.compared())
+        }
         _ => "-".to_owned(),
     }
 }

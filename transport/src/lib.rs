@@ -45,13 +45,15 @@
 //! | `uring` (default) | TCP received with io_uring, `uring://host:port` |
 //! | `sim` (default) | a simulated network for tests, `sim://name` |
 //! | `tls` | connections over TLS 1.3, `tls://host:port`, where both sides show certificates |
-//! | `cli` | builds the program `jperf` |
+//! | `cli` | builds the programs `jperf` and `jrun` |
 //!
 //! The devices `inproc`, `uds` and `tcp` are always there. With `default-features = false` the
 //! others are left out, and programs are smaller: an address of such a device gives an error that
 //! names the feature.
 //!
-//! `cargo install jstream-transport --features cli` installs `jperf`, which measures a connection.
+//! `cargo install jstream-transport --features cli` installs `jperf`, which
+//! [measures](guide::measuring) a connection, and `jrun`, which [starts ranks](guide::launching) on
+//! one host or several.
 //!
 //! # Endpoints
 //!

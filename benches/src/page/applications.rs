@@ -29,10 +29,7 @@ impl Run<'_> {
     /// Returns the time of `jstream` divided by that of another subject. Both are medians, as in
     /// the speed-up.
     fn ratio_to(&self, other: &str) -> Option<f64> {
-        let median = |subject: &str| {
-            let row = self.row(subject, "total")?;
-            Some(row.median().unwrap_or(row.value))
-        };
+        let median = |subject: &str| Some(self.row(subject, "total")?.compared());
         let ratio = median(IN_PLACE)? / median(other)?;
         ratio.is_finite().then_some(ratio)
     }

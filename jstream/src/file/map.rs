@@ -34,8 +34,9 @@ use crate::wire::{in_memory, root_offset};
 
 /// The objects of a file, read in place. Each object is validated and made native on first access.
 ///
-/// The memory is either a private map, of which only the pages that hold pointers are copied, or a
-/// copy of the whole file. Other processes do not see the changes.
+/// The memory is either a private map or a copy of the whole file. Of a private map, the system
+/// copies the pages that hold pointers of objects that were read: few for large arrays and long
+/// text, but all for small records with pointers. Other processes do not see the changes.
 ///
 /// Because threads may share a map, it returns only forms that are `Send`, `Sync` and covariant.
 /// [`FileReader`](super::FileReader) supports all forms.

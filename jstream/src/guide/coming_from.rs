@@ -53,8 +53,9 @@
 //!   send the [`MessageBuffer`](crate::MessageBuffer) without reading it, or write the received
 //!   object again.
 //! - Objects in a mapped file are read [in place](#messages-in-files) if it is a file of objects
-//!   (`FileMap`): the pages with pointers are copied by the system, the others are not. A message
-//!   in any other mapping is copied into a buffer first, by
+//!   (`FileMap`): the system copies the pages with pointers of objects that are read, which are all
+//!   pages of small records with text. A message in any other mapping is copied into a buffer
+//!   first, by
 //!   [`EmptyBuffer::copy_from`](crate::EmptyBuffer::copy_from), because reading writes pointers
 //!   into the message, and another process could change what was checked.
 //! - Reading a list of a million nodes does not recurse, but [requires](super::limits) a higher

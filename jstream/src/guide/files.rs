@@ -89,9 +89,11 @@
 //!
 //! # Reading in place
 //!
-//! A [`FileMap`](crate::file::FileMap) maps a file and reads objects in place. It copies only the
-//! pages that contain pointers. The time and memory depend on the objects that are read, not on the
-//! size of the file.
+//! A [`FileMap`](crate::file::FileMap) maps a file and reads objects in place. The time and memory
+//! depend on the objects that are read, not on the size of the file. Reading an object writes
+//! pointers into it, and the system copies each page that is written to. Large arrays and long
+//! text have no pointers, so their pages stay shared with the file. Small records with text have
+//! pointers in every page: reading all of them copies the whole file.
 //!
 //! ```
 //! use jstream::file::{FileMap, FileWriter, ReadOptions};

@@ -112,18 +112,20 @@
 //! # Sending without a copy
 //!
 //! [`Writer::gather`](crate::Writer::gather) lends a message as a list of segments, as a system
-//! call for vectored output takes them. Plain arrays of 512 bytes or more are not copied: their
-//! segments refer to the program's own memory.
+//! call for vectored output takes them. Plain arrays and text of 1,024 bytes or more are not copied
+//! ([`Writer::lend_from`](crate::Writer::lend_from) sets another length): their segments refer to
+//! the program's own memory.
 //!
 //! ```
 //! use jstream::Writer;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let column = vec![0.25f64; 100_000];
-//! let lent = Writer::new().gather(&column, |segments| {
-//!     segments.iter().any(|segment| segment.as_ptr() == column.as_ptr().cast())
-//! })?;
-//! assert!(lent);
+//! for (column, is_lent) in [(vec![0.25f64; 128], true), (vec![0.25f64; 127], false)] {
+//!     let lent = Writer::new().gather(&column, |segments| {
+//!         segments.iter().any(|segment| segment.as_ptr() == column.as_ptr().cast())
+//!     })?;
+//!     assert_eq!(lent, is_lent, "{} bytes", 8 * column.len());
+//! }
 //! # Ok(())
 //! # }
 //! ```

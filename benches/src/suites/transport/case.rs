@@ -86,7 +86,7 @@ pub(super) struct Case {
 }
 
 /// Names of all cases, in the order in which they are run.
-pub(super) const NAMES: [&str; 67] = [
+pub(super) const NAMES: [&str; 68] = [
     "inproc/pingpong/8",
     "inproc/pingpong/object-64M",
     "shm/pingpong/8",
@@ -132,6 +132,7 @@ pub(super) const NAMES: [&str; 67] = [
     "uring-spin/64-connections/8",
     "rank/inproc/pingpong/8",
     "rank/inproc/pingpong/1024",
+    "rank/inproc/pingpong/1048576",
     "rank/inproc/rate/8",
     "rank/inproc/in-order-tags/8",
     "rank/inproc/in-order-tags/1024",
