@@ -12,7 +12,7 @@ use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Ident, Item, Meta, PatIdent};
 
-use crate::{dynamic, remote, transportable};
+use crate::{dynamic, error_debug, remote, transportable};
 
 /// Returns the tokens in the delimiters of an attribute.
 fn options(of: &Attribute) -> TokenStream {
@@ -24,7 +24,17 @@ fn options(of: &Attribute) -> TokenStream {
 
 /// Returns true for `#[derive(Referring)]`.
 fn is_referring(of: &Attribute) -> bool {
-    of.path().is_ident("derive") && options(of).to_string() == "Referring"
+    derives(of, "Referring")
+}
+
+/// Returns true for `#[derive(ErrorDebug)]`.
+fn is_error_debug(of: &Attribute) -> bool {
+    derives(of, "ErrorDebug")
+}
+
+/// Returns true if the attribute derives this trait alone.
+fn derives(of: &Attribute, name: &str) -> bool {
+    of.path().is_ident("derive") && options(of).to_string() == name
 }
 
 /// Expands an item by the macro of its attribute.
@@ -47,6 +57,12 @@ fn expanded(item: Item) -> TokenStream {
         }
         Item::Enum(of) if of.attrs.iter().any(is_referring) => {
             remote::referring(of.to_token_stream())
+        }
+        Item::Struct(of) if of.attrs.iter().any(is_error_debug) => {
+            error_debug::derive(of.to_token_stream())
+        }
+        Item::Enum(of) if of.attrs.iter().any(is_error_debug) => {
+            error_debug::derive(of.to_token_stream())
         }
         item => transportable::derive(item.to_token_stream()),
     }

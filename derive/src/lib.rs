@@ -6,6 +6,7 @@
 
 mod crates;
 mod dynamic;
+mod error_debug;
 mod errors;
 #[cfg(test)]
 mod golden;
@@ -117,4 +118,17 @@ pub fn remote(options: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_derive(Referring, attributes(referring))]
 pub fn derive_referring(input: TokenStream) -> TokenStream {
     remote::referring(input.into()).into()
+}
+
+/// Implements `Debug` for an error: `{:?}` prints the sentence of `Display`, `{:#?}` the structure
+/// with all fields.
+///
+/// A program whose `main` returns an error prints it by `{:?}`, as `unwrap` and `expect` do. With a
+/// derived `Debug`, its user would see the names of types and fields instead of the sentence.
+///
+/// A field with `#[error_debug(skip)]` is not printed, and its type needs no `Debug`. This is for
+/// the crates of jstream; it is not part of the stable interface.
+#[proc_macro_derive(ErrorDebug, attributes(error_debug))]
+pub fn derive_error_debug(input: TokenStream) -> TokenStream {
+    error_debug::derive(input.into()).into()
 }

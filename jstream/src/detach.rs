@@ -51,20 +51,14 @@ impl<T: Transportable + 'static> Received<T> {
 }
 
 /// An object that could not be detached. It stays in the buffer that it was received in.
+#[derive(jstream_derive::ErrorDebug)]
 #[non_exhaustive]
 pub struct Undetached<T: Transportable + 'static> {
     /// The reason.
     pub error: Box<dyn Error + Send + Sync>,
     /// The unchanged object.
+    #[error_debug(skip)]
     pub received: Received<T>,
-}
-
-impl<T: Transportable + 'static> fmt::Debug for Undetached<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Undetached")
-            .field("error", &self.error)
-            .finish_non_exhaustive()
-    }
 }
 
 impl<T: Transportable + 'static> fmt::Display for Undetached<T> {

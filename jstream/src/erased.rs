@@ -179,7 +179,7 @@ impl fmt::Debug for Erased {
 }
 
 /// An erased object that could not be converted to a message.
-#[derive(Debug)]
+#[derive(jstream_derive::ErrorDebug)]
 #[non_exhaustive]
 pub struct UnforwardedErased {
     /// The reason.

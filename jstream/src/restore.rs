@@ -135,7 +135,7 @@ pub fn restore<'b, T: Restore + 'b>(form: &T::InPlace<'b>) -> Result<T, RestoreE
 }
 
 /// The reason why a value could not be restored from its form.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(jstream_derive::ErrorDebug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RestoreError {
     /// The graph has a path of more pointers than this limit.

@@ -5,6 +5,7 @@
 //! - [`long_lines`]: no comment has more than [`MAX_COLUMNS`] columns.
 //! - [`repeated_types`]: a private type name occurs at most twice in a crate.
 //! - [`cycles`]: the files of a crate do not import one another.
+//! - [`error_debugs`]: `{:?}` of an error is its sentence, not the structure.
 //! - [`error_sources`]: an error has the text of its cause in its own, and no `source()`.
 //! - [`upward_imports`]: a layer of a crate imports only from the layers before it.
 //!
@@ -14,7 +15,7 @@ pub mod cycles;
 pub mod imports;
 mod tokens;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{fmt, fs, io};
 
@@ -166,6 +167,66 @@ pub fn error_sources(source: &Source) -> Vec<Finding> {
             let text = "the cause is returned by `source()`; print it in the text of the error, and \
                         name the field `r#source`";
             findings.push(source.finding(number, text.to_owned()));
+        }
+    }
+    findings
+}
+
+/// Returns the arguments of the last `#[derive(...)]` before the definition at `start`, among the
+/// attributes and comments directly before it.
+fn derives_before(text: &str, start: usize) -> &str {
+    let before = text.split_at(start).0;
+    // Nothing but attributes and comments lies between two items.
+    let item = before.rfind("\n\n").unwrap_or_default();
+    let attributes = before.split_at(item).1;
+    let derive = attributes.rsplit_once("#[derive(").map(|(_, rest)| rest);
+    derive
+        .and_then(|rest| rest.split_once(")]"))
+        .map_or("", |(list, _)| list)
+}
+
+/// Finds errors whose `Debug` is not derived by `ErrorDebug`. Programs print an error that `main`
+/// returns, or that they unwrap, by `{:?}`: it must be the sentence of `Display`.
+#[must_use]
+pub fn error_debugs(crate_sources: &[Source]) -> Vec<Finding> {
+    // Errors without a derived `Error`, by the file of their `impl`.
+    let mut implemented = BTreeSet::new();
+    for source in crate_sources {
+        for (before, rest) in source.text.match_indices("Error for ").map(|(at, words)| {
+            let (before, rest) = source.text.split_at(at);
+            (before, rest.strip_prefix(words).unwrap_or(rest))
+        }) {
+            let line = before.rsplit('\n').next().unwrap_or_default();
+            let is_error = line.ends_with(' ') || line.ends_with("error::");
+            if line.starts_with("impl") && is_error {
+                implemented.insert((source.path.as_path(), leading_name(rest)));
+            }
+        }
+    }
+    let mut findings = Vec::new();
+    for source in crate_sources {
+        for keyword in ["struct ", "enum "] {
+            for (at, _) in source.text.match_indices(keyword) {
+                let (before, rest) = source.text.split_at(at);
+                let line = before.rsplit('\n').next().unwrap_or_default();
+                if !line.trim_start().starts_with("pub") && !line.is_empty() {
+                    continue;
+                }
+                let name = leading_name(rest.strip_prefix(keyword).unwrap_or(rest));
+                let derives: Vec<&str> = derives_before(&source.text, at)
+                    .split(',')
+                    .filter_map(|path| path.trim().rsplit("::").next())
+                    .collect();
+                let is_error = derives.contains(&"Error")
+                    || implemented.contains(&(source.path.as_path(), name));
+                if is_error && !derives.contains(&"ErrorDebug") {
+                    let number = before.matches('\n').count().saturating_add(1);
+                    let text = format!(
+                        "the error `{name}` does not derive `ErrorDebug`, so `{{:?}}` prints no sentence"
+                    );
+                    findings.push(source.finding(number, text));
+                }
+            }
         }
     }
     findings
@@ -396,6 +457,46 @@ mod tests {
 
     fn lines(findings: &[Finding]) -> Vec<usize> {
         findings.iter().map(|finding| finding.line).collect()
+    }
+
+    #[test]
+    fn errors_derive_the_debug_of_errors() {
+        let text = "\
+/// One.
+#[derive(Debug, Error)]
+#[error(\"one\")]
+pub struct One;
+
+#[derive(jstream_derive::ErrorDebug, Clone, thiserror::Error)]
+pub(crate) enum Two {
+    #[error(\"two\")]
+    Two,
+}
+
+#[derive(Debug)]
+pub enum Three<T> {
+    Three(T),
+}
+
+impl<T> std::error::Error for Three<T> {}
+
+#[derive(Debug)]
+pub struct Four;
+
+impl TraceError for Four {}
+
+#[derive(ErrorDebug)]
+pub struct Five;
+
+impl Error for Five {}
+
+pub struct Six;
+
+impl Error for Six {}
+
+impl fmt::Debug for Six {}
+";
+        assert_eq!(lines(&error_debugs(&[source(text)])), [4, 29, 13]);
     }
 
     #[test]

@@ -60,7 +60,7 @@ struct Shared {
 }
 
 /// Error of [`RankPeers`].
-#[derive(Debug)]
+#[derive(jstream_derive::ErrorDebug)]
 #[non_exhaustive]
 pub enum RankPeersError {
     /// The ranks can't be connected.

@@ -185,7 +185,7 @@ impl Space<'_> {
 }
 
 /// A message did not fit into a buffer.
-#[derive(Debug)]
+#[derive(jstream_derive::ErrorDebug)]
 #[non_exhaustive]
 pub struct Overfull {
     /// Length of the message in bytes.

@@ -10,7 +10,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 use super::{BufferWriter, EmptyBuffer, MessageBuffer, Overfull};
 
 /// The reason why bytes cannot be viewed as a type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(jstream_derive::ErrorDebug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ViewError {
     /// The address of the first byte is not a multiple of the type's alignment. The bytes of a

@@ -15,7 +15,7 @@ pub struct CaptureReader<R> {
 }
 
 /// An error of reading a capture.
-#[derive(Debug)]
+#[derive(jstream_derive::ErrorDebug)]
 #[non_exhaustive]
 pub enum CaptureError {
     /// Reading the file failed.

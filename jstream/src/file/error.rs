@@ -11,7 +11,7 @@ use crate::schema::SchemaError;
 use crate::write::WriteError;
 
 /// An error of work on a file. Places are byte offsets from the start of the file.
-#[derive(Debug)]
+#[derive(jstream_derive::ErrorDebug)]
 #[non_exhaustive]
 pub enum FileError {
     /// A system call failed.

@@ -105,7 +105,7 @@ where
 ///
 /// The text is that of bytecheck or of the type: first the cause, then the location in the value.
 /// The text has at most 1 KiB.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(jstream_derive::ErrorDebug, Clone, PartialEq, Eq)]
 pub struct CheckError(String);
 
 impl CheckError {

@@ -72,7 +72,7 @@ impl Catalog {
 }
 
 /// An error of adding a schema.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(jstream_derive::ErrorDebug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CatalogError {
     /// The bytes do not encode a schema.

@@ -28,7 +28,7 @@ const LINE: (usize, usize) = (512, 64);
 const SHOWN: usize = 60;
 
 /// An error of composing a message: a value does not match its type.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(jstream_derive::ErrorDebug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ComposeError {
     /// Path of the invalid part: `.legs[3].side`, or empty for the whole value.

@@ -30,7 +30,7 @@ impl fmt::Display for Segment {
 
 /// The reason why a message was not read. In the alternate form (`{:#}`), a descriptor mismatch
 /// shows both structures if they are known.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(jstream_derive::ErrorDebug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReadError {
     /// The message is shorter than a header.
@@ -147,7 +147,7 @@ impl fmt::Display for ReadError {
 impl Error for ReadError {}
 
 /// A message that could not be read, with its buffer.
-#[derive(Debug)]
+#[derive(jstream_derive::ErrorDebug)]
 #[non_exhaustive]
 pub struct ReadFailure {
     /// The reason.

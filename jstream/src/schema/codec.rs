@@ -110,7 +110,7 @@ impl Decoder<'_> {
 }
 
 /// An error of decoding or storing a schema.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(jstream_derive::ErrorDebug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SchemaError {
     /// The schema is longer than [`Schema::MAX_BYTES`](super::Schema::MAX_BYTES).

@@ -7,7 +7,7 @@ use crate::read::ReadError;
 
 /// An error of reading from a stream. After every error except [`Damaged`](Self::Damaged), the
 /// position of the stream is unchanged.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(jstream_derive::ErrorDebug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StreamError {
     /// The stream has no further items.

@@ -122,7 +122,7 @@ impl fmt::Display for Wrong {
 }
 
 /// An error that a test found in a type, and the message that shows it.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(jstream_derive::ErrorDebug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
     /// Name of the type.
@@ -173,13 +173,6 @@ impl fmt::Display for Finding {
             f.write_str("…")?;
         }
         Ok(())
-    }
-}
-
-/// Uses the `Display` format, so that a test that returns the finding shows it in full.
-impl fmt::Debug for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
     }
 }
 

@@ -64,7 +64,7 @@ impl Code {
 }
 
 /// An error in a message, and its position.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(jstream_derive::ErrorDebug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Fault {
     /// Kind of the error.

@@ -7,7 +7,7 @@ use super::leaf;
 use crate::schema::{FieldInfo, Kind, Schema, TypeIndex, TypeInfo, VariantInfo};
 
 /// An error in a schema that makes it unusable for a walk.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(jstream_derive::ErrorDebug, Clone, PartialEq, Eq)]
 pub struct Unsound {
     /// Name of the invalid type.
     pub name: String,

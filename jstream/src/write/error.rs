@@ -7,7 +7,7 @@ use std::io;
 use crate::buffer::{EmptyBuffer, PoolError};
 
 /// The reason why a message was not written.
-#[derive(Debug)]
+#[derive(jstream_derive::ErrorDebug)]
 #[non_exhaustive]
 pub enum WriteError {
     /// The message does not fit into the buffer, or into the rest of it after the previous messages
@@ -109,7 +109,7 @@ impl From<PoolError> for WriteError {
 }
 
 /// A message that could not be written, with its buffer.
-#[derive(Debug)]
+#[derive(jstream_derive::ErrorDebug)]
 #[non_exhaustive]
 pub struct WriteFailure {
     /// The reason.

@@ -21,20 +21,14 @@ pub struct ForwardedMessage {
 }
 
 /// An object that could not be forwarded.
+#[derive(jstream_derive::ErrorDebug)]
 #[non_exhaustive]
 pub struct ForwardFailure<T: Transportable + 'static> {
     /// The reason.
     pub error: WriteError,
     /// The unchanged object. `None` only with [`WriteError::Displaced`].
+    #[error_debug(skip)]
     pub received: Option<Received<T>>,
-}
-
-impl<T: Transportable + 'static> fmt::Debug for ForwardFailure<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ForwardFailure")
-            .field("error", &self.error)
-            .finish_non_exhaustive()
-    }
 }
 
 impl<T: Transportable + 'static> fmt::Display for ForwardFailure<T> {

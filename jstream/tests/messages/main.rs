@@ -23,6 +23,7 @@ mod depth;
 mod descriptors;
 mod dynamic;
 mod erased;
+mod error_texts;
 mod faults;
 mod fields;
 mod forward_adapted;

@@ -32,7 +32,7 @@ pub struct Names {
 }
 
 /// Error of an operation of a registry.
-#[derive(Debug, thiserror::Error)]
+#[derive(jstream_derive::ErrorDebug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DirectoryError {
     /// The registry refuses the change.

@@ -73,7 +73,9 @@ pub enum Event {
 }
 
 /// The reason why a name is not bound, or not unbound.
-#[derive(Transportable, Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(
+    Transportable, jstream_derive::ErrorDebug, Clone, Copy, PartialEq, Eq, thiserror::Error,
+)]
 #[repr(u8)]
 #[non_exhaustive]
 pub enum Refusal {

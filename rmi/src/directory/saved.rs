@@ -34,7 +34,7 @@ struct Head {
 }
 
 /// Error of a registry that keeps its names in a file.
-#[derive(Debug, thiserror::Error)]
+#[derive(jstream_derive::ErrorDebug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PersistError {
     /// The file can't be read or written, is damaged, or is no file of names.

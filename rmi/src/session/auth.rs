@@ -58,7 +58,7 @@ impl Role {
 pub struct Secret(Arc<[u8]>);
 
 /// Error for a secret that is shorter than [`Secret::SHORTEST`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(jstream_derive::ErrorDebug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a secret of {len} bytes is too short: use at least {} random bytes",
     Secret::SHORTEST

@@ -5,7 +5,7 @@ use jstream::{ReadError, WriteError};
 use crate::support::CallError;
 
 /// An error that ends a stream early.
-#[derive(Debug, thiserror::Error)]
+#[derive(jstream_derive::ErrorDebug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StreamError {
     /// The call whose result is the stream has failed.

@@ -66,7 +66,7 @@ pub struct Sender<T: Transportable + Send + 'static> {
 
 /// Error of a sender whose stream is no longer consumed: the stream was dropped, its peer wants no
 /// more items, or the peer is lost. Contains the item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(jstream_derive::ErrorDebug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the items of the stream are no longer taken")]
 pub struct Unwanted<T>(pub T);
 

@@ -60,7 +60,7 @@ impl fmt::Display for Outcome {
 }
 
 /// Error of a call.
-#[derive(Debug, thiserror::Error)]
+#[derive(jstream_derive::ErrorDebug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
     /// The arguments could not be written.
@@ -282,7 +282,7 @@ pub(crate) const MOST_METADATA_ENTRIES: usize = 32;
 pub(crate) const MOST_METADATA_BYTES: usize = 4096;
 
 /// Error of adding an entry to [`Metadata`](crate::Metadata).
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(jstream_derive::ErrorDebug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MetadataError {
     /// The key is empty, or has other characters than visible ASCII without upper-case letters.
@@ -313,7 +313,7 @@ pub enum MetadataError {
 }
 
 /// Error of connecting to a server.
-#[derive(Debug, thiserror::Error)]
+#[derive(jstream_derive::ErrorDebug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConnectError {
     /// The connection could not be established.
@@ -340,7 +340,7 @@ impl From<active::LookupError> for ConnectError {
 }
 
 /// Error of looking up a name.
-#[derive(Debug, thiserror::Error)]
+#[derive(jstream_derive::ErrorDebug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LookupError {
     /// No object is bound to the name.
@@ -428,7 +428,7 @@ impl fmt::Display for LastFailure<'_> {
 }
 
 /// Error of binding a name.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[derive(jstream_derive::ErrorDebug, thiserror::Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BindError {
     /// The name is bound already.
@@ -448,7 +448,7 @@ pub enum BindError {
 }
 
 /// Error of starting to listen.
-#[derive(Debug, thiserror::Error)]
+#[derive(jstream_derive::ErrorDebug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
     /// Listening at the address failed.
@@ -460,7 +460,7 @@ pub enum ServeError {
 }
 
 /// Errors of mutual authentication. The connection is closed after each of them.
-#[derive(Debug, thiserror::Error)]
+#[derive(jstream_derive::ErrorDebug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuthError {
     /// The operating system did not provide random numbers.

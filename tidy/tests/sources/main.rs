@@ -1,11 +1,12 @@
 //! Runs all checks over the sources of the repository.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
+use std::fs;
 use std::path::Path;
 
 use tidy::{
-    Finding, Source, doc_openings, error_sources, long_lines, repeated_types, sources,
-    upward_imports,
+    Finding, Source, doc_openings, error_debugs, error_sources, long_lines, repeated_types,
+    sources, upward_imports,
 };
 
 /// Packages with Rust sources.
@@ -88,6 +89,40 @@ fn errors_include_their_causes_in_their_texts() {
         let sources = sources_of(package);
         assert_none(&sources.iter().flat_map(error_sources).collect::<Vec<_>>());
     }
+}
+
+#[test]
+fn errors_print_their_sentence_by_debug() {
+    for package in ["jstream", "rmi", "sync", "transport"] {
+        let mut sources = sources_of(package);
+        sources.retain(|source| source.path.iter().any(|folder| folder == "src"));
+        assert_none(&error_debugs(&sources));
+    }
+}
+
+#[test]
+fn front_pages_name_the_programs() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
+    let (readme, architecture) = (read("README.md"), read("ARCHITECTURE.md"));
+    let mut programs = 0;
+    for package in ["jstream", "transport", "rmi"] {
+        let manifest = read(&format!("{package}/Cargo.toml"));
+        let pages = [
+            read(&format!("{package}/src/lib.rs")),
+            read(&format!("{package}/README.md")),
+            readme.clone(),
+            architecture.clone(),
+        ];
+        for bin in manifest.split("[[bin]]").skip(1) {
+            let name = bin.split('"').nth(1).unwrap();
+            for page in &pages {
+                assert!(page.contains(&format!("`{name}`")), "{package}: {name}");
+            }
+            programs += 1;
+        }
+    }
+    assert_eq!(programs, 5);
 }
 
 #[test]

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use jstream::buffer::MessageBuffer;
 use jstream::{ReadError, WriteError};
+use jstream_derive::ErrorDebug;
 use thiserror::Error;
 
 use jstream_base::Address;
 use jstream_base::{RecvError, SendError};
 
 /// Error of a handshake that exchanges handler tables. The connection has ended.
-#[derive(Debug, Error)]
+#[derive(ErrorDebug, Error)]
 #[non_exhaustive]
 pub enum JoinError {
     /// This side's handler table could not be sent.
@@ -51,7 +52,7 @@ impl From<RecvError> for JoinError {
 }
 
 /// Error of the lookup of a handler of the peer.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(ErrorDebug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum LookupError {
     /// The peer has no handler of that name.
@@ -218,7 +219,7 @@ impl fmt::Display for Returned {
 }
 
 /// Error of a request or of sending a message.
-#[derive(Debug, Error)]
+#[derive(ErrorDebug, Error)]
 #[non_exhaustive]
 pub enum RequestError {
     /// The peer returned the message, or has [announced](crate::Attendant::announce_end) that it

@@ -9,6 +9,7 @@ use std::task::{Context, Poll, Waker};
 use std::{mem, thread};
 
 use jstream::{ReadError, Received, Transportable, WriteError};
+use jstream_derive::ErrorDebug;
 use jstream_sync::callbacks::Deferral;
 use jstream_sync::parker::block_on;
 use thiserror::Error;
@@ -141,7 +142,7 @@ struct MemberLoss {
 }
 
 /// Error of a write to a [`Replicated`] object, or of a wait for one.
-#[derive(Debug, Error)]
+#[derive(ErrorDebug, Error)]
 #[non_exhaustive]
 pub enum ReplicaError {
     /// A member is lost. The object accepts no more writes.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use jstream_derive::ErrorDebug;
 pub use rustls;
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::{self, PemObject};
@@ -173,7 +174,7 @@ fn certificates(what: &'static str, pem: &[u8]) -> Result<Vec<CertificateDer<'st
 }
 
 /// Error of loading or using certificates.
-#[derive(Debug, Error)]
+#[derive(ErrorDebug, Error)]
 #[non_exhaustive]
 pub enum TlsError {
     /// A file can't be read.

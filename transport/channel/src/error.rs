@@ -5,13 +5,14 @@ use std::io;
 use std::time::Duration;
 
 use jstream::{ReadError, Received, RestoreError, Transportable, WriteError};
+use jstream_derive::ErrorDebug;
 use thiserror::Error;
 
 use jstream_base::Address;
 use jstream_base::{AddressError, ConnectError, ListenError};
 
 /// Error of opening a side of a channel.
-#[derive(Debug, Error)]
+#[derive(ErrorDebug, Error)]
 #[non_exhaustive]
 pub enum OpenError {
     /// The address is invalid.
@@ -94,7 +95,7 @@ impl From<io::Error> for OpenError {
 }
 
 /// Error of sending an object.
-#[derive(Debug, Error)]
+#[derive(ErrorDebug, Error)]
 #[non_exhaustive]
 pub enum SendError {
     /// The object can't be written. Nothing was sent, and the channel can still be used.
@@ -138,20 +139,14 @@ pub enum SendError {
 }
 
 /// A received object that was not forwarded, with the reason.
+#[derive(ErrorDebug)]
 #[non_exhaustive]
 pub struct Unsent<T: Transportable + 'static> {
     /// The reason.
     pub error: SendError,
     /// The object, unless it was already converted to bytes or may have been sent.
+    #[error_debug(skip)]
     pub received: Option<Received<T>>,
-}
-
-impl<T: Transportable + 'static> fmt::Debug for Unsent<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Unsent")
-            .field("error", &self.error)
-            .finish_non_exhaustive()
-    }
 }
 
 impl<T: Transportable + 'static> fmt::Display for Unsent<T> {
@@ -163,20 +158,14 @@ impl<T: Transportable + 'static> fmt::Display for Unsent<T> {
 impl<T: Transportable + 'static> std::error::Error for Unsent<T> {}
 
 /// An owned object that was not sent, with the reason.
+#[derive(ErrorDebug)]
 #[non_exhaustive]
 pub struct Refused<T> {
     /// The reason.
     pub error: SendError,
     /// The object, unless it was already converted to bytes.
+    #[error_debug(skip)]
     pub object: Option<T>,
-}
-
-impl<T> fmt::Debug for Refused<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Refused")
-            .field("error", &self.error)
-            .finish_non_exhaustive()
-    }
 }
 
 impl<T> fmt::Display for Refused<T> {
@@ -188,7 +177,7 @@ impl<T> fmt::Display for Refused<T> {
 impl<T> std::error::Error for Refused<T> {}
 
 /// Error of receiving an object.
-#[derive(Debug, Error)]
+#[derive(ErrorDebug, Error)]
 #[non_exhaustive]
 pub enum RecvError {
     /// No object has arrived.

@@ -48,7 +48,7 @@ macro_rules! names {
 }
 
 /// A name that is not known.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(jstream_derive::ErrorDebug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no {what} `{name}`; there are {}", known.join(", "))]
 pub struct UnknownName {
     what: &'static str,

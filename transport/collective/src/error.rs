@@ -3,7 +3,7 @@
 use crate::algorithm::{Algorithm, Collective};
 
 /// The reason why there is no schedule for the arguments of a collective operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(jstream_derive::ErrorDebug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScheduleError {
     /// The root is no rank of the group.

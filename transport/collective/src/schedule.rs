@@ -257,7 +257,7 @@ impl Builder {
 }
 
 /// A violated property of a schedule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(jstream_derive::ErrorDebug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Fault {
     #[error("{0:?} is outside of its area")]
     Outside(Span),

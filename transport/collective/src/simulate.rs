@@ -35,7 +35,7 @@ pub struct Cost {
 }
 
 /// The schedules do not fit together: some ranks wait for messages that no rank sends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(jstream_derive::ErrorDebug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("rank {rank} waits for a message of rank {from} that is never sent")]
 pub struct Stuck {
     /// The first rank that waits.

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use jstream::buffer::MessageBuffer;
 use jstream::{ReadError, Received, Transportable, WriteError};
+use jstream_derive::ErrorDebug;
 use thiserror::Error;
 
 use super::message::Message;
@@ -22,7 +23,7 @@ use jstream_base::{RecvError, SendError};
 use jstream_device::connection::Payload;
 
 /// Error of sending an object.
-#[derive(Debug, Error)]
+#[derive(ErrorDebug, Error)]
 pub enum SendObjectError {
     /// The object could not be written. Nothing was sent, and the connection can still be used.
     #[error("the object can't be written: {0}")]
@@ -33,7 +34,7 @@ pub enum SendObjectError {
 }
 
 /// Error of receiving an object.
-#[derive(Debug, Error)]
+#[derive(ErrorDebug, Error)]
 pub enum RecvObjectError {
     /// No message was received.
     #[error(transparent)]
@@ -52,6 +53,7 @@ pub enum RecvObjectError {
 }
 
 /// Error of sending on a received object, with what is left of the object.
+#[derive(ErrorDebug)]
 #[non_exhaustive]
 pub struct UnsentObject<T: Transportable + 'static> {
     /// The reason.
@@ -78,15 +80,6 @@ impl<T: Transportable + 'static> fmt::Debug for Remains<T> {
             Self::Message(_) => "Message(..)",
             Self::Nothing => "Nothing",
         })
-    }
-}
-
-impl<T: Transportable + 'static> fmt::Debug for UnsentObject<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UnsentObject")
-            .field("error", &self.error)
-            .field("remains", &self.remains)
-            .finish()
     }
 }
 

@@ -2,10 +2,11 @@
 
 use jstream::buffer::{EmptyBuffer, MessageBuffer};
 use jstream_base::{RecvError, SendError};
+use jstream_derive::ErrorDebug;
 use thiserror::Error;
 
 /// A buffer that was not sent, and the reason.
-#[derive(Debug, Error)]
+#[derive(ErrorDebug, Error)]
 #[error("{error}")]
 #[non_exhaustive]
 pub struct Unsent {
@@ -22,7 +23,7 @@ impl From<Unsent> for SendError {
 }
 
 /// A posted receive that failed, and the reason.
-#[derive(Debug, Error)]
+#[derive(ErrorDebug, Error)]
 #[error("{error}")]
 #[non_exhaustive]
 pub struct Unreceived {

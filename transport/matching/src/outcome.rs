@@ -1,5 +1,6 @@
 //! Results of matching.
 
+use jstream_derive::ErrorDebug;
 use thiserror::Error;
 
 use super::envelope::{Heading, Pattern};
@@ -135,7 +136,7 @@ pub struct Ended<R> {
 }
 
 /// A receive that was not posted, with the error.
-#[derive(Debug, Error)]
+#[derive(ErrorDebug, Error)]
 #[error("{error}")]
 #[non_exhaustive]
 pub struct Unposted<R> {
@@ -146,7 +147,7 @@ pub struct Unposted<R> {
 }
 
 /// Error of posting a receive that would wait forever.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[derive(ErrorDebug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum PostError {
     /// The source has ended, and no waiting message of it matches.
@@ -167,7 +168,7 @@ pub enum PostError {
 }
 
 /// A message of a source that was not added, or has ended.
-#[derive(Debug, Error)]
+#[derive(ErrorDebug, Error)]
 #[error("there is no source {source_number}, or it has ended")]
 #[non_exhaustive]
 pub struct Stray<M> {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use jstream::buffer::{EmptyBuffer, MessageBuffer, PoolError};
 use jstream::{ReadError, WriteError};
 use jstream_collective::{Collective, ScheduleError};
+use jstream_derive::ErrorDebug;
 use thiserror::Error;
 
 use super::layout::error::LayoutError;
@@ -17,7 +18,7 @@ use jstream_base::SendError;
 ///
 /// An error does not affect other operations. [`PeerGone`](Self::PeerGone),
 /// [`Revoked`](Self::Revoked) and [`NobodyLeft`](Self::NobodyLeft) are permanent.
-#[derive(Debug, Error)]
+#[derive(ErrorDebug, Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The matched message is longer than the memory of the receive. The message is dropped,
@@ -355,7 +356,7 @@ impl fmt::Display for ElementName {
 }
 
 /// Error of a send, with the jbuf if it was not sent.
-#[derive(Debug, Error)]
+#[derive(ErrorDebug, Error)]
 #[error("{error}")]
 #[non_exhaustive]
 pub struct Unsent {
@@ -378,7 +379,7 @@ impl From<Unsent> for Error {
 }
 
 /// Error of a receive, with the jbuf that was posted for it.
-#[derive(Debug, Error)]
+#[derive(ErrorDebug, Error)]
 #[error("{error}")]
 #[non_exhaustive]
 pub struct Unreceived {

@@ -6,7 +6,7 @@ use std::io;
 use std::time::Duration;
 
 /// The reason why a pool could not provide a buffer.
-#[derive(Debug)]
+#[derive(jstream_derive::ErrorDebug)]
 #[non_exhaustive]
 pub enum PoolError {
     /// Mapping the missing memory would exceed [`PoolOptions::max_mapped`](super::PoolOptions::max_mapped).

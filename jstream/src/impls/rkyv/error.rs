@@ -13,7 +13,7 @@ use crate::impls::limited_text::LimitedText;
 /// The text is that of rkyv, of bytecheck, and of the type: first the cause, then the location in
 /// the archive, up to 1 KiB in all. It contains no memory addresses; they are replaced by offsets
 /// from the archive's start.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(jstream_derive::ErrorDebug, Clone, PartialEq, Eq)]
 pub struct RkyvError(Box<ErrorText>);
 
 /// The content of an error. Boxed because each step of a check returns an error.

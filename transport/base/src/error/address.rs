@@ -1,9 +1,10 @@
 //! Errors of parsing addresses.
 
+use jstream_derive::ErrorDebug;
 use thiserror::Error;
 
 /// The reason why a text is not a valid [`Address`](crate::Address).
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(ErrorDebug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum AddressError {
     /// The text is longer than the limit.

@@ -4,12 +4,13 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
+use jstream_derive::ErrorDebug;
 use thiserror::Error;
 
 use crate::Address;
 
 /// The reason why listening on an address failed.
-#[derive(Debug, Error)]
+#[derive(ErrorDebug, Error)]
 #[non_exhaustive]
 pub enum ListenError {
     /// This program was built without the device. The feature that it needs has the name of the
@@ -57,7 +58,7 @@ pub enum ListenError {
 }
 
 /// The reason why no connection was accepted.
-#[derive(Debug, Error)]
+#[derive(ErrorDebug, Error)]
 #[non_exhaustive]
 pub enum AcceptError {
     /// No peer connected within the time limit.
@@ -86,7 +87,7 @@ pub enum AcceptError {
 }
 
 /// The reason why connecting to an address failed.
-#[derive(Debug, Error)]
+#[derive(ErrorDebug, Error)]
 #[non_exhaustive]
 pub enum ConnectError {
     /// This program was built without the device. The feature that it needs has the name of the
@@ -168,7 +169,7 @@ pub enum ConnectError {
 }
 
 /// The reason why the handshake of a connection failed.
-#[derive(Debug, Error)]
+#[derive(ErrorDebug, Error)]
 #[non_exhaustive]
 pub enum HandshakeError {
     /// The peer uses another protocol.

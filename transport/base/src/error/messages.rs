@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use jstream::WriteError;
 use jstream::buffer::PoolError;
+use jstream_derive::ErrorDebug;
 use thiserror::Error;
 
 use crate::Address;
 
 /// The reason why a message was not sent.
-#[derive(Debug, Error)]
+#[derive(ErrorDebug, Error)]
 #[non_exhaustive]
 pub enum SendError {
     /// The message can't be sent without blocking. Nothing was sent.
@@ -97,7 +98,7 @@ pub enum SendError {
 }
 
 /// The reason why no message was received.
-#[derive(Debug, Error)]
+#[derive(ErrorDebug, Error)]
 #[non_exhaustive]
 pub enum RecvError {
     /// No message has arrived.
@@ -219,7 +220,7 @@ pub enum RecvError {
 }
 
 /// The reason why bytes are not a valid [`Header`](crate::Header).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[derive(ErrorDebug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum HeaderError {
     /// The reserved word is set, which has no meaning in this version.

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
+use jstream_derive::ErrorDebug;
 use thiserror::Error;
 
 use super::settings::Settings;
@@ -106,7 +107,7 @@ impl fmt::Debug for Simulation {
 }
 
 /// Reason why a run did not finish.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(ErrorDebug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Stuck {
     /// Every task waits, and no event is pending.

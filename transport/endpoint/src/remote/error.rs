@@ -1,6 +1,7 @@
 //! Errors of puts and gets.
 
 use jstream::buffer::PoolError;
+use jstream_derive::ErrorDebug;
 use thiserror::Error;
 
 use super::frame::RemoteVerdict;
@@ -9,7 +10,7 @@ use jstream_base::{RecvError, SendError};
 
 /// Error of a put or a get. Unless stated otherwise, nothing was transferred and the connection can
 /// still be used.
-#[derive(Debug, Error)]
+#[derive(ErrorDebug, Error)]
 #[non_exhaustive]
 pub enum RemoteError {
     /// The peer exposes no memory under this key on this connection, or no longer does.

@@ -1,9 +1,10 @@
 //! Errors of layouts.
 
+use jstream_derive::ErrorDebug;
 use thiserror::Error;
 
 /// Error of a [`Layout`](super::Layout), when it is created or used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[derive(ErrorDebug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum LayoutError {
     /// The end of the last block, or the number of selected elements, exceeds `usize::MAX`.

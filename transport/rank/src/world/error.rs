@@ -5,13 +5,14 @@ use std::io;
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use jstream_derive::ErrorDebug;
 use thiserror::Error;
 
 use jstream_base::Address;
 use jstream_base::{AddressError, ConnectError, ListenError};
 
 /// Error of creating or ending a world.
-#[derive(Debug, Error)]
+#[derive(ErrorDebug, Error)]
 #[non_exhaustive]
 pub enum WorldError {
     /// The rank is not less than the size of the world.
