@@ -1,13 +1,13 @@
 //! Processes that are killed at random times, and the survivors that go on without them.
 
 use std::env;
-use std::process::{Child, Stdio};
+use std::process::{self, Child, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jstream_transport::rank::operation::Sum;
 use jstream_transport::rank::world::{World, WorldOptions};
-use jstream_transport::rank::{Error, Rank};
+use jstream_transport::rank::{Algorithm, Error, Rank};
 use rustix::process::{Signal, getpid, kill_process};
 use testing::patterns::dice;
 use testing::process::{again, role};
@@ -44,6 +44,7 @@ fn part() {
         });
     }
     match variable(WORK).as_str() {
+        "stop" => time_out_beside_a_stopped_rank(&world),
         "gather" => println!("\nresult {:?}", work(&world).unwrap()),
         _ => {
             name_the_killed(&world);
@@ -84,9 +85,43 @@ fn name_the_killed(world: &World) {
     }
 }
 
+/// Operations in which rank 1 stops. They end with the timeout of collective operations, which is
+/// much shorter than all other timeouts.
+fn time_out_beside_a_stopped_rank(world: &World) {
+    if world.rank() == 1 {
+        thread::spawn(|| {
+            thread::sleep(Duration::from_millis(20));
+            kill_process(getpid(), Signal::STOP).unwrap();
+        });
+    }
+    let long = vec![1u64; 50_000];
+    let mut sums = vec![0u64; 50_000];
+    let rank = world.with_algorithm(Algorithm::Ring);
+    loop {
+        let begun = Instant::now();
+        if let Err(error) = rank.all_reduce(&long, &mut sums, &Sum) {
+            assert!(begun.elapsed() < LONG / 4, "{error} after {begun:?}");
+            break;
+        }
+    }
+    // Rank 3 has no connection to rank 1, which is not its neighbour, and gets none.
+    let begun = Instant::now();
+    let counts = vec![1; world.size() as usize];
+    let mut all = vec![0u32; world.size() as usize];
+    let gathered = world.gather_v(3, &[world.rank()], &counts, &mut all);
+    assert_eq!(gathered.is_err(), world.rank() == 3, "{gathered:?}");
+    assert!(begun.elapsed() < LONG / 4, "{:?}", begun.elapsed());
+    println!("\nresult all timed out");
+    // The peers may wait for an orderly end, which is not possible.
+    process::exit(0);
+}
+
 fn options() -> WorldOptions {
     let mut options = patient();
-    options.rank.collective_timeout = Duration::from_secs(60);
+    options.rank.collective_timeout = match env::var(WORK).as_deref() {
+        Ok("stop") => Duration::from_secs(2),
+        _ => Duration::from_secs(60),
+    };
     options
 }
 
@@ -207,5 +242,16 @@ fn a_killed_process_is_named_by_the_operations_that_need_it() {
         let lives = [None, Some(30_000), None, None, None];
         let context = format!("{scheme}, rank 1 is killed");
         check(&context, start("name", scheme, 5, &lives));
+    }
+}
+
+#[test]
+fn a_stopped_process_does_not_delay_the_timeout_of_others() {
+    for scheme in ["shm", "tcp", "uds"] {
+        let mut members = start("stop", scheme, 4, &[None; 4]);
+        let mut stopped = members.remove(1);
+        check(&format!("{scheme}, rank 1 stops"), members);
+        stopped.child.kill().unwrap();
+        stopped.child.wait().unwrap();
     }
 }

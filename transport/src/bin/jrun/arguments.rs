@@ -68,6 +68,10 @@ pub(crate) struct Jrun {
     /// are appended (default: JRUN_SSH, or ssh with options against questions and lost hosts).
     #[arg(long, value_name = "COMMAND", requires = "hosts")]
     pub(crate) ssh: Option<String>,
+    /// Time within which the hosts have to answer: 500ms, 10s, 5m.
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, requires = "hosts",
+        default_value = "60s")]
+    pub(crate) host_timeout: Duration,
     /// The program jrun on the other hosts (default: the path of this one).
     #[arg(long, value_name = "PATH", requires = "hosts")]
     pub(crate) remote_jrun: Option<PathBuf>,

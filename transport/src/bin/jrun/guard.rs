@@ -2,8 +2,9 @@
 
 use std::env;
 use std::io::{self, BufRead, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 use crate::descendants;
 use crate::failure::Failure;
@@ -34,6 +35,16 @@ impl Guard {
             writeln!(stdin, "{}", mark.value())?;
         }
         Ok(Self(child))
+    }
+
+    /// Returns how the guard has ended, if it has, although this program still runs.
+    pub(crate) fn end(&mut self) -> Option<ExitStatus> {
+        self.0.try_wait().ok().flatten()
+    }
+
+    /// Returns a descriptor that has an error when the guard has ended.
+    pub(crate) fn ended(&self) -> Option<BorrowedFd<'_>> {
+        self.0.stdin.as_ref().map(AsFd::as_fd)
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags};
 
 use crate::guard::Guard;
+use crate::mark::Mark;
 use crate::members::{JobEvent, JobProcesses};
 use crate::output::LabelledOutput;
 use crate::process::{End, Launch, Process, ProcessLaunch};
@@ -23,6 +24,8 @@ pub(crate) const CHUNK: usize = 64 << 10;
 pub(crate) struct LocalProcesses {
     processes: Vec<Process>,
     guard: Option<Guard>,
+    /// The mark of the processes, for another guard.
+    mark: Mark,
     /// Events that `advance` returns next.
     events: Vec<JobEvent>,
     buffer: Vec<u8>,
@@ -33,6 +36,7 @@ impl LocalProcesses {
         Ok(Self {
             processes: Vec::new(),
             guard: Some(Guard::start(&launch.mark)?),
+            mark: launch.mark.clone(),
             events: Vec::new(),
             buffer: vec![0; CHUNK],
         })
@@ -58,6 +62,27 @@ impl LocalProcesses {
             }
         }
     }
+
+    /// Replaces a guard that was killed. Without one, processes outlive `jrun` if it is killed.
+    fn watch_guard(&mut self) {
+        let Some(status) = self.guard.as_mut().and_then(Guard::end) else {
+            return;
+        };
+        let text = match Guard::start(&self.mark) {
+            Ok(guard) => {
+                self.guard = Some(guard);
+                format!("the guard of the job ended ({status}), and was started again")
+            }
+            Err(error) => {
+                self.guard = None;
+                format!(
+                    "the guard of the job ended ({status}) and can't be started again ({error}): if \
+                     jrun is killed, the processes of the job are left behind"
+                )
+            }
+        };
+        self.events.push(JobEvent::Notice(text));
+    }
 }
 
 impl JobProcesses for LocalProcesses {
@@ -67,6 +92,9 @@ impl JobProcesses for LocalProcesses {
             let all = process.running().into_iter().chain(pipes);
             fds.extend(all.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
         }
+        // Errors are reported in any case.
+        let guard = self.guard.as_ref().and_then(Guard::ended);
+        fds.extend(guard.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::empty())));
     }
 
     fn wakes_at(&self) -> Option<Instant> {
@@ -75,6 +103,7 @@ impl JobProcesses for LocalProcesses {
 
     fn advance(&mut self, output: &mut LabelledOutput, events: &mut Vec<JobEvent>) -> bool {
         let mut any = false;
+        self.watch_guard();
         events.append(&mut self.events);
         for (number, process) in self.processes.iter_mut().enumerate() {
             any |= process.pass_on(output, &mut self.buffer);

@@ -234,6 +234,7 @@ fn place_on(
         hosts: planned.collect::<Result<_, Failure>>()?,
         shell,
         has_world: arguments.world.is_some(),
+        answer: arguments.host_timeout,
     }))
 }
 

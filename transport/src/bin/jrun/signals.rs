@@ -8,7 +8,7 @@ use std::ptr;
 
 use libc::{
     SFD_CLOEXEC, SFD_NONBLOCK, SIG_BLOCK, SIG_SETMASK, SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM,
-    SIGTSTP, SIGUSR1, SIGUSR2, c_int, signalfd_siginfo, sigset_t,
+    SIGTSTP, SIGUSR1, SIGUSR2, SIGXFSZ, c_int, signalfd_siginfo, sigset_t,
 };
 
 /// The signals that are forwarded.
@@ -20,10 +20,13 @@ const FORWARDED: [c_int; 8] = [
 pub(crate) struct Signals(File);
 
 impl Signals {
-    /// Blocks the signals in this thread, and in threads that it starts later.
+    /// Blocks the signals in this thread, and in threads that it starts later. A write beyond the
+    /// limit of file sizes (`RLIMIT_FSIZE`) is an error then, as on a full disk, instead of the end
+    /// of this program.
     pub(crate) fn block() -> io::Result<Self> {
         let set = set_of(&FORWARDED);
         mask(SIG_BLOCK, &set)?;
+        mask(SIG_BLOCK, &set_of(&[SIGXFSZ]))?;
         // SAFETY: The set is initialised and outlives the call; -1 asks for a new descriptor.
         let descriptor = unsafe { libc::signalfd(-1, &raw const set, SFD_NONBLOCK | SFD_CLOEXEC) };
         if descriptor < 0 {
@@ -93,7 +96,7 @@ pub(crate) fn name_of(signal: c_int) -> String {
         libc::SIGALRM => "SIGALRM",
         libc::SIGTERM => "SIGTERM",
         libc::SIGXCPU => "SIGXCPU",
-        libc::SIGXFSZ => "SIGXFSZ",
+        SIGXFSZ => "SIGXFSZ",
         libc::SIGSYS => "SIGSYS",
         _ => return format!("signal {signal}"),
     };

@@ -436,3 +436,71 @@ fn jobs_end_when_any_process_is_killed() {
     assert!(longest < BOUND);
     assert_eq!(left_behind(), [""; 0]);
 }
+
+/// A program in place of `ssh` that starts nothing, and says nothing.
+#[test]
+fn silent_hosts_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let hosts = folder.path().join("hosts");
+    fs::write(&hosts, "first slots=1\nsecond slots=1\n").unwrap();
+    let hosts = hosts.to_str().unwrap();
+    let script = folder.path().join("silent");
+    fs::write(&script, "#!/bin/sh\nexec sleep 3600\n").unwrap();
+    let ssh = format!("sh {}", script.to_str().unwrap());
+    let options = ["--hosts", hosts, "--ssh", &ssh, "--host-timeout", "300ms"];
+    let output = run(125, &options, "true");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    for name in ["first", "second"] {
+        let expected = format!("host {name}: its agent did not answer within 300ms");
+        assert!(errors.contains(&expected), "{errors}");
+    }
+}
+
+#[test]
+fn output_beyond_the_limit_of_file_sizes_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = env!("CARGO_BIN_EXE_jrun");
+    let script = format!(
+        "ulimit -f 8; exec {program} -n 1 --output-dir {} sh -c 'yes | head -c 1000000; sleep 60'",
+        folder.path().join("out").display()
+    );
+    let output = Command::new("sh").args(["-c", &script]).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(
+        output.status.code(),
+        Some(125),
+        "{} {errors}",
+        output.status
+    );
+    assert!(errors.contains("File too large"), "{errors}");
+}
+
+/// Returns the guard of a job.
+fn guard_of(jrun: u32) -> Option<u32> {
+    let children = format!("/proc/{jrun}/task/{jrun}/children");
+    let children = fs::read_to_string(children).unwrap_or_default();
+    let mut children = children.split_whitespace().map(|id| id.parse().unwrap());
+    children.find(|id: &u32| {
+        let line = fs::read_to_string(format!("/proc/{id}/cmdline")).unwrap_or_default();
+        line.contains("--guard-of-job")
+    })
+}
+
+#[test]
+fn a_guard_that_was_killed_is_started_again() {
+    let mut child = jrun(&["-n", "1"], &["sh", "-c", "sleep 3600"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let id = child.id();
+    testing::until(|| guard_of(id).is_some());
+    let first = guard_of(id).unwrap();
+    kill_process(Pid::from_raw(first as i32).unwrap(), Signal::KILL).unwrap();
+    let mut errors = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    errors.read_line(&mut line).unwrap();
+    assert!(line.contains("was started again"), "{line}");
+    testing::until(|| guard_of(id).is_some_and(|second| second != first));
+    kill_process(Pid::from_raw(id as i32).unwrap(), Signal::TERM).unwrap();
+    child.wait().unwrap();
+}

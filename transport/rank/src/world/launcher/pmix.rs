@@ -5,7 +5,8 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem::{ManuallyDrop, offset_of};
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::mpsc;
 use std::thread::Builder;
@@ -23,6 +24,10 @@ const FOLDERS: [&str; 3] = ["lib", "lib64", "lib/openmpi"];
 
 /// Maximum length in bytes of a value. Limits how much of the library's memory is read.
 const LONGEST: usize = 64 << 10;
+
+/// Bits of the mode of a file.
+const WRITE_BY_OTHERS: u32 = 0o002;
+const STICKY: u32 = 0o1000;
 
 const SUCCESS: c_int = 0;
 /// The scope of values that all processes can get.
@@ -89,12 +94,31 @@ struct Functions {
     finalize: Finalize,
 }
 
+/// Returns the path of a library without links, or the reason why every user of the host may replace
+/// the library: it, or a folder above it, can be written to by all.
+fn protected(path: &Path) -> Result<PathBuf, String> {
+    let path = path.canonicalize().map_err(|error| error.to_string())?;
+    for part in path.ancestors() {
+        let metadata = part.symlink_metadata().map_err(|error| error.to_string())?;
+        let mode = metadata.permissions().mode();
+        // In a folder with the sticky bit, only the owner replaces a file.
+        let is_sticky = metadata.is_dir() && mode & STICKY != 0;
+        if mode & WRITE_BY_OTHERS != 0 && !is_sticky {
+            return Err(format!("every user may write to {}", part.display()));
+        }
+    }
+    Ok(path)
+}
+
 /// A PMIx library that has been loaded.
 pub(in crate::world) struct PmixLibrary(Functions);
 
 impl PmixLibrary {
     /// Loads the library: that of the launcher's installation if it is known, otherwise that of
     /// the system.
+    ///
+    /// The environment names the installation (`PMIX_PREFIX`), as `LD_LIBRARY_PATH` names libraries:
+    /// it is trusted. A library that every user of the host may replace is not loaded.
     pub(super) fn load(place: &PmixPlace) -> Result<Self, String> {
         let prefix = place.prefix.iter();
         let own = prefix.flat_map(|prefix| {
@@ -103,9 +127,17 @@ impl PmixLibrary {
         });
         let own = own.filter(|path| path.is_absolute() && path.exists());
         let mut reason = String::new();
+        let own = own.filter_map(|path| match protected(&path) {
+            Ok(path) => Some(path),
+            Err(why) => {
+                tracing::warn!(path = %path.display(), why, "the PMIx library is not loaded");
+                None
+            }
+        });
         for path in own.chain([PathBuf::from(NAME)]) {
             // SAFETY: The library belongs to the launcher that has started this process, or to the
-            // system. Its initialisers are those of a C library, with no requirements.
+            // system. No other user can replace the former: see `protected`. Its initialisers are
+            // those of a C library, with no requirements.
             match unsafe { Library::new(&path) } {
                 Ok(library) => return Self::of(library),
                 Err(error) => reason = error.to_string(),
@@ -268,6 +300,32 @@ mod tests {
         );
         assert_eq!((align_of::<Value>(), offset_of!(Value, text)), (8, 8));
         assert!(size_of::<Value>() >= 32);
+    }
+
+    #[test]
+    fn a_library_that_all_may_replace_is_refused() {
+        use std::fs::{self, Permissions};
+        let folder = std::env::temp_dir().join(format!("jstream-pmix-{}", std::process::id()));
+        let inner = folder.join("lib");
+        fs::create_dir_all(&inner).unwrap();
+        let path = inner.join(NAME);
+        fs::write(&path, "").unwrap();
+        let set = |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode));
+        for (file, lib, above, is_protected) in [
+            (0o644, 0o755, 0o755, true),
+            (0o664, 0o775, 0o755, true),
+            (0o646, 0o755, 0o755, false),
+            (0o644, 0o757, 0o755, false),
+            (0o644, 0o755, 0o757, false),
+            (0o644, 0o1777, 0o755, true),
+        ] {
+            set(&path, file).unwrap();
+            set(&inner, lib).unwrap();
+            set(&folder, above).unwrap();
+            assert_eq!(protected(&path).is_ok(), is_protected, "{file:o} {lib:o}");
+        }
+        assert!(protected(&inner.join("absent")).is_err());
+        fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

@@ -280,6 +280,19 @@ impl HostLink {
         true
     }
 
+    /// Returns the text for a host whose agent has not answered for this time.
+    pub(crate) fn silence(&self, time: Duration) -> String {
+        let Self { name, program, .. } = self;
+        let text =
+            format!("host {name}: its agent did not answer within {time:?} (--host-timeout)");
+        match self.is_local {
+            true => text,
+            false => {
+                format!("{text}; check that `{program} {name} true` ends and asks no question")
+            }
+        }
+    }
+
     /// Returns the reason why the connection has ended before the agent answered.
     pub(crate) fn reason(&mut self) -> String {
         let mut status = None;

@@ -38,6 +38,8 @@ pub(crate) struct PlannedHosts {
     pub(crate) hosts: Vec<(HostShare, StartOrder)>,
     /// True if the user has set the address of rank 0.
     pub(crate) has_world: bool,
+    /// Time within which the agents of all hosts have to answer.
+    pub(crate) answer: Duration,
 }
 
 /// The processes of a job on several hosts.
@@ -51,6 +53,9 @@ pub(crate) struct RemoteProcesses {
     /// Events that `advance` returns next.
     events: VecDeque<JobEvent>,
     input: InputState,
+    /// Time within which the agents of all hosts have to answer, and its end.
+    answer: Duration,
+    answer_by: Option<Instant>,
     /// The moment at which connections to agents with running processes are closed.
     abandon_at: Option<Instant>,
     buffer: Vec<u8>,
@@ -96,6 +101,8 @@ impl RemoteProcesses {
                 true => InputState::Ended,
                 false => InputState::Ready,
             },
+            answer: planned.answer,
+            answer_by: Instant::now().checked_add(planned.answer),
             abandon_at: None,
             buffer: vec![0; CHUNK],
         })
@@ -147,6 +154,21 @@ impl RemoteProcesses {
         })?;
         let world = world_name::addresses_on_hosts(&name, ip, port);
         world.map(Some).map_err(|error| error.to_string())
+    }
+
+    /// Ends the job if agents have not answered in time, and names their hosts.
+    fn check_answers(&mut self) {
+        let is_late = self
+            .answer_by
+            .is_some_and(|moment| Instant::now() >= moment);
+        if self.orders.is_none() || !is_late {
+            return;
+        }
+        let silent = self.links.iter().filter(|link| link.hello.is_none());
+        let texts: Vec<_> = silent.map(|link| link.silence(self.answer)).collect();
+        self.events
+            .push_back(JobEvent::Failed(start_error::OTHER, texts.join("; ")));
+        self.cancel();
     }
 
     /// Closes the connections before the processes are started.
@@ -305,8 +327,9 @@ impl JobProcesses for RemoteProcesses {
     }
 
     fn wakes_at(&self) -> Option<Instant> {
+        let answer_by = self.answer_by.filter(|_| self.orders.is_some());
         match self.events.is_empty() {
-            true => self.abandon_at,
+            true => answer_by.into_iter().chain(self.abandon_at).min(),
             false => Some(Instant::now()),
         }
     }
@@ -343,6 +366,7 @@ impl JobProcesses for RemoteProcesses {
         }
         self.buffer = buffer;
         self.start_processes();
+        self.check_answers();
         if output.has_room() {
             self.links.iter_mut().for_each(HostLink::grant);
         }
