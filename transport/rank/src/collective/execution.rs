@@ -10,7 +10,7 @@ use jstream_matching::Pattern;
 use zerocopy::IntoBytes;
 
 use super::call::{Call, in_node, wait_for_notices};
-use super::round::{Party, Round, check_length};
+use super::round::{Party, Round, check_length, is_cause};
 use super::scratch::{Scratch, overwrite};
 use crate::element::Element;
 use crate::error::{ElementName, Error};
@@ -222,7 +222,10 @@ where
                 Step::Receive { from, span: target },
                 Step::Send { to, span },
             ] => match self.send_at_once(to, span) {
-                Some(sent) => self.receive(from, target).and(sent),
+                Some(sent) => {
+                    let received = self.receive(from, target);
+                    self.either(received, sent)
+                }
                 None => self.exchange_long((to, span), (from, target)),
             },
             _ => self.exchange_posted(round),
@@ -315,9 +318,22 @@ where
             (rank.members().result(received), sent)
         });
         let received = received.and_then(|status| check_length(status, length));
+        self.either(received, sent)
+    }
+
+    /// Returns the error of an exchange, if there is one. If both messages have failed, the other
+    /// error is noted, because each rank that disagrees has to be told.
+    fn either(
+        &mut self,
+        received: Result<(), Error>,
+        sent: Result<(), Error>,
+    ) -> Result<(), Error> {
         match (received, sent) {
-            (Err(first), Err(second)) => {
-                // Each rank that disagrees has to be told.
+            (Err(received), Err(sent)) => {
+                let (first, second) = match is_cause(&sent) {
+                    true => (sent, received),
+                    false => (received, sent),
+                };
                 drop(self.note(second));
                 Err(first)
             }

@@ -221,7 +221,6 @@ impl<'scope> Round<'scope> {
         let Self {
             receives,
             sends,
-            notices,
             unreceived,
             ..
         } = self;
@@ -243,11 +242,11 @@ impl<'scope> Round<'scope> {
             failed.extend(result.err().map(|error| (send.to, error)));
             false
         });
-        // If a notice can't be sent, the other rank is gone.
-        notices.retain_mut(|notice| notice.take().is_none());
         for (to, error) in failed {
             self.fail_send(party, to, error);
         }
+        // If a notice can't be sent, the other rank is gone. New notices may have ended already.
+        self.notices.retain_mut(|notice| notice.take().is_none());
         self.is_over()
     }
 
@@ -255,8 +254,9 @@ impl<'scope> Round<'scope> {
     pub(super) fn take_errors(&mut self) -> Vec<Error> {
         let mut unreceived = std::mem::take(&mut self.unreceived);
         unreceived.sort_by_key(|(step, _)| *step);
-        let errors = unreceived.into_iter().map(|(_, error)| error);
-        errors.chain(self.unsent.drain(..)).collect()
+        let unreceived = unreceived.into_iter().map(|(_, error)| error);
+        let (causes, unsent): (Vec<_>, Vec<_>) = self.unsent.drain(..).partition(is_cause);
+        causes.into_iter().chain(unreceived).chain(unsent).collect()
     }
 
     /// Returns the requests of the messages.
@@ -334,6 +334,12 @@ impl<'scope> Round<'scope> {
         }
         self.notices.clear();
     }
+}
+
+/// Returns true for the error of a send that is a cause of its own. Errors of receives may follow
+/// from it, because the receiver is told.
+pub(super) fn is_cause(error: &Error) -> bool {
+    matches!(error, Error::TooLong { .. } | Error::NotSent { .. })
 }
 
 /// Returns an error if a message is shorter than its span.
