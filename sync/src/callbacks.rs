@@ -13,6 +13,7 @@
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
+use std::ops::{Deref, DerefMut};
 use std::task::Waker;
 
 use crate::panics::catch_panic;
@@ -110,6 +111,41 @@ impl Drop for Deferral {
         if left == QUEUED {
             run_queued();
         }
+    }
+}
+
+/// Guard of a lock under which callbacks arise. They run after the lock was released.
+#[derive(Debug)]
+pub struct DeferringGuard<G> {
+    guard: G,
+    /// Dropped after the guard.
+    _deferral: Deferral,
+}
+
+impl<G> DeferringGuard<G> {
+    /// Defers the callbacks of this thread until the lock is released.
+    #[inline]
+    pub fn of(guard: G) -> Self {
+        Self {
+            guard,
+            _deferral: Deferral::begin(),
+        }
+    }
+}
+
+impl<G: Deref> Deref for DeferringGuard<G> {
+    type Target = G::Target;
+
+    #[inline]
+    fn deref(&self) -> &G::Target {
+        &self.guard
+    }
+}
+
+impl<G: DerefMut> DerefMut for DeferringGuard<G> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut G::Target {
+        &mut self.guard
     }
 }
 

@@ -6,8 +6,11 @@
 //! no compare-and-swap.
 
 use std::hint;
-use std::mem::{self, MaybeUninit};
+use std::mem::MaybeUninit;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::thread;
 
+use crate::panics::forget_panic;
 use crate::{AtomicU64, CacheLines, Ordering, UnsafeCell};
 
 /// Number of bits of a position that hold the index of a slot. The bits above hold the turn.
@@ -180,18 +183,22 @@ impl<V> PositionRing<V> {
         }
     }
 
-    /// Drops all values. If dropping a value panics, the others are still dropped.
+    /// Drops all values. If dropping a value panics, the others are still dropped, and the first
+    /// panic continues then, unless the thread unwinds already.
     pub fn clear(&self) {
-        struct Rest<'r, V>(&'r PositionRing<V>);
-        impl<V> Drop for Rest<'_, V> {
-            fn drop(&mut self) {
-                self.0.clear();
+        let mut first = None;
+        while let Some(value) = self.pop() {
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| drop(value))) {
+                match &first {
+                    None => first = Some(panic),
+                    Some(_) => forget_panic(panic),
+                }
             }
         }
-        while let Some(value) = self.pop() {
-            let rest = Rest(self);
-            drop(value);
-            mem::forget(rest);
+        match first {
+            Some(panic) if !thread::panicking() => resume_unwind(panic),
+            Some(panic) => forget_panic(panic),
+            None => {}
         }
     }
 }
@@ -297,11 +304,11 @@ mod tests {
         }
         let count = AtomicUsize::new(0);
         let ring = PositionRing::new(5);
-        for panics in [false, true, false] {
+        for panics in [false, true, false, true] {
             assert!(ring.push(Counted(&count, panics)).is_ok());
         }
         let dropped = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(ring)));
         assert!(dropped.is_err());
-        assert_eq!(count.into_inner(), 3);
+        assert_eq!(count.into_inner(), 4);
     }
 }

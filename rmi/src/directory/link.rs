@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use jstream_active::Serving;
 use jstream_base::Address;
+use jstream_base::events::emit;
+use tracing::Level;
 
 use crate::client::{Client, ClientOptions};
 use crate::directory::protocol::{Directory, DirectoryStub, Entry, NAME, Refusal};
@@ -164,7 +166,8 @@ impl Link {
 
     /// Replaces the connection with this number, unless another thread already has.
     fn renew(self: &Arc<Self>, number: u64) -> Result<(), LookupError> {
-        let renewing = lock(&self.renewing);
+        // Held while the thread waits for the registry, so callbacks are not deferred.
+        let renewing = jstream_sync::lock(&self.renewing);
         if lock(&self.line).number != number {
             return Ok(());
         }
@@ -184,7 +187,9 @@ impl Link {
             match client.start() {
                 Ok(thread) => lock(&self.line).thread = Some(thread),
                 Err(error) => {
-                    tracing::warn!(%error, "no thread serves the connection to a registry: it is served only while it is used");
+                    emit(Level::WARN, move || {
+                        tracing::warn!(%error, "no thread serves the connection to a registry: it is served only while it is used");
+                    });
                 }
             }
             self.attend(&client, number);
@@ -201,7 +206,10 @@ impl Link {
         let Ok(Err(refused)) = done.map(|done| *done.get()) else {
             return;
         };
-        tracing::warn!(name = %entry.name, %refused, "could not bind a name again");
+        let name = entry.name.clone();
+        emit(Level::WARN, move || {
+            tracing::warn!(name, %refused, "could not bind a name again");
+        });
         // Another program has bound the name meanwhile.
         if refused == Refusal::Taken {
             self.remember(&entry.name, None);
@@ -246,8 +254,10 @@ fn follow(link: &Weak<Link>, number: u64, pauses: &Pauses) {
         match link.renew(number) {
             Ok(()) => return,
             Err(error) => {
-                let address = link.address();
-                tracing::debug!(%address, %error, "could not reconnect to a registry yet");
+                let address = link.address().clone();
+                emit(Level::DEBUG, move || {
+                    tracing::debug!(%address, %error, "could not reconnect to a registry yet");
+                });
             }
         }
         pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
@@ -274,7 +284,7 @@ impl Pauses {
     /// Blocks for this time. Returns false if the link was dropped.
     fn pass(&self, time: Duration) -> bool {
         let until = Instant::now().checked_add(time);
-        let mut is_over = lock(&self.is_over);
+        let mut is_over = jstream_sync::lock(&self.is_over);
         loop {
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
             let Some(left) = left.filter(|left| !left.is_zero() && !*is_over) else {

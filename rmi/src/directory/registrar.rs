@@ -8,6 +8,7 @@ use std::task::{Poll, Waker};
 
 use jstream_base::Address;
 use jstream_derive::remote;
+use jstream_sync::callbacks;
 
 use crate::call::Bound;
 use crate::directory::kept::{Holder, Kept, size};
@@ -153,9 +154,7 @@ struct WatcherBudget {
 }
 
 fn wake(all: Vec<Waker>) {
-    for waker in all {
-        waker.wake();
-    }
+    all.into_iter().for_each(callbacks::wake);
 }
 
 /// Truncates a text to at most `most` bytes.

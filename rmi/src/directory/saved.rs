@@ -14,13 +14,15 @@ use std::thread::JoinHandle;
 
 use jstream::file::{FileError, FileReader, FileWriter, ReadOptions};
 use jstream::{Limits, Transportable};
+use jstream_base::events::emit;
+use tracing::Level;
 
 use crate::directory::kept::size;
 use crate::directory::options::RegistrarOptions;
 use crate::directory::places::{LONGEST_ADDRESS, MOST_ADDRESSES};
 use crate::directory::protocol::{Entry, EntryRef};
 use crate::session::Tasks;
-use crate::support::lock;
+use jstream_sync::lock;
 
 /// Version of the file's contents.
 const VERSION: u32 = 1;
@@ -212,8 +214,11 @@ impl Saving {
                     match write(&path, &names(), file.take()) {
                         Ok(written) => file = Some(written),
                         Err(error) => {
-                            let path = path.display();
-                            tracing::error!(%path, %error, "could not write a file of names");
+                            let path = path.clone();
+                            emit(Level::ERROR, move || {
+                                let path = path.display();
+                                tracing::error!(%path, %error, "could not write a file of names");
+                            });
                         }
                     }
                     wanted.did(number, file.is_none());

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound::{Excluded, Unbounded};
 use std::task::{Poll, Waker};
 
+use jstream_sync::callbacks;
+
 use crate::directory::protocol::{Change, Event};
 
 /// A watcher of a registry.
@@ -120,7 +122,7 @@ impl Watcher {
             self.scan = Scan::Done;
             return Poll::Ready(Some(nameless(Event::Complete)));
         }
-        self.waker = Some(waker.clone());
+        callbacks::discard(self.waker.replace(waker.clone()));
         Poll::Pending
     }
 }

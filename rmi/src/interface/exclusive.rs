@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
+use jstream_sync::callbacks;
 use jstream_sync::wakers::{WakerList, wake};
 
 use crate::support::{block_on, lock};
@@ -176,7 +177,7 @@ impl<O: ?Sized> Future for Turn<O> {
             let waker = context.waker().clone();
             let before = state.waiting.register(&mut this.key, waker);
             drop(state);
-            drop(before);
+            callbacks::discard(before);
             return Poll::Pending;
         };
         let (mut before, mut next) = (None, None);
@@ -186,7 +187,7 @@ impl<O: ?Sized> Future for Turn<O> {
             next = state.first();
         }
         drop(state);
-        drop(before);
+        callbacks::discard(before);
         if let Some(next) = next {
             wake(next);
         }
@@ -201,7 +202,7 @@ impl<O: ?Sized> Drop for Turn<O> {
         let before = state.waiting.remove(key);
         let next = state.first();
         drop(state);
-        drop(before);
+        callbacks::discard(before);
         if let Some(next) = next {
             wake(next);
         }

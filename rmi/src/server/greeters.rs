@@ -13,7 +13,7 @@ use jstream_endpoint::Cutter;
 
 use crate::server::options::ServerOptions;
 use crate::server::places::{Place, Places};
-use crate::support::lock;
+use jstream_sync::lock;
 
 /// Minimum time before a greeter is evicted, so that honest peers that connect at the same time do
 /// not evict each other. New connections wait up to this long to be accepted.

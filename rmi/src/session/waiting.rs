@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
-use crate::support::lock;
+use jstream_sync::lock;
 
 /// Counters of a server, over all its listeners.
 #[derive(Debug, Default)]

@@ -12,7 +12,7 @@ use jstream_base::SendError;
 use crate::frame::{CloseReason, Key, Word, length};
 use crate::session::{Flow, Line, Room, Stop};
 use crate::stream::error::StreamError;
-use crate::support::lock;
+use jstream_sync::lock;
 
 /// Number of frames after which a pump yields.
 const FRAMES: usize = 16;

@@ -9,6 +9,7 @@ use std::task::{Context, Poll, Waker};
 
 use crate::support::sync::lock;
 use crate::support::wait::may_block;
+use jstream_sync::callbacks;
 use jstream_sync::parker::block_on;
 
 /// An operation over the network. Wait for its result with [`wait`](Self::wait), which blocks the
@@ -144,8 +145,9 @@ impl<T: Send + 'static> Steps<T> for BlockingSteps<T> {
             WorkProgress::Idle => {
                 work.progress = WorkProgress::Running(context.waker().clone());
             }
-            WorkProgress::Running(_) => {
+            WorkProgress::Running(before) => {
                 work.progress = WorkProgress::Running(context.waker().clone());
+                callbacks::discard([before]);
                 return Poll::Pending;
             }
             WorkProgress::Ended(Ok(result)) => return Poll::Ready(StepEnd::Done(result)),
@@ -176,7 +178,7 @@ fn run_apart<T>(shared: &Mutex<BlockingWork<T>>) {
     let ended = WorkProgress::Ended(result);
     let before = std::mem::replace(&mut lock(shared).progress, ended);
     if let WorkProgress::Running(waker) = before {
-        waker.wake();
+        callbacks::wake(waker);
     }
 }
 

@@ -1,3 +1,12 @@
-//! Mutex access without poisoning.
+//! Mutex access without poisoning, and without callbacks.
 
-pub(crate) use jstream_sync::lock;
+use std::sync::{Mutex, MutexGuard};
+
+use jstream_sync::callbacks::DeferringGuard;
+
+/// Locks a mutex and ignores poisoning. Wakers, events and objects of the program that are called
+/// or dropped under the lock wait until it is released; see [`jstream_sync::callbacks`].
+#[inline]
+pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> DeferringGuard<MutexGuard<'_, T>> {
+    DeferringGuard::of(jstream_sync::lock(mutex))
+}

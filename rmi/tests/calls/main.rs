@@ -11,6 +11,7 @@
 mod arrays;
 mod async_methods;
 mod both_ways;
+mod callbacks;
 mod capture;
 mod clock;
 mod conditions;

@@ -12,7 +12,9 @@ use super::join_listener::JoinListener;
 use super::peer_set::PeerSet;
 use super::peers::PeerConnection;
 use jstream_base::AcceptError;
+use jstream_base::events::emit;
 use jstream_endpoint::{Incoming, Listener};
+use tracing::Level;
 
 /// Maximum number of simultaneous handshakes; further peers are refused. Bounds the threads that
 /// silent peers occupy.
@@ -52,7 +54,9 @@ impl<T: Transportable + 'static> JoinAcceptor<T> {
                 Ok(incoming) => self.admit(incoming),
                 Err(AcceptError::ClosedLocally { .. }) => return,
                 // `accept` itself delays the next attempt after an error.
-                Err(error) => tracing::debug!(%error, "accepting a peer of the channel failed"),
+                Err(error) => emit(Level::DEBUG, move || {
+                    tracing::debug!(%error, "accepting a peer of the channel failed");
+                }),
             }
         }
     }
@@ -68,7 +72,9 @@ impl<T: Transportable + 'static> JoinAcceptor<T> {
         let spawned = Builder::new().name(name).spawn(move || {
             let peer = incoming.peer().clone();
             if let Err(reason) = acceptor.let_in(incoming) {
-                tracing::debug!(%peer, reason, "peer did not join the channel");
+                emit(Level::DEBUG, move || {
+                    tracing::debug!(%peer, reason, "peer did not join the channel");
+                });
             }
             acceptor.joining.fetch_sub(1, Ordering::Relaxed);
         });

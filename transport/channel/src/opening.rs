@@ -10,6 +10,7 @@ use std::task::{Context, Poll, Waker};
 use std::thread::Builder;
 
 use super::error::OpenError;
+use jstream_sync::callbacks::discard;
 use jstream_sync::wakers::wake;
 
 type Work<S> = Box<dyn FnOnce(&dyn Fn() -> bool) -> Result<S, OpenError> + Send>;
@@ -103,7 +104,7 @@ impl<S: Send + 'static> Future for Opening<S> {
                     }
                     let before = inner.task.replace(task);
                     drop(inner);
-                    drop(before);
+                    discard(before);
                     this.state = OpeningState::Waits(shared);
                     return Poll::Pending;
                 }
@@ -123,7 +124,8 @@ impl<S> Drop for Opening<S> {
                 let mut inner = shared.lock();
                 (inner.opened.take(), inner.task.take())
             };
-            drop((opened, task));
+            discard(task);
+            drop(opened);
         }
     }
 }

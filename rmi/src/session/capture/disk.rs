@@ -9,9 +9,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use std::{io, process};
 
 use jstream::capture::{Record, encode};
+use jstream_base::events::emit;
+use tracing::Level;
 
 use crate::session::capture::options::CaptureOptions;
-use crate::support::lock;
+use jstream_sync::lock;
 
 /// State that all captured connections share.
 pub(super) struct Shared {
@@ -232,7 +234,10 @@ impl Shared {
 }
 
 fn warn(folder: &Path, error: &io::Error) {
-    tracing::warn!(folder = %folder.display(), %error, "could not write a capture file");
+    let (folder, error) = (folder.to_owned(), error.to_string());
+    emit(Level::WARN, move || {
+        tracing::warn!(folder = %folder.display(), error, "could not write a capture file");
+    });
 }
 
 /// Handle of the writing thread. Dropping it ends the thread.

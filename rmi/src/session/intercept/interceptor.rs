@@ -1,8 +1,12 @@
 //! Interceptors, and the calls that they watch.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+
+use jstream_sync::callbacks;
+use jstream_sync::panics::catch_panic;
 
 use crate::frame::Metadata;
 use crate::session::peer_info::PeerInfo;
@@ -143,7 +147,7 @@ pub trait Watch: Send + Sync {
         work();
     }
 
-    /// Called when the call has ended.
+    /// Called when the call has ended. A panic is reported by the panic hook and has no other effect.
     fn after(&self, call: &CallInfo, end: &CallEnd) {
         let _ = (call, end);
     }
@@ -209,9 +213,17 @@ impl Watched {
             ended: Mutex::new(false),
         };
         for interceptor in all {
-            if let Err(denied) = watched.add(interceptor.as_ref()) {
-                watched.end(Err(Outcome::DidNotRun), 0);
-                return Err(denied);
+            let added = catch_unwind(AssertUnwindSafe(|| watched.add(interceptor.as_ref())));
+            match added {
+                Ok(Ok(())) => {}
+                Ok(Err(denied)) => {
+                    watched.end(Err(Outcome::DidNotRun), 0);
+                    return Err(denied);
+                }
+                Err(panic) => {
+                    watched.end(Err(Outcome::DidNotRun), 0);
+                    resume_unwind(panic);
+                }
             }
         }
         Ok(Arc::new(watched))
@@ -219,12 +231,12 @@ impl Watched {
 
     fn add(&mut self, interceptor: &dyn Interceptor) -> Result<(), Denied> {
         let watch = interceptor.before(&self.call)?;
-        let added = match self.call.side {
-            Side::Caller => watch.add_metadata(&mut self.call.metadata),
-            Side::Callee => Ok(()),
-        };
+        // It is notified of the end, whatever it does next.
         self.watches.push(watch);
-        added
+        match (self.call.side, self.watches.last()) {
+            (Side::Caller, Some(watch)) => watch.add_metadata(&mut self.call.metadata),
+            _ => Ok(()),
+        }
     }
 
     /// Returns the metadata of the call, with that of the interceptors.
@@ -244,6 +256,7 @@ impl Watched {
     }
 
     /// Notifies the interceptors of the end of the call. Only the first notification has an effect.
+    /// Panics are caught, because the outcome of the call does not depend on its observers.
     pub(crate) fn end(&self, result: Result<(), Outcome>, bytes: u64) {
         if std::mem::replace(&mut *lock(&self.ended), true) {
             return;
@@ -254,7 +267,7 @@ impl Watched {
             bytes,
         };
         for watch in self.watches.iter().rev() {
-            watch.after(&self.call, &end);
+            catch_panic(|| watch.after(&self.call, &end));
         }
     }
 }
@@ -262,6 +275,9 @@ impl Watched {
 impl Drop for Watched {
     fn drop(&mut self) {
         self.end(Err(Outcome::MayHaveRun), 0);
+        for watch in std::mem::take(&mut self.watches) {
+            callbacks::run(move || drop(watch));
+        }
     }
 }
 

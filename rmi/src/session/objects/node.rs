@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use jstream_active::{Executor, Tasks};
+use jstream_sync::callbacks;
 use rustc_hash::FxHashMap;
 
 use crate::interface::Interface;
@@ -128,14 +129,14 @@ impl Node {
         if self.leases.fetch_sub(1, Ordering::AcqRel) == 1 {
             let notice = lock(&self.state).notice.clone();
             if let Some(notice) = notice {
-                notice();
+                callbacks::run(move || notice());
             }
         }
     }
 
     pub(crate) fn when_unreferenced(&self, notice: Notice) {
         let before = lock(&self.state).notice.replace(notice);
-        drop(before);
+        callbacks::run(move || drop(before));
     }
 
     /// Ends the export: the object can no longer be called.
@@ -147,8 +148,9 @@ impl Node {
             changed();
             self.counts().exports.fetch_sub(1, Ordering::Relaxed);
         }
-        // The object may be dropped with this, and its `Drop` may call the server.
-        drop((callee, notice));
+        // The object may be dropped with this, and its `Drop` may panic or call the server.
+        callbacks::run(move || drop(callee));
+        callbacks::run(move || drop(notice));
     }
 }
 

@@ -10,8 +10,10 @@ use jstream::Transportable;
 use super::parcel::{Home, Parcel};
 use jstream_base::Address;
 use jstream_base::Options;
+use jstream_sync::callbacks::discard;
 use jstream_sync::flag::DekkerFlag;
 use jstream_sync::mpmc::{MOST, PositionRing};
+use jstream_sync::panics::catch_panic;
 use jstream_sync::wakers::{WaitQueue, wake};
 use jstream_sync::{AtomicU32, AtomicU64, CacheLines, Mutex, MutexGuard, Ordering, lock};
 
@@ -299,8 +301,11 @@ impl<T: Transportable + 'static> NearLink<T> {
         let kept = std::mem::take(&mut queue.kept);
         drop(queue);
         wakers.into_iter().for_each(wake);
-        drop(kept);
-        self.ring.clear();
+        // Objects of the program are dropped here. Each that panics has been removed before.
+        for parcel in kept {
+            catch_panic(|| drop(parcel));
+        }
+        catch_panic(|| self.ring.clear());
     }
 }
 
@@ -335,7 +340,7 @@ impl<T: Transportable + 'static> ParcelTicket<T> {
             .get_mut(at)
             .and_then(|posted| posted.waker.replace(waker));
         drop(queue);
-        drop(before);
+        discard(before);
         Poll::Pending
     }
 
@@ -360,7 +365,7 @@ impl<T: Transportable + 'static> Drop for ParcelTicket<T> {
             .and_then(|at| queue.posted.get_mut(at));
         let waker = posted.and_then(|posted| posted.waker.take());
         drop(queue);
-        drop(waker);
+        discard(waker);
     }
 }
 

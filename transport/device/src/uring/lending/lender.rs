@@ -3,7 +3,6 @@
 use std::cell::OnceCell;
 use std::ffi::c_int;
 use std::io;
-use std::ops::{Deref, DerefMut};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
@@ -17,7 +16,7 @@ use super::super::system::{self, enter};
 use super::loans::{Account, Loans, MOST};
 use super::regions::Regions;
 use crate::stream::lent::Lent;
-use jstream_sync::callbacks::Deferral;
+use jstream_sync::callbacks::DeferringGuard;
 use jstream_sync::lock;
 
 /// Flags of a send that does not block, so that its result is known when the call returns. Sending
@@ -90,34 +89,7 @@ struct LenderState {
 }
 
 /// The locked state of a lender. While the guard exists, the program is not called.
-struct LenderGuard<'l> {
-    state: MutexGuard<'l, LenderState>,
-    /// Dropped after the lock was released.
-    _deferral: Deferral,
-}
-
-impl<'l> LenderGuard<'l> {
-    fn of(state: MutexGuard<'l, LenderState>) -> Self {
-        Self {
-            state,
-            _deferral: Deferral::begin(),
-        }
-    }
-}
-
-impl Deref for LenderGuard<'_> {
-    type Target = LenderState;
-
-    fn deref(&self) -> &LenderState {
-        &self.state
-    }
-}
-
-impl DerefMut for LenderGuard<'_> {
-    fn deref_mut(&mut self) -> &mut LenderState {
-        &mut self.state
-    }
-}
+type LenderGuard<'l> = DeferringGuard<MutexGuard<'l, LenderState>>;
 
 impl Lender {
     /// Returns the lender of this thread, which is created by the first call.
