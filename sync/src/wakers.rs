@@ -181,7 +181,10 @@ impl IntoIterator for WakerList {
 
 /// The wakers of a list, in the order of their registration.
 #[derive(Debug)]
-pub struct WakersInOrder(Chain<option::IntoIter<(u64, Waker)>, vec_deque::IntoIter<(u64, Waker)>>);
+pub struct WakersInOrder(Chain<option::IntoIter<Keyed>, vec_deque::IntoIter<Keyed>>);
+
+/// A waker with its key.
+type Keyed = (u64, Waker);
 
 impl Iterator for WakersInOrder {
     type Item = Waker;

@@ -1,5 +1,6 @@
 //! Code of the program that calls run beside the methods: interceptors, subscribers of `tracing`,
-//! destructors of objects, and notices. It panics, or makes calls over the connection that calls it.
+//! destructors of objects, and notices. It panics, or makes calls over the connection that calls
+//! it.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -105,8 +105,8 @@ impl<T: ?Sized> Guarded<T> {
         }
     }
 
-    /// Locks the list of waits. No code of the program runs under this lock. In particular, no waker
-    /// is dropped, because that may drop a task.
+    /// Locks the list of waits. No code of the program runs under this lock. In particular, no
+    /// waker is dropped, because that may drop a task.
     fn waiting(&self) -> MutexGuard<'_, ConditionWaiter> {
         jstream_sync::lock(&self.waiting)
     }

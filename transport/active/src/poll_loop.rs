@@ -165,8 +165,8 @@ impl PollGuard<'_> {
         }
     }
 
-    /// Calls `work`, which may run code of the program, but returns quickly. The callbacks of `work`
-    /// run at once.
+    /// Calls `work`, which may run code of the program, but returns quickly. The callbacks of
+    /// `work` run at once.
     #[inline]
     pub(super) fn without_deferral<R>(&mut self, work: impl FnOnce() -> R) -> R {
         let is_deferring = self.deferral.take().is_some();

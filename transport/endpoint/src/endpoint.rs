@@ -227,7 +227,7 @@ impl Endpoint {
         self.shared.receive(&mut inbound, patience);
         match inbound.other {
             None => Ok(inbound.message),
-            Some(other) => self.shared.into_message(other?),
+            Some(other) => self.shared.convert_to_message(other?),
         }
     }
 

@@ -79,7 +79,8 @@ impl Listener {
             .iter()
             .map(|device| device.local().clone())
             .collect();
-        for address in addresses.iter().cloned() {
+        for address in &addresses {
+            let address = address.clone();
             emit(Level::DEBUG, move || {
                 tracing::debug!(%address, "listening");
             });

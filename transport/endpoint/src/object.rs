@@ -103,7 +103,7 @@ pub fn object_of<T: Transportable + 'static>(
             Err(object) => arrived.payload = Payload::Object(object),
         }
     }
-    read(shared.into_message(arrived)?, shared)
+    read(shared.convert_to_message(arrived)?, shared)
 }
 
 /// Reads the object from a message.

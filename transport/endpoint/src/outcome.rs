@@ -12,10 +12,12 @@ use jstream_device::connection::Body;
 /// Converts the outcome of a posted receive.
 pub(super) fn message_of(receipt: Receipt, shared: &Shared) -> Result<Message, Unreceived> {
     match receipt {
-        Ok(arrived) => shared.into_message(arrived).map_err(|error| Unreceived {
-            error,
-            buffer: None,
-        }),
+        Ok(arrived) => shared
+            .convert_to_message(arrived)
+            .map_err(|error| Unreceived {
+                error,
+                buffer: None,
+            }),
         Err(missed) => Err(Unreceived {
             error: missed.error,
             buffer: missed.empty,

@@ -136,8 +136,8 @@ impl Shared {
         emit(Level::DEBUG, move || {
             tracing::debug!(peer = %info.peer, scheme = info.scheme, "connected");
         });
-        for sentence in self.info.degraded.iter().cloned() {
-            let info = self.info.clone();
+        for sentence in &self.info.degraded {
+            let (info, sentence) = (self.info.clone(), sentence.clone());
             emit(Level::INFO, move || {
                 tracing::info!(peer = %info.peer, scheme = info.scheme, "{sentence}");
             });

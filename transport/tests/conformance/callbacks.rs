@@ -416,7 +416,7 @@ pub(crate) async fn a_reclaim_function_may_panic_or_send(host: Host) -> Outcome 
         let (client, server) = host.pair(&options, &options).await?;
         *uses.lock().unwrap() = Some(client.clone());
         for number in 0..20 {
-            // The ticket is dropped, so the buffer is dropped by the thread that completes the send.
+            // The ticket is dropped, so the thread that completes the send drops the buffer.
             let size = [10, 5000, 100_000][number % 3];
             let payload = filled(&options.pool, &bytes(size, number as u64));
             drop(client.post_send(Header::new(1, [0; 3]), payload));

@@ -147,7 +147,8 @@ pub trait Watch: Send + Sync {
         work();
     }
 
-    /// Called when the call has ended. A panic is reported by the panic hook and has no other effect.
+    /// Called when the call has ended. A panic is reported by the panic hook, and has no other
+    /// effect.
     fn after(&self, call: &CallInfo, end: &CallEnd) {
         let _ = (call, end);
     }

@@ -119,8 +119,8 @@ impl Link {
             None => self.take_in(header, payload, guard, &mut wake),
         };
         if !wake.is_empty() {
-            // They run when the poller lock is released, before the handler, which may take long, or
-            // wait for one of them.
+            // They run when the poller lock is released, before the handler, which may take long
+            // or wait for one of them.
             wake_all(&mut wake);
             last = Tick::default();
         }

@@ -429,7 +429,7 @@ impl Shared {
     /// Converts a received message to bytes. An object that can't be converted is received next.
     /// The caller holds no lock, because adapters of the program run.
     #[inline]
-    pub(crate) fn into_message(&self, arrived: Arrived) -> Result<Message, RecvError> {
+    pub(crate) fn convert_to_message(&self, arrived: Arrived) -> Result<Message, RecvError> {
         match arrived.into_bytes(&self.info.pool) {
             Ok((header, payload)) => Ok(Message { header, payload }),
             Err(unwritten) => {
@@ -445,7 +445,7 @@ impl Shared {
     #[cold]
     fn copy_object(&self, object: Arrived, memory: &mut [u8]) -> Result<Header, RecvError> {
         let number = object.number;
-        let Message { header, payload } = self.into_message(object)?;
+        let Message { header, payload } = self.convert_to_message(object)?;
         let mut held = self.receiving.lock();
         let copied = held.copy_out((header, payload, number), memory);
         self.settle(self.receiving.leave(held));

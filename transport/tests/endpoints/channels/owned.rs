@@ -439,3 +439,39 @@ fn owners_go_to_many_in_turn() {
     assert!(matches!(closed.error, SendError::Closed { .. }));
     assert_eq!(closed.object, Some(vec![9]));
 }
+
+/// An object that counts and panics when it is dropped.
+#[derive(Transportable)]
+struct Fragile {
+    name: String,
+}
+
+static DROPPED: AtomicUsize = AtomicUsize::new(0);
+
+impl Drop for Fragile {
+    fn drop(&mut self) {
+        DROPPED.fetch_add(1, Ordering::Relaxed);
+        assert!(thread::panicking() || self.name.is_empty(), "in Drop");
+    }
+}
+
+#[test]
+fn objects_that_panic_when_they_are_dropped_keep_no_peer_waiting() {
+    let address = fresh("inproc").to_string();
+    let (sender, receiver) = channel::<Fragile>(&address).both().unwrap();
+    let fragile = || Fragile {
+        name: "fragile".to_owned(),
+    };
+    for _ in 0..5 {
+        sender.send_owned(fragile()).unwrap();
+    }
+    // Nothing is dropped while it waits to be received, and the objects do not keep the receiver's
+    // end from the sender.
+    assert_eq!(DROPPED.load(Ordering::Relaxed), 0);
+    drop(receiver);
+    assert_eq!(DROPPED.load(Ordering::Relaxed), 5);
+    let refused = sender.send_owned(Fragile {
+        name: String::new(),
+    });
+    assert!(refused.is_err());
+}
