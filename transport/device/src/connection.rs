@@ -20,11 +20,13 @@ use std::io::{self, IoSlice};
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::task::Waker;
+use std::time::Duration;
 
 use jstream::Erased;
 use jstream::buffer::{BufferWriter, MessageBuffer, PoolError};
 
 use super::deadline::Deadline;
+use super::poll::sleep_on;
 use super::shm::Outbox;
 use jstream_base::Address;
 use jstream_base::Header;
@@ -77,19 +79,129 @@ pub struct Accepted {
     pub half_made: Box<dyn Establish>,
 }
 
-/// A connection whose greetings are not exchanged yet.
+/// A connection whose greetings are not exchanged yet. No method blocks, except
+/// [`wait`](Self::wait).
+///
+/// `hear`, then `accept`, are called until they succeed, or `decline` is called. After `decline` or
+/// an error, `farewell` is called until the peer has gone, or the caller does not wait any longer.
+/// Between the calls, the caller sleeps as it does for a half of a connection.
 pub trait Establish: Send {
-    /// Exchanges greetings within the handshake timeout.
-    fn establish(self: Box<Self>) -> Result<Connection, HandshakeError>;
+    /// Receives the greeting of the peer. Returns true once it is complete and valid.
+    fn hear(&mut self) -> Result<bool, HandshakeError>;
 
-    /// Returns the connection's socket, if there is one. Shutting it down ends `establish`.
+    /// Answers the greeting that was heard. Returns the connection, once, when all greetings are
+    /// exchanged.
+    fn accept(&mut self) -> Result<Option<Connection>, HandshakeError>;
+
+    /// Refuses the peer. It is told the reason, of which at most `MAX_REASON` bytes are sent, by
+    /// this call and those of `farewell`. The peer's `connect` fails with `ConnectError::Refused`.
+    fn decline(&mut self, reason: &str);
+
+    /// Tells the peer the rest of the reason, and discards what it still sends. If the connection
+    /// were closed with unread bytes, the system might discard the reason.
+    fn farewell(&mut self) -> Farewell {
+        Farewell::Gone
+    }
+
+    /// Returns the error of a peer that did not complete its part in time.
+    fn timed_out(&self) -> HandshakeError;
+
+    /// Returns the time within which the greetings have to be exchanged.
+    fn timeout(&self) -> Duration;
+
+    /// Prepares to sleep until the last call can make progress; see [`Outgoing::arm`]. A device
+    /// whose calls never have to be repeated returns [`Armed::Ready`].
+    fn arm(&mut self, _waker: &Waker) -> Armed {
+        Armed::Source
+    }
+
+    /// Returns the descriptor to poll, and the readiness to poll for, if there is one.
+    fn source(&self) -> Option<(BorrowedFd<'_>, Interest)>;
+
+    /// Sleeps until the last call can make progress or the deadline has passed. May wake up
+    /// spuriously.
+    fn wait(&mut self, deadline: Deadline) -> io::Result<()> {
+        if let Some(source) = self.source() {
+            sleep_on([source], deadline)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the connection's socket, if there is one.
     fn socket(&self) -> Option<BorrowedFd<'_>> {
         None
     }
+}
 
-    /// Tells the peer the reason of the refusal, of which at most `MAX_REASON` bytes are sent.
-    /// Blocks only briefly. The peer's `connect` fails with `ConnectError::Refused`.
-    fn refuse(self: Box<Self>, reason: &str);
+/// State of a connection that was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Farewell {
+    /// A part of the reason was not sent yet.
+    Untold,
+    /// The peer was told, and may still be sending.
+    Told,
+    /// The peer has gone, or there is no reason to wait for it.
+    Gone,
+}
+
+/// Time for which a caller that blocks waits for a peer that it refuses.
+const BRIEFLY: Duration = Duration::from_millis(200);
+
+impl dyn Establish {
+    /// Exchanges greetings within the handshake timeout.
+    pub fn establish(mut self: Box<Self>) -> Result<Connection, HandshakeError> {
+        let deadline = Deadline::after(self.timeout());
+        loop {
+            let tried = match self.hear() {
+                Ok(true) => self.accept(),
+                Ok(false) => Ok(None),
+                Err(error) => Err(error),
+            };
+            match tried {
+                Ok(Some(connection)) => return Ok(connection),
+                Ok(None) if deadline.has_passed() => return Err(self.timed_out()),
+                Ok(None) => self
+                    .wait(deadline)
+                    .map_err(|source| HandshakeError::System { source })?,
+                Err(error) => {
+                    let brief = Deadline::after(BRIEFLY).or_sooner(deadline);
+                    self.take_leave(Farewell::Gone, brief);
+                    return Err(error);
+                }
+            }
+        }
+    }
+
+    /// Refuses the peer, after its greeting has been heard if that arrives soon. Blocks only
+    /// briefly.
+    pub fn refuse(mut self: Box<Self>, reason: &str) {
+        let deadline = Deadline::after(self.timeout().min(BRIEFLY));
+        loop {
+            match self.hear() {
+                Ok(false) if !deadline.has_passed() => {
+                    if self.wait(deadline).is_err() {
+                        break;
+                    }
+                }
+                Ok(_) => break,
+                // The device has told the peer about the error.
+                Err(_) => return self.take_leave(Farewell::Told, deadline),
+            }
+        }
+        self.decline(reason);
+        self.take_leave(Farewell::Told, deadline);
+    }
+
+    /// Waits until the farewell has come this far.
+    fn take_leave(&mut self, until: Farewell, deadline: Deadline) {
+        loop {
+            let come = self.farewell();
+            let is_over = come == until || come == Farewell::Gone || deadline.has_passed();
+            if is_over || self.wait(deadline).is_err() {
+                return;
+            }
+        }
+    }
 }
 
 /// Maximum length of a transmitted reason, in bytes. Longer reasons are truncated.

@@ -18,12 +18,15 @@ mod names;
 
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
+use std::task::Waker;
+use std::time::Duration;
 
 use self::halves::{Direction, ReceiveHalf, SendHalf};
 use self::letter::INLINE;
 use self::names::{AcceptRequest, Backlog, RequestState, Unqueued};
 use super::connection::{
-    Accept, Accepted, Connection, Control, Device, Establish, Limits, MAX_REASON, PeerIdentity,
+    Accept, Accepted, Armed, Connection, Control, Device, Establish, Interest, Limits, MAX_REASON,
+    PeerIdentity,
 };
 use super::deadline::Deadline;
 use jstream_base::Address;
@@ -193,23 +196,44 @@ impl Drop for NameListener {
     }
 }
 
-/// An accepted connection request that awaits its verdict.
+/// An accepted connection request that awaits its verdict. Inside the process there is nothing to
+/// negotiate, so no call waits.
 struct AcceptedRequest(Arc<AcceptRequest>);
 
 impl Establish for AcceptedRequest {
-    /// Always succeeds unless the peer has given up: inside the process there is nothing to
-    /// negotiate.
-    fn establish(self: Box<Self>) -> Result<Connection, HandshakeError> {
-        let connection = self.0.decide(RequestState::Established);
-        connection.ok_or(HandshakeError::Closed { received: 0 })
+    fn hear(&mut self) -> Result<bool, HandshakeError> {
+        Ok(true)
     }
 
-    fn refuse(self: Box<Self>, reason: &str) {
+    /// Succeeds unless the peer has given up.
+    fn accept(&mut self) -> Result<Option<Connection>, HandshakeError> {
+        let connection = self.0.decide(RequestState::Established);
+        let closed = HandshakeError::Closed { received: 0 };
+        connection.map(Some).ok_or(closed)
+    }
+
+    fn decline(&mut self, reason: &str) {
         let cut = (0..=reason.len().min(MAX_REASON))
             .rev()
             .find_map(|length| reason.get(..length));
         let reason = cut.unwrap_or_default().escape_debug().to_string();
         self.0.decide(RequestState::Refused(reason));
+    }
+
+    fn timed_out(&self) -> HandshakeError {
+        HandshakeError::Closed { received: 0 }
+    }
+
+    fn timeout(&self) -> Duration {
+        Duration::MAX
+    }
+
+    fn arm(&mut self, _waker: &Waker) -> Armed {
+        Armed::Ready
+    }
+
+    fn source(&self) -> Option<(BorrowedFd<'_>, Interest)> {
+        None
     }
 }
 

@@ -10,9 +10,10 @@
 //! both offers say that they trust each other. Numbers are in the byte order of the host.
 
 use std::io::{self, IoSlice, IoSliceMut};
-use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, OwnedFd};
+use std::mem::{self, MaybeUninit};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
+use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::net::{
@@ -28,11 +29,12 @@ use super::outgoing::ShmOutgoing;
 use super::remote::{Nonce, NonceMark, Remote};
 use super::ring::{Consumer, INLINE, Producer};
 use super::trusted::{Offered, TrustedInbox};
-use crate::connection::{Connection, Interest, Limits};
+use crate::connection::{Connection, Establish, Farewell, Interest, Limits};
 use crate::credentials::Credentials;
 use crate::deadline::Deadline;
 use crate::poll::sleep_on;
-use crate::stream::greeting::{self, Unwelcome};
+use crate::stream::Wire;
+use crate::stream::greeting::{self, Unwelcome, Welcoming};
 use crate::stream::hello::Hello;
 use crate::stream::socket::SocketWire;
 use jstream_base::Address;
@@ -153,7 +155,7 @@ pub(super) fn connect(
         mark: mark(&nonce, options),
         flags: trusted.flag(TRUSTS),
     };
-    talk.say(&ours.to_bytes(), &[])?;
+    say(&socket, &ours.to_bytes(), &[])?;
     let mut given = Vec::new();
     let offer = Offer::from_bytes(talk.hear(&mut given)?)?;
     let inbox = trusted.agree(offer.flags & TRUSTS != 0, || given.pop())?;
@@ -172,7 +174,7 @@ pub(super) fn connect(
     };
     let can = if remote.is_ok() { READS } else { 0 };
     let fd = trusted.fd();
-    talk.say(&can.to_ne_bytes(), fd.as_slice())?;
+    say(&socket, &can.to_ne_bytes(), fd.as_slice())?;
     Ok(Made {
         peer,
         sockets: [socket, bells],
@@ -187,70 +189,167 @@ pub(super) fn connect(
     .connection(options))
 }
 
-/// Performs the server's part of the handshake.
-pub(super) fn accept(
-    socket: Socket,
+/// An accepted socket before the handshake is complete: the server's part, which does not block.
+pub(super) struct PendingShm {
+    /// `None` after the connection was returned.
+    wire: Option<SocketWire>,
+    welcoming: Welcoming,
+    /// The process of the peer, once it is known to belong to the same user.
+    process: Option<Credentials>,
+    /// The part of the offer that was received.
+    offer: Record<OFFER>,
+    /// The offer of this side, once it was sent.
+    offered: Option<ServerOffer>,
+    /// The part of the peer's last record that was received.
+    can: Record<8>,
     peer: Address,
-    options: &Options,
-) -> Result<Connection, HandshakeError> {
-    let deadline = Deadline::after(options.handshake_timeout);
-    let peer_process = match same_user(&socket) {
-        Ok(peer) => peer,
-        Err(error) => {
-            greeting::refuse(
-                &wire(&socket)?,
-                options,
-                "processes of other users are refused",
-            );
-            return Err(error);
-        }
-    };
-    let theirs = greeting::welcome(&wire(&socket)?, options)?;
-    let talk = Talk {
-        socket: &socket,
-        deadline,
-        options,
-    };
-    let offer = Offer::from_bytes(talk.hear(&mut Vec::new())?)?;
-    let remote = probe(peer_process, offer.mark, options);
-    let nonce = Nonce::new();
-    let system = |source| HandshakeError::System { source };
-    let (mapping, memory) = Mapping::create().map_err(system)?;
-    let (bells, theirs_too) = Socket::pair(Domain::UNIX, Type::STREAM, None).map_err(system)?;
-    let mut trusted = Offered::new(options);
-    let ours = Offer {
-        mark: mark(&nonce, options),
-        flags: trusted.flag(TRUSTS) | if remote.is_ok() { READS } else { 0 },
-    };
-    let trusts = offer.flags & TRUSTS != 0;
-    let mut descriptors = vec![memory.as_fd(), theirs_too.as_fd()];
-    descriptors.extend(trusted.fd().filter(|_| trusts));
-    talk.say(&ours.to_bytes(), &descriptors)?;
-    let mut given = Vec::new();
-    let can = u64::from_ne_bytes(talk.hear(&mut given)?);
-    let inbox = trusted.agree(trusts, || given.pop())?;
-    if can & !READS != 0 {
-        return Err(HandshakeError::Reserved { theirs: can });
-    }
-    let [incoming, outgoing] = mapping.lanes();
-    Ok(Made {
-        peer,
-        sockets: [socket, bells],
-        lanes: [outgoing, incoming],
-        nonce,
-        theirs,
-        read: options.remote_reads && can & READS != 0,
-        remote,
-        trusted,
-        inbox,
-    }
-    .connection(options))
+    options: Options,
 }
 
-/// Tells a client why it is refused.
-pub(super) fn refuse(socket: &Socket, options: &Options, reason: &str) {
-    if let Ok(wire) = wire(socket) {
-        greeting::refuse(&wire, options, reason);
+/// The offer of a server to a client.
+struct ServerOffer {
+    theirs: Hello,
+    remote: Result<Remote, Unread>,
+    nonce: Nonce,
+    mapping: Mapping,
+    bells: Socket,
+    trusted: Offered,
+    trusts: bool,
+}
+
+impl PendingShm {
+    pub(super) fn new(socket: Socket, peer: Address, options: &Options) -> Self {
+        Self {
+            wire: Some(SocketWire::new(socket)),
+            welcoming: Welcoming::default(),
+            process: None,
+            offer: Record::new(),
+            offered: None,
+            can: Record::new(),
+            peer,
+            options: options.clone(),
+        }
+    }
+
+    /// Answers the offer of a client.
+    fn answer(&self, theirs: Hello, offer: Offer) -> Result<ServerOffer, HandshakeError> {
+        let (Some(wire), Some(process)) = (&self.wire, self.process) else {
+            return Err(HandshakeError::Closed { received: 0 });
+        };
+        let options = &self.options;
+        let remote = probe(process, offer.mark, options);
+        let nonce = Nonce::new();
+        let system = |source| HandshakeError::System { source };
+        let (mapping, memory) = Mapping::create().map_err(system)?;
+        let (bells, theirs_too) = Socket::pair(Domain::UNIX, Type::STREAM, None).map_err(system)?;
+        let trusted = Offered::new(options);
+        let ours = Offer {
+            mark: mark(&nonce, options),
+            flags: trusted.flag(TRUSTS) | if remote.is_ok() { READS } else { 0 },
+        };
+        let trusts = offer.flags & TRUSTS != 0;
+        let mut descriptors = vec![memory.as_fd(), theirs_too.as_fd()];
+        descriptors.extend(trusted.fd().filter(|_| trusts));
+        say(wire.socket(), &ours.to_bytes(), &descriptors)?;
+        Ok(ServerOffer {
+            theirs,
+            remote,
+            nonce,
+            mapping,
+            bells,
+            trusted,
+            trusts,
+        })
+    }
+}
+
+impl Establish for PendingShm {
+    fn hear(&mut self) -> Result<bool, HandshakeError> {
+        let Some(wire) = &self.wire else {
+            return Err(HandshakeError::Closed { received: 0 });
+        };
+        let heard = self.welcoming.hear(wire, &self.options);
+        if matches!(heard, Ok(false)) || self.process.is_some() {
+            return heard;
+        }
+        let peer = same_user(wire.socket()).inspect_err(|_| {
+            let reason = "processes of other users are refused";
+            self.welcoming.decline(&self.options, reason);
+        });
+        self.process = Some(peer?);
+        heard
+    }
+
+    fn accept(&mut self) -> Result<Option<Connection>, HandshakeError> {
+        let closed = || HandshakeError::Closed { received: 0 };
+        let wire = self.wire.as_ref().ok_or_else(closed)?;
+        let Some(theirs) = self.welcoming.accept(wire, &self.options)? else {
+            return Ok(None);
+        };
+        if self.offered.is_none() {
+            if !self.offer.hear(wire.socket())? {
+                return Ok(None);
+            }
+            let offer = Offer::from_bytes(self.offer.bytes)?;
+            self.offered = Some(self.answer(theirs, offer)?);
+        }
+        if !self.can.hear(wire.socket())? {
+            return Ok(None);
+        }
+        let can = u64::from_ne_bytes(self.can.bytes);
+        let mut given = mem::take(&mut self.can.given);
+        let mut offered = self.offered.take().ok_or_else(closed)?;
+        let inbox = offered.trusted.agree(offered.trusts, || given.pop())?;
+        if can & !READS != 0 {
+            return Err(HandshakeError::Reserved { theirs: can });
+        }
+        let wire = self.wire.take().ok_or_else(closed)?;
+        let [incoming, outgoing] = offered.mapping.lanes();
+        let made = Made {
+            peer: self.peer.clone(),
+            sockets: [wire.into_socket(), offered.bells],
+            lanes: [outgoing, incoming],
+            nonce: offered.nonce,
+            theirs: offered.theirs,
+            read: self.options.remote_reads && can & READS != 0,
+            remote: offered.remote,
+            trusted: offered.trusted,
+            inbox,
+        };
+        Ok(Some(made.connection(&self.options)))
+    }
+
+    fn decline(&mut self, reason: &str) {
+        self.welcoming.decline(&self.options, reason);
+    }
+
+    fn farewell(&mut self) -> Farewell {
+        let wire = self.wire.as_ref();
+        wire.map_or(Farewell::Gone, |wire| self.welcoming.farewell(wire))
+    }
+
+    fn timed_out(&self) -> HandshakeError {
+        match self.welcoming.timed_out(&self.options) {
+            HandshakeError::TimedOut { received, after } => HandshakeError::TimedOut {
+                received: [self.offer.received, self.can.received]
+                    .into_iter()
+                    .fold(received, usize::saturating_add),
+                after,
+            },
+            error => error,
+        }
+    }
+
+    fn timeout(&self) -> Duration {
+        self.options.handshake_timeout
+    }
+
+    fn source(&self) -> Option<(BorrowedFd<'_>, Interest)> {
+        Some((self.socket()?, self.welcoming.interest()))
+    }
+
+    fn socket(&self) -> Option<BorrowedFd<'_>> {
+        self.wire.as_ref().map(Wire::fd)
     }
 }
 
@@ -343,62 +442,93 @@ struct Talk<'a> {
 }
 
 impl Talk<'_> {
-    /// Sends a few bytes. An empty socket buffer always has room for them.
-    fn say(
-        &self,
-        bytes: &[u8],
-        descriptors: &[std::os::fd::BorrowedFd<'_>],
-    ) -> Result<(), HandshakeError> {
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
-        let mut control = SendAncillaryBuffer::new(&mut space);
-        if !descriptors.is_empty() && !control.push(SendAncillaryMessage::ScmRights(descriptors)) {
-            return Err(odd("too many descriptors for one record"));
+    /// Receives exactly `N` bytes, and the descriptors that accompany them.
+    fn hear<const N: usize>(&self, given: &mut Vec<OwnedFd>) -> Result<[u8; N], HandshakeError> {
+        let mut record = Record::<N>::new();
+        while !record.hear(self.socket)? {
+            if self.deadline.has_passed() {
+                return Err(HandshakeError::TimedOut {
+                    received: record.received,
+                    after: self.options.handshake_timeout,
+                });
+            }
+            let source = (self.socket.as_fd(), Interest::Readable);
+            sleep_on([source], self.deadline)
+                .map_err(|source| HandshakeError::System { source })?;
         }
-        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-        loop {
-            let parts = [IoSlice::new(bytes)];
-            return match rustix::net::sendmsg(self.socket, &parts, &mut control, flags) {
-                Ok(n) if n == bytes.len() => Ok(()),
-                Ok(_) => Err(odd("the socket has no room for a handshake record")),
-                Err(Errno::INTR) => continue,
-                Err(Errno::PIPE) => Err(HandshakeError::Closed { received: 0 }),
-                Err(error) => Err(HandshakeError::System {
-                    source: error.into(),
-                }),
-            };
+        given.append(&mut record.given);
+        Ok(record.bytes)
+    }
+}
+
+/// Sends a few bytes. An empty socket buffer always has room for them.
+fn say(
+    socket: &Socket,
+    bytes: &[u8],
+    descriptors: &[BorrowedFd<'_>],
+) -> Result<(), HandshakeError> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if !descriptors.is_empty() && !control.push(SendAncillaryMessage::ScmRights(descriptors)) {
+        return Err(odd("too many descriptors for one record"));
+    }
+    let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+    loop {
+        let parts = [IoSlice::new(bytes)];
+        return match rustix::net::sendmsg(socket, &parts, &mut control, flags) {
+            Ok(n) if n == bytes.len() => Ok(()),
+            Ok(_) => Err(odd("the socket has no room for a handshake record")),
+            Err(Errno::INTR) => continue,
+            Err(Errno::PIPE) => Err(HandshakeError::Closed { received: 0 }),
+            Err(error) => Err(HandshakeError::System {
+                source: error.into(),
+            }),
+        };
+    }
+}
+
+/// A record of `N` bytes that is being received, and the descriptors that accompany it.
+struct Record<const N: usize> {
+    bytes: [u8; N],
+    received: usize,
+    given: Vec<OwnedFd>,
+}
+
+impl<const N: usize> Record<N> {
+    fn new() -> Self {
+        Self {
+            bytes: [0; N],
+            received: 0,
+            given: Vec::new(),
         }
     }
 
-    /// Receives exactly `N` bytes, and the descriptors that accompany them.
-    fn hear<const N: usize>(&self, given: &mut Vec<OwnedFd>) -> Result<[u8; N], HandshakeError> {
-        let mut bytes = [0; N];
-        let mut received = 0_usize;
-        while let Some(rest) = bytes.get_mut(received..).filter(|rest| !rest.is_empty()) {
+    /// Receives available bytes. Returns true once the record is complete. Does not block. More
+    /// descriptors than a record may have are closed.
+    fn hear(&mut self, socket: &Socket) -> Result<bool, HandshakeError> {
+        while let Some(rest) = self.bytes.get_mut(self.received..) {
+            if rest.is_empty() {
+                break;
+            }
             let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
             let mut control = RecvAncillaryBuffer::new(&mut space);
             let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
             let mut parts = [IoSliceMut::new(rest)];
-            let heard = rustix::net::recvmsg(self.socket, &mut parts, &mut control, flags);
+            let heard = rustix::net::recvmsg(socket, &mut parts, &mut control, flags);
             for message in control.drain() {
                 if let RecvAncillaryMessage::ScmRights(descriptors) = message {
-                    given.extend(descriptors);
+                    self.given.extend(descriptors);
+                    self.given.truncate(DESCRIPTORS);
                 }
             }
             match heard {
-                Ok(heard) if heard.bytes == 0 => return Err(HandshakeError::Closed { received }),
-                Ok(heard) => received = received.saturating_add(heard.bytes),
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => {
-                    if self.deadline.has_passed() {
-                        return Err(HandshakeError::TimedOut {
-                            received,
-                            after: self.options.handshake_timeout,
-                        });
-                    }
-                    let source = (self.socket.as_fd(), Interest::Readable);
-                    sleep_on([source], self.deadline)
-                        .map_err(|source| HandshakeError::System { source })?;
+                Ok(heard) if heard.bytes == 0 => {
+                    let received = self.received;
+                    return Err(HandshakeError::Closed { received });
                 }
+                Ok(heard) => self.received = self.received.saturating_add(heard.bytes),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => return Ok(false),
                 Err(error) => {
                     return Err(HandshakeError::System {
                         source: error.into(),
@@ -406,6 +536,6 @@ impl Talk<'_> {
                 }
             }
         }
-        Ok(bytes)
+        Ok(true)
     }
 }

@@ -10,12 +10,12 @@ use std::task::Waker;
 use rustix::io::Errno;
 use socket2::{Domain, SockAddr, Socket, Type};
 
-use super::handshake;
-use crate::connection::{Accept, Accepted, Armed, Connection, Establish};
+use super::handshake::PendingShm;
+use crate::connection::{Accept, Accepted, Armed};
 use crate::credentials::Credentials;
+use jstream_base::AcceptError;
 use jstream_base::Address;
 use jstream_base::Options;
-use jstream_base::{AcceptError, HandshakeError};
 use jstream_sync::lock;
 use jstream_sync::wakers::{WakerList, wake};
 
@@ -71,11 +71,7 @@ impl Accept for ShmListener {
         match accepted {
             Ok((socket, _)) => {
                 let peer = named(&self.address, &socket);
-                let half_made = Box::new(PendingShm {
-                    socket,
-                    peer: peer.clone(),
-                    options: self.options.clone(),
-                });
+                let half_made = Box::new(PendingShm::new(socket, peer.clone(), &self.options));
                 Ok(Some(Accepted { peer, half_made }))
             }
             Err(error) => match Errno::from_io_error(&error) {
@@ -145,25 +141,5 @@ fn named(listener: &Address, socket: &Socket) -> Address {
     match listener {
         Address::Shm { name, .. } => Address::shm_peer(format!("{name}/{pid}")),
         other => other.clone(),
-    }
-}
-
-struct PendingShm {
-    socket: Socket,
-    peer: Address,
-    options: Options,
-}
-
-impl Establish for PendingShm {
-    fn establish(self: Box<Self>) -> Result<Connection, HandshakeError> {
-        handshake::accept(self.socket, self.peer, &self.options)
-    }
-
-    fn socket(&self) -> Option<BorrowedFd<'_>> {
-        Some(self.socket.as_fd())
-    }
-
-    fn refuse(self: Box<Self>, reason: &str) {
-        handshake::refuse(&self.socket, &self.options, reason);
     }
 }

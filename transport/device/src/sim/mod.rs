@@ -48,10 +48,11 @@ mod state;
 mod wire;
 mod world;
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::task::Waker;
+use std::time::Duration;
 
 pub use executor::{Simulation, Stuck, Task, sleep, spawn, yield_now};
 #[doc(hidden)]
@@ -59,10 +60,14 @@ pub use executor::{clock, spawn_beside};
 pub use settings::{Faults, Settings};
 
 use self::wire::{Signal, SimWire};
-use self::world::{Closed, ConnectionEnd, World};
-use super::connection::{Accept, Accepted, Armed, Connection, Device, Establish, Limits};
+use self::world::{Closed, World};
+use super::connection::{
+    Accept, Accepted, Armed, Connection, Device, Establish, Farewell, Interest, Limits,
+};
+use super::deadline::Deadline;
+use super::stream::Wire;
 use super::stream::connection;
-use super::stream::greeting::{greet, refuse, welcome};
+use super::stream::greeting::{Welcoming, greet};
 use super::stream::hello::Hello;
 use jstream_base::Address;
 use jstream_base::Options;
@@ -161,7 +166,8 @@ impl Accept for SimListener {
             Accepted {
                 peer: peer.clone(),
                 half_made: Box::new(PendingSim {
-                    end,
+                    wire: Some(SimWire::new(end)),
+                    welcoming: Welcoming::default(),
                     peer,
                     options: self.options.clone(),
                 }),
@@ -199,20 +205,64 @@ impl Drop for SimListener {
 }
 
 struct PendingSim {
-    end: ConnectionEnd,
+    /// `None` after the connection was returned.
+    wire: Option<SimWire>,
+    welcoming: Welcoming,
     peer: Address,
     options: Options,
 }
 
 impl Establish for PendingSim {
-    fn establish(self: Box<Self>) -> Result<Connection, HandshakeError> {
-        let wire = SimWire::new(self.end);
-        let theirs = welcome(&wire, &self.options)?;
-        Ok(connected(wire, self.peer, theirs, &self.options))
+    fn hear(&mut self) -> Result<bool, HandshakeError> {
+        match &self.wire {
+            Some(wire) => self.welcoming.hear(wire, &self.options),
+            None => Err(HandshakeError::Closed { received: 0 }),
+        }
     }
 
-    fn refuse(self: Box<Self>, reason: &str) {
-        refuse(&SimWire::new(self.end), &self.options, reason);
+    fn accept(&mut self) -> Result<Option<Connection>, HandshakeError> {
+        let closed = HandshakeError::Closed { received: 0 };
+        let wire = self.wire.as_ref().ok_or(closed)?;
+        let Some(theirs) = self.welcoming.accept(wire, &self.options)? else {
+            return Ok(None);
+        };
+        let peer = self.peer.clone();
+        let wire = self.wire.take();
+        Ok(wire.map(|wire| connected(wire, peer, theirs, &self.options)))
+    }
+
+    fn decline(&mut self, reason: &str) {
+        self.welcoming.decline(&self.options, reason);
+    }
+
+    fn farewell(&mut self) -> Farewell {
+        let wire = self.wire.as_ref();
+        wire.map_or(Farewell::Gone, |wire| self.welcoming.farewell(wire))
+    }
+
+    fn timed_out(&self) -> HandshakeError {
+        self.welcoming.timed_out(&self.options)
+    }
+
+    fn timeout(&self) -> Duration {
+        self.options.handshake_timeout
+    }
+
+    fn arm(&mut self, waker: &Waker) -> Armed {
+        let interest = self.welcoming.interest();
+        let wire = self.wire.as_ref();
+        wire.map_or(Armed::Ready, |wire| wire.arm(interest, Some(waker)))
+    }
+
+    fn source(&self) -> Option<(BorrowedFd<'_>, Interest)> {
+        let wire = self.wire.as_ref()?;
+        Some(wire.source(self.welcoming.interest()))
+    }
+
+    fn wait(&mut self, deadline: Deadline) -> io::Result<()> {
+        let interest = self.welcoming.interest();
+        let wire = self.wire.as_ref();
+        wire.map_or(Ok(()), |wire| wire.sleep(interest, deadline))
     }
 }
 

@@ -1,15 +1,12 @@
 use std::cell::RefCell;
 use std::future::poll_fn;
-use std::io::{self, IoSlice};
+use std::io::IoSlice;
 use std::rc::Rc;
 use std::task::Poll;
-use std::time::Duration;
 
 use super::state::PipeSide;
-use super::world::Closed;
+use super::world::{Closed, ConnectionEnd};
 use super::*;
-use crate::stream::Wire;
-use jstream_sync::watcher::Interest;
 
 /// Writes all of `bytes`, as a task.
 async fn write_all(end: &ConnectionEnd, mut bytes: &[u8]) -> io::Result<()> {

@@ -4,18 +4,18 @@
 //! or refuses the connection. A server that can't parse the client's hello answers too, so that
 //! both sides learn the reason.
 
-use std::time::Duration;
+use std::io::{self, IoSlice};
 
 use super::hello::Hello;
-use super::{Short, Wire, read_exact, write_all};
-use crate::connection::MAX_REASON;
+use super::{Short, Wire, read_exact, read_some, write_all};
+use crate::connection::{Farewell, Interest, MAX_REASON};
 use crate::deadline::Deadline;
 use jstream_base::Address;
 use jstream_base::Options;
 use jstream_base::{ConnectError, HandshakeError};
 
-/// Time limit for sending a refusal.
-pub(crate) const BRIEFLY: Duration = Duration::from_millis(200);
+/// Maximum number of pieces that are discarded at once of a peer that is refused.
+const LAST_WORDS: usize = 64;
 
 const ACCEPTED: u8 = 0;
 const REFUSED: u8 = 1;
@@ -102,54 +102,139 @@ pub(crate) fn greet_until(
     Err(Unwelcome::Refused(reason))
 }
 
-/// Performs the server's part for a client that is accepted. Reads none of the bytes after the
-/// hello.
-pub(crate) fn welcome(wire: &dyn Wire, options: &Options) -> Result<Hello, HandshakeError> {
-    welcome_until(wire, options, Deadline::after(options.handshake_timeout))
+/// The server's part of an exchange of greetings, which does not block. Nothing behind the client's
+/// hello is read, unless the client is refused.
+#[derive(Default)]
+pub(crate) struct Welcoming {
+    heard: [u8; Hello::WIRE_LENGTH],
+    received: usize,
+    /// The hello of the client, once it is complete.
+    theirs: Option<Hello>,
+    /// The answer, once there is one, and the number of its bytes that were sent.
+    answer: Vec<u8>,
+    sent: usize,
+    /// True if the answer is a refusal.
+    refuses: bool,
+    /// True if the sending direction was ended after a refusal.
+    ended: bool,
 }
 
-/// Like [`welcome`], with a deadline instead of the handshake timeout.
-pub(crate) fn welcome_until(
-    wire: &dyn Wire,
-    options: &Options,
-    deadline: Deadline,
-) -> Result<Hello, HandshakeError> {
-    let theirs = match hear(wire, deadline, options) {
-        Ok(theirs) => theirs,
-        Err(error) => {
-            // A client that is silent or gone gets no answer.
-            if !matches!(
-                error,
-                HandshakeError::TimedOut { .. }
-                    | HandshakeError::Closed { .. }
-                    | HandshakeError::System { .. }
-            ) {
-                let deadline = deadline.or_sooner(Deadline::after(BRIEFLY));
-                let _ = write_all(wire, &refusal(options, &error.to_string()), deadline);
-                wire.end_sending();
+impl Welcoming {
+    /// Receives the client's hello. Returns true once it is complete. A client whose hello is
+    /// invalid is refused.
+    pub(crate) fn hear(
+        &mut self,
+        wire: &dyn Wire,
+        options: &Options,
+    ) -> Result<bool, HandshakeError> {
+        while let Some(rest) = self.heard.get_mut(self.received..) {
+            if rest.is_empty() {
+                break;
             }
-            return Err(error);
+            match read_some(wire, rest) {
+                Ok(Some(0)) => {
+                    let received = self.received;
+                    return Err(HandshakeError::Closed { received });
+                }
+                Ok(Some(n)) => self.received = self.received.saturating_add(n),
+                Ok(None) => return Ok(false),
+                Err(source) => return Err(HandshakeError::System { source }),
+            }
         }
-    };
-    let answer = answer(options, ACCEPTED, "");
-    in_words(
-        write_all(wire, &answer, deadline),
-        Hello::WIRE_LENGTH,
-        options,
-    )?;
-    Ok(theirs)
+        if self.theirs.is_none() {
+            let theirs = Hello::from_bytes(&self.heard);
+            let theirs = theirs.inspect_err(|error| {
+                self.decline(options, &error.to_string());
+            });
+            self.theirs = Some(theirs?);
+        }
+        Ok(true)
+    }
+
+    /// Tells a client whose hello was heard that it is accepted. Returns its hello when the answer
+    /// was sent.
+    pub(crate) fn accept(
+        &mut self,
+        wire: &dyn Wire,
+        options: &Options,
+    ) -> Result<Option<Hello>, HandshakeError> {
+        if self.answer.is_empty() {
+            self.answer = answer(options, ACCEPTED, "");
+        }
+        let sent = self.send(wire);
+        let sent = sent.map_err(|source| HandshakeError::System { source })?;
+        Ok(self.theirs.filter(|_| sent))
+    }
+
+    /// Makes the answer a refusal, which [`farewell`](Self::farewell) sends, unless an answer is
+    /// being sent.
+    pub(crate) fn decline(&mut self, options: &Options, reason: &str) {
+        if self.sent == 0 {
+            self.answer = refusal(options, reason);
+            self.refuses = true;
+        }
+    }
+
+    /// Sends the rest of a refusal, and discards what the client still sends.
+    pub(crate) fn farewell(&mut self, wire: &dyn Wire) -> Farewell {
+        if !self.refuses {
+            return Farewell::Gone;
+        }
+        match self.send(wire) {
+            Ok(false) => return Farewell::Untold,
+            Ok(true) if !self.ended => {
+                wire.end_sending();
+                self.ended = true;
+            }
+            Ok(true) => {}
+            Err(_) => return Farewell::Gone,
+        }
+        discard(wire)
+    }
+
+    /// Returns the readiness to wait for.
+    pub(crate) fn interest(&self) -> Interest {
+        if self.sent < self.answer.len() {
+            Interest::Writable
+        } else {
+            Interest::Readable
+        }
+    }
+
+    /// Returns the error of a client that did not complete its part in time.
+    pub(crate) fn timed_out(&self, options: &Options) -> HandshakeError {
+        HandshakeError::TimedOut {
+            received: self.received,
+            after: options.handshake_timeout,
+        }
+    }
+
+    /// Sends the rest of the answer. Returns true if all of it was sent.
+    fn send(&mut self, wire: &dyn Wire) -> io::Result<bool> {
+        loop {
+            let rest = self.answer.get(self.sent..).unwrap_or_default();
+            if rest.is_empty() {
+                return Ok(true);
+            }
+            match wire.try_write(&[IoSlice::new(rest)])? {
+                Some(n) => self.sent = self.sent.saturating_add(n),
+                None => return Ok(false),
+            }
+        }
+    }
 }
 
-/// Performs the server's part for a client that is refused: sends the reason, and blocks only
-/// briefly.
-pub(crate) fn refuse(wire: &dyn Wire, options: &Options, reason: &str) {
-    let deadline = Deadline::after(options.handshake_timeout.min(BRIEFLY));
-    // The client's hello is read and ignored. If a connection is closed with unread bytes, the
-    // kernel resets it, and the reason could be lost.
-    let _ = read_exact(wire, &mut [0; Hello::WIRE_LENGTH], deadline);
-    // A failure is ignored, because then no peer is listening.
-    let _ = write_all(wire, &refusal(options, reason), deadline);
-    wire.end_sending();
+/// Discards what a peer sends after it was told why it is refused, until it has gone.
+pub(crate) fn discard(wire: &dyn Wire) -> Farewell {
+    let mut piece = [0; 1024];
+    for _ in 0..LAST_WORDS {
+        match read_some(wire, &mut piece) {
+            Ok(Some(0)) | Err(_) => return Farewell::Gone,
+            Ok(Some(_)) => {}
+            Ok(None) => return Farewell::Told,
+        }
+    }
+    Farewell::Gone
 }
 
 fn refusal(options: &Options, reason: &str) -> Vec<u8> {
@@ -203,6 +288,7 @@ fn in_words(
 #[cfg(test)]
 mod tests {
     use std::thread;
+    use std::time::Duration;
 
     use socket2::{Domain, Socket, Type};
 
@@ -212,6 +298,47 @@ mod tests {
     fn pair() -> (SocketWire, SocketWire) {
         let (a, b) = Socket::pair(Domain::UNIX, Type::STREAM, None).unwrap();
         (SocketWire::new(a), SocketWire::new(b))
+    }
+
+    /// Repeats `step` until it returns a value, or nothing has arrived for the handshake timeout.
+    fn repeat<T>(
+        wire: &SocketWire,
+        options: &Options,
+        mut step: impl FnMut() -> Option<T>,
+    ) -> Option<T> {
+        let deadline = Deadline::after(options.handshake_timeout);
+        loop {
+            let done = step();
+            if done.is_some() || deadline.has_passed() {
+                return done;
+            }
+            wire.sleep(Interest::Readable, deadline).unwrap();
+        }
+    }
+
+    fn welcome(wire: &SocketWire, options: &Options) -> Result<Hello, HandshakeError> {
+        let mut welcoming = Welcoming::default();
+        let heard = repeat(wire, options, || match welcoming.hear(wire, options) {
+            Ok(false) => None,
+            done => Some(done),
+        });
+        match heard {
+            Some(Ok(_)) => Ok(welcoming.accept(wire, options)?.unwrap()),
+            Some(Err(error)) => {
+                welcoming.farewell(wire);
+                Err(error)
+            }
+            None => Err(welcoming.timed_out(options)),
+        }
+    }
+
+    fn refuse(wire: &SocketWire, options: &Options, reason: &str) {
+        let mut welcoming = Welcoming::default();
+        repeat(wire, options, || {
+            matches!(welcoming.hear(wire, options), Ok(true)).then_some(())
+        });
+        welcoming.decline(options, reason);
+        welcoming.farewell(wire);
     }
 
     fn options(max_message: u64) -> Options {

@@ -4,14 +4,15 @@ use std::io;
 use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use socket2::{SockAddr, Socket};
 
-use super::connection;
-use super::greeting::{refuse, welcome};
+use super::greeting::Welcoming;
 use super::hello::Hello;
 use super::socket::SocketWire;
-use crate::connection::{Accept, Accepted, Connection, Establish};
+use super::{Wire, connection};
+use crate::connection::{Accept, Accepted, Connection, Establish, Farewell, Interest};
 use jstream_base::Address;
 use jstream_base::Options;
 use jstream_base::{AcceptError, HandshakeError};
@@ -40,7 +41,8 @@ pub(crate) trait Family: Send + Sync + 'static {
         Self: Sized,
     {
         Box::new(PendingStream::<Self> {
-            socket,
+            wire: Some(SocketWire::new(socket)),
+            welcoming: Welcoming::default(),
             peer,
             options: options.clone(),
             family: std::marker::PhantomData,
@@ -135,26 +137,58 @@ impl<F: Family> Drop for SocketListener<F> {
 
 /// An accepted socket before the greetings were exchanged.
 struct PendingStream<F> {
-    socket: Socket,
+    /// `None` after the connection was returned.
+    wire: Option<SocketWire>,
+    welcoming: Welcoming,
     peer: Address,
     options: Options,
     family: std::marker::PhantomData<F>,
 }
 
 impl<F: Family> Establish for PendingStream<F> {
-    fn establish(self: Box<Self>) -> Result<Connection, HandshakeError> {
-        F::prepare(&self.socket, &self.options)
+    fn hear(&mut self) -> Result<bool, HandshakeError> {
+        match &self.wire {
+            Some(wire) => self.welcoming.hear(wire, &self.options),
+            None => Err(HandshakeError::Closed { received: 0 }),
+        }
+    }
+
+    fn accept(&mut self) -> Result<Option<Connection>, HandshakeError> {
+        let closed = HandshakeError::Closed { received: 0 };
+        let wire = self.wire.as_ref().ok_or(closed)?;
+        let Some(theirs) = self.welcoming.accept(wire, &self.options)? else {
+            return Ok(None);
+        };
+        F::prepare(wire.socket(), &self.options)
             .map_err(|source| HandshakeError::System { source })?;
-        let wire = SocketWire::new(self.socket);
-        let theirs = welcome(&wire, &self.options)?;
-        Ok(F::connection(wire, self.peer, theirs, &self.options))
+        let peer = self.peer.clone();
+        let wire = self.wire.take();
+        Ok(wire.map(|wire| F::connection(wire, peer, theirs, &self.options)))
+    }
+
+    fn decline(&mut self, reason: &str) {
+        self.welcoming.decline(&self.options, reason);
+    }
+
+    fn farewell(&mut self) -> Farewell {
+        let wire = self.wire.as_ref();
+        wire.map_or(Farewell::Gone, |wire| self.welcoming.farewell(wire))
+    }
+
+    fn timed_out(&self) -> HandshakeError {
+        self.welcoming.timed_out(&self.options)
+    }
+
+    fn timeout(&self) -> Duration {
+        self.options.handshake_timeout
+    }
+
+    fn source(&self) -> Option<(BorrowedFd<'_>, Interest)> {
+        let wire = self.wire.as_ref()?;
+        Some((wire.fd(), self.welcoming.interest()))
     }
 
     fn socket(&self) -> Option<BorrowedFd<'_>> {
-        Some(self.socket.as_fd())
-    }
-
-    fn refuse(self: Box<Self>, reason: &str) {
-        refuse(&SocketWire::new(self.socket), &self.options, reason);
+        self.wire.as_ref().map(Wire::fd)
     }
 }

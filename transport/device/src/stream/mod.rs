@@ -35,6 +35,7 @@ use self::hello::Hello;
 use self::incoming::StreamIncoming;
 use self::line::StreamSocket;
 use self::outgoing::StreamOutgoing;
+pub(crate) use self::wire::read_some;
 pub(crate) use self::wire::{Patience, Wire};
 use self::wire::{Short, read_exact, write_all};
 use super::connection::{Connection, Limits, PeerIdentity};

@@ -40,6 +40,17 @@ impl SocketWire {
         Self(socket)
     }
 
+    /// Returns the socket.
+    pub(crate) fn socket(&self) -> &Socket {
+        &self.0
+    }
+
+    /// Returns the socket.
+    #[cfg(feature = "shm")]
+    pub(crate) fn into_socket(self) -> Socket {
+        self.0
+    }
+
     /// Like [`try_read`](Wire::try_read), but into initialised memory.
     #[cfg(feature = "tls")]
     pub(crate) fn try_read_into(&self, memory: &mut [u8]) -> io::Result<Option<usize>> {

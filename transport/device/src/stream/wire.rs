@@ -129,6 +129,24 @@ pub(crate) struct Patience {
     pub(super) in_vain: bool,
 }
 
+/// Receives available bytes to the front of `into`, without blocking. Returns `None` if there are
+/// none, and `Some(0)` at the end of the stream.
+pub(crate) fn read_some(wire: &dyn Wire, into: &mut [u8]) -> io::Result<Option<usize>> {
+    let mut piece = [std::mem::MaybeUninit::uninit(); 64];
+    let most = into.len().min(piece.len());
+    let mut slices = [MaybeUninitSlice::new(piece.split_at_mut(most).0)];
+    let received = wire.try_read(&mut slices)?;
+    for (to, from) in into
+        .iter_mut()
+        .zip(piece.iter().take(received.unwrap_or(0)))
+    {
+        // SAFETY: the wire has initialised the first bytes of the piece, as many as it reports, and
+        // `take` yields no others.
+        *to = unsafe { from.assume_init() };
+    }
+    Ok(received)
+}
+
 /// Fills `into`, with as many calls as necessary until the deadline. On failure, the error has the
 /// number of bytes received.
 pub(super) fn read_exact(
@@ -138,19 +156,9 @@ pub(super) fn read_exact(
 ) -> Result<(), Short> {
     let mut received = 0usize;
     while let Some(rest) = into.get_mut(received..).filter(|rest| !rest.is_empty()) {
-        let mut piece = [std::mem::MaybeUninit::uninit(); 64];
-        let most = rest.len().min(piece.len());
-        let mut slices = [MaybeUninitSlice::new(piece.split_at_mut(most).0)];
-        match wire.try_read(&mut slices) {
+        match read_some(wire, rest) {
             Ok(Some(0)) => return Err(Short::Ended { received }),
-            Ok(Some(n)) => {
-                for (to, from) in rest.iter_mut().zip(piece.iter().take(n)) {
-                    // SAFETY: the wire has initialised the first `n` bytes, and `take(n)` yields no
-                    // others.
-                    *to = unsafe { from.assume_init() };
-                }
-                received = received.saturating_add(n);
-            }
+            Ok(Some(n)) => received = received.saturating_add(n),
             Ok(None) => sleep(wire, Interest::Readable, received, deadline)?,
             Err(error) => return Err(Short::Broken(error)),
         }

@@ -1,12 +1,11 @@
 //! The TLS handshake.
 
-use rustls::Connection;
+use rustls::{ClientConnection, Connection};
 
 use super::arrived::Arrived;
 use super::wire::{TlsWire, flush};
 use crate::deadline::Deadline;
 use crate::stream::Wire;
-use crate::stream::greeting::BRIEFLY;
 use crate::stream::hello::MAGIC;
 use crate::stream::socket::SocketWire;
 use jstream_base::HandshakeError;
@@ -16,96 +15,159 @@ use jstream_sync::watcher::Interest;
 /// The types of the records that a handshake consists of: change of cipher, alert, handshake.
 const FIRST: std::ops::RangeInclusive<u8> = 0x14..=0x16;
 
-/// Maximum number of pieces that are read and discarded before a failed connection is closed.
-const LAST_WORDS: usize = 64;
-
 /// The longest reason of a failure, in bytes.
 const MAX_REASON: usize = 256;
 
-/// Performs the TLS handshake on a socket until the deadline. The exchange of greetings has to
+/// Performs the TLS handshake of a client until the deadline. The exchange of greetings has to
 /// follow.
 pub(super) fn agree(
     socket: SocketWire,
-    mut tls: Connection,
+    tls: ClientConnection,
     options: &Options,
     deadline: Deadline,
 ) -> Result<TlsWire, HandshakeError> {
-    let mut arrived = Arrived::default();
-    let mut shaking = Shaking {
-        socket: &socket,
-        arrived: &mut arrived,
-        received: 0,
-        options,
-        deadline,
-    };
-    match shaking.shake(&mut tls) {
-        Ok(()) => Ok(TlsWire::new(socket, tls, arrived)),
-        Err(error) => {
-            leave(&socket, &mut tls, &error);
-            Err(explain(error))
+    let mut shaking = Shaking::new(socket, Some(tls.into()));
+    loop {
+        let done = shaking.step(|| Err(shaking_without_session()));
+        match done {
+            Ok(true) => return shaking.finish(),
+            Ok(false) if deadline.has_passed() => return Err(shaking.timed_out(options)),
+            Ok(false) => {
+                let slept = shaking.socket.sleep(shaking.interest(), deadline);
+                slept.map_err(|source| HandshakeError::System { source })?;
+            }
+            Err(error) => {
+                shaking.leave(&error);
+                return Err(explain(error));
+            }
         }
     }
 }
 
-struct Shaking<'s> {
-    socket: &'s SocketWire,
-    arrived: &'s mut Arrived,
+/// A TLS handshake, which does not block.
+pub(super) struct Shaking {
+    socket: SocketWire,
+    /// `None` at a server until the first bytes have arrived, because a session needs memory.
+    tls: Option<Connection>,
+    arrived: Arrived,
     /// Total number of bytes received.
     received: usize,
-    options: &'s Options,
-    deadline: Deadline,
+    /// True if bytes wait to be sent.
+    writes: bool,
 }
 
-impl Shaking<'_> {
-    fn shake(&mut self, tls: &mut Connection) -> Result<(), HandshakeError> {
+impl Shaking {
+    pub(super) fn new(socket: SocketWire, tls: Option<Connection>) -> Self {
+        Self {
+            socket,
+            tls,
+            arrived: Arrived::default(),
+            received: 0,
+            writes: false,
+        }
+    }
+
+    /// Continues as far as is possible without blocking. Returns true once the handshake is
+    /// complete. `session` makes the session if there is none yet.
+    pub(super) fn step(
+        &mut self,
+        session: impl FnOnce() -> Result<Connection, HandshakeError>,
+    ) -> Result<bool, HandshakeError> {
         let broken = |source| HandshakeError::System { source };
+        let mut session = Some(session);
         loop {
-            let flushed = flush(tls, self.socket).map_err(broken)?;
-            if flushed && !tls.is_handshaking() {
-                return Ok(());
-            }
-            if self.deadline.has_passed() {
-                return Err(HandshakeError::TimedOut {
-                    received: self.received,
-                    after: self.options.handshake_timeout,
-                });
-            }
-            if !flushed {
-                let slept = self.socket.sleep(Interest::Writable, self.deadline);
-                slept.map_err(broken)?;
-            } else if self.arrived.bytes().is_empty() {
-                self.receive()?;
-            } else {
-                let n = tls.read_tls(&mut self.arrived.bytes()).map_err(broken)?;
-                self.arrived.consume(n);
-                tls.process_new_packets()
-                    .map_err(|error| in_words(&error))?;
-                if n == 0 {
-                    return Err(self.closed());
+            if let Some(tls) = &mut self.tls {
+                let flushed = flush(tls, &self.socket).map_err(broken)?;
+                self.writes = !flushed;
+                if !flushed {
+                    return Ok(false);
                 }
+                if !tls.is_handshaking() {
+                    return Ok(true);
+                }
+            }
+            if self.arrived.bytes().is_empty() && !self.receive()? {
+                return Ok(false);
+            }
+            if let (None, Some(session)) = (&self.tls, session.take()) {
+                self.tls = Some(session()?);
+            }
+            let Some(tls) = &mut self.tls else {
+                return Err(shaking_without_session());
+            };
+            let n = tls.read_tls(&mut self.arrived.bytes()).map_err(broken)?;
+            self.arrived.consume(n);
+            tls.process_new_packets()
+                .map_err(|error| in_words(&error))?;
+            if n == 0 {
+                return Err(self.closed());
             }
         }
     }
 
-    /// Receives more bytes, or sleeps until there are some.
-    fn receive(&mut self) -> Result<(), HandshakeError> {
-        let broken = |source| HandshakeError::System { source };
-        let received = self.arrived.receive(self.socket).map_err(broken)?;
+    /// Receives more bytes. Returns false if there are none.
+    fn receive(&mut self) -> Result<bool, HandshakeError> {
+        let received = self.arrived.receive(&self.socket);
+        let received = received.map_err(|source| HandshakeError::System { source })?;
         let Some(n) = received else {
-            let slept = self.socket.sleep(Interest::Readable, self.deadline);
-            return slept.map_err(broken);
+            self.arrived.rest();
+            return Ok(false);
         };
         if self.received == 0 {
             is_tls(self.arrived.bytes())?;
         }
         self.received = self.received.saturating_add(n);
-        if n == 0 { Err(self.closed()) } else { Ok(()) }
+        if n == 0 { Err(self.closed()) } else { Ok(true) }
+    }
+
+    /// Returns the stream after the handshake is complete.
+    pub(super) fn finish(self) -> Result<TlsWire, HandshakeError> {
+        let tls = self.tls.ok_or_else(shaking_without_session)?;
+        Ok(TlsWire::new(self.socket, tls, self.arrived))
+    }
+
+    /// Tells the peer the reason of the failure.
+    pub(super) fn leave(&mut self, error: &HandshakeError) {
+        if matches!(error, HandshakeError::Tls { .. }) {
+            if let Some(tls) = &mut self.tls {
+                // A failure is ignored, because then no peer is listening.
+                let _ = flush(tls, &self.socket);
+            }
+            self.socket.end_sending();
+        }
+    }
+
+    pub(super) fn socket(&self) -> &SocketWire {
+        &self.socket
+    }
+
+    /// Returns the readiness to wait for.
+    pub(super) fn interest(&self) -> Interest {
+        if self.writes {
+            Interest::Writable
+        } else {
+            Interest::Readable
+        }
+    }
+
+    pub(super) fn timed_out(&self, options: &Options) -> HandshakeError {
+        HandshakeError::TimedOut {
+            received: self.received,
+            after: options.handshake_timeout,
+        }
     }
 
     fn closed(&self) -> HandshakeError {
         HandshakeError::Closed {
             received: self.received,
         }
+    }
+}
+
+#[cold]
+fn shaking_without_session() -> HandshakeError {
+    HandshakeError::Tls {
+        reason: "there is no session".into(),
     }
 }
 
@@ -122,32 +184,6 @@ fn is_tls(bytes: &[u8]) -> Result<(), HandshakeError> {
         format!("the peer does not speak TLS: it began with {begins:02x?}")
     };
     Err(HandshakeError::Tls { reason })
-}
-
-/// Tells the peer the reason of the failure.
-fn leave(socket: &SocketWire, tls: &mut Connection, error: &HandshakeError) {
-    if !matches!(error, HandshakeError::Tls { .. }) {
-        return;
-    }
-    // A failure is ignored, because then no peer is listening.
-    let _ = flush(tls, socket);
-    socket.end_sending();
-    if matches!(tls, Connection::Client(_)) {
-        return;
-    }
-    // The client may have sent more data by now. If the socket were closed with unread bytes, the
-    // kernel would discard the alert that was sent.
-    let deadline = Deadline::after(BRIEFLY);
-    let mut last_words = Arrived::default();
-    for _ in 0..LAST_WORDS {
-        match last_words.receive(socket) {
-            Ok(Some(1..)) => {}
-            Ok(None) if !deadline.has_passed() => {
-                let _ = socket.sleep(Interest::Readable, deadline);
-            }
-            _ => return,
-        }
-    }
 }
 
 /// Converts an error of the stream to the TLS error that caused it, if there is one.

@@ -11,20 +11,22 @@ mod room;
 mod wire;
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::mem;
+use std::os::fd::BorrowedFd;
+use std::time::Duration;
 
 use rustls::{ClientConnection, ServerConnection};
 use socket2::{SockAddr, Socket};
 
-use self::handshake::{agree, explain, in_words};
+use self::handshake::{Shaking, agree, explain, in_words};
 use self::wire::TlsWire;
-use super::connection::{Accept, Connection, Device, Establish, PeerIdentity};
+use super::connection::{Accept, Connection, Device, Establish, Farewell, Interest, PeerIdentity};
 use super::deadline::Deadline;
-use super::stream::connection;
-use super::stream::greeting::{BRIEFLY, Unwelcome, greet_until, refuse, welcome_until};
+use super::stream::greeting::{Unwelcome, Welcoming, discard, greet_until};
 use super::stream::hello::Hello;
 use super::stream::listening::Family;
 use super::stream::socket::SocketWire;
+use super::stream::{Wire, connection};
 use super::tcp::{self, prepare};
 use jstream_base::Address;
 use jstream_base::Options;
@@ -67,8 +69,7 @@ impl Device for TlsDevice {
         let (socket, at) = tcp::connect_to(address, options)?;
         prepare(&socket, options).map_err(|source| handshake(HandshakeError::System { source }))?;
         let deadline = Deadline::after(options.handshake_timeout);
-        let wire =
-            agree(SocketWire::new(socket), session.into(), options, deadline).map_err(handshake)?;
+        let wire = agree(SocketWire::new(socket), session, options, deadline).map_err(handshake)?;
         let theirs = greet_until(&wire, options, deadline).map_err(|unwelcome| {
             // The server checks the client's certificate after the client has completed its
             // handshake.
@@ -111,58 +112,132 @@ impl Family for TlsFamily {
 
     fn half_made(socket: Socket, peer: Address, options: &Options) -> Box<dyn Establish> {
         Box::new(PendingTls {
-            socket,
+            stage: Stage::Shaking(Shaking::new(SocketWire::new(socket), None)),
             peer,
             options: options.clone(),
         })
     }
 }
 
-/// An accepted socket before the TLS handshake.
+/// An accepted socket before the greetings were exchanged.
 struct PendingTls {
-    socket: Socket,
+    stage: Stage,
     peer: Address,
     options: Options,
 }
 
+/// Progress of an accepted socket.
+enum Stage {
+    Shaking(Shaking),
+    Greeting(TlsWire, Welcoming),
+    /// The connection was returned.
+    Connected,
+}
+
 impl PendingTls {
-    fn agree(
-        socket: Socket,
-        options: &Options,
-        until: Deadline,
-    ) -> Result<TlsWire, HandshakeError> {
+    fn session(options: &Options) -> Result<rustls::Connection, HandshakeError> {
         let config = options.tls.as_ref().and_then(|tls| tls.server());
         let config = config.ok_or_else(|| HandshakeError::Tls {
             reason: "no server certificate is configured (Options::tls)".into(),
         })?;
         let session = ServerConnection::new(config.clone()).map_err(|error| in_words(&error))?;
-        agree(SocketWire::new(socket), session.into(), options, until)
+        Ok(session.into())
+    }
+
+    /// Performs the TLS handshake. Returns true once it is complete.
+    fn shake(&mut self) -> Result<bool, HandshakeError> {
+        let Stage::Shaking(shaking) = &mut self.stage else {
+            return Ok(true);
+        };
+        match shaking.step(|| Self::session(&self.options)) {
+            Ok(false) => Ok(false),
+            Ok(true) => {
+                if let Stage::Shaking(shaking) = mem::replace(&mut self.stage, Stage::Connected) {
+                    self.stage = Stage::Greeting(shaking.finish()?, Welcoming::default());
+                }
+                Ok(true)
+            }
+            Err(error) => {
+                shaking.leave(&error);
+                Err(explain(error))
+            }
+        }
     }
 }
 
 impl Establish for PendingTls {
-    fn establish(self: Box<Self>) -> Result<Connection, HandshakeError> {
-        let Self {
-            socket,
-            peer,
-            options,
-        } = *self;
-        prepare(&socket, &options).map_err(|source| HandshakeError::System { source })?;
-        let deadline = Deadline::after(options.handshake_timeout);
-        let wire = Self::agree(socket, &options, deadline)?;
-        let theirs = welcome_until(&wire, &options, deadline).map_err(explain)?;
-        Ok(identified(wire, peer, theirs, &options))
+    fn hear(&mut self) -> Result<bool, HandshakeError> {
+        if !self.shake()? {
+            return Ok(false);
+        }
+        match &mut self.stage {
+            Stage::Greeting(wire, welcoming) => {
+                welcoming.hear(wire, &self.options).map_err(explain)
+            }
+            Stage::Shaking(_) | Stage::Connected => Err(HandshakeError::Closed { received: 0 }),
+        }
+    }
+
+    fn accept(&mut self) -> Result<Option<Connection>, HandshakeError> {
+        let Stage::Greeting(wire, welcoming) = &mut self.stage else {
+            return Err(HandshakeError::Closed { received: 0 });
+        };
+        let Some(theirs) = welcoming.accept(wire, &self.options).map_err(explain)? else {
+            return Ok(None);
+        };
+        prepare(wire.socket().socket(), &self.options)
+            .map_err(|source| HandshakeError::System { source })?;
+        let peer = self.peer.clone();
+        Ok(match mem::replace(&mut self.stage, Stage::Connected) {
+            Stage::Greeting(wire, _) => Some(identified(wire, peer, theirs, &self.options)),
+            Stage::Shaking(_) | Stage::Connected => None,
+        })
+    }
+
+    /// If the TLS handshake is not complete, the peer is not told the reason.
+    fn decline(&mut self, reason: &str) {
+        match &mut self.stage {
+            Stage::Greeting(_, welcoming) => welcoming.decline(&self.options, reason),
+            Stage::Shaking(shaking) => shaking.socket().end_sending(),
+            Stage::Connected => {}
+        }
+    }
+
+    fn farewell(&mut self) -> Farewell {
+        match &mut self.stage {
+            Stage::Greeting(wire, welcoming) => welcoming.farewell(wire),
+            Stage::Shaking(shaking) => discard(shaking.socket()),
+            Stage::Connected => Farewell::Gone,
+        }
+    }
+
+    fn timed_out(&self) -> HandshakeError {
+        match &self.stage {
+            Stage::Shaking(shaking) => shaking.timed_out(&self.options),
+            Stage::Greeting(_, welcoming) => welcoming.timed_out(&self.options),
+            Stage::Connected => HandshakeError::Closed { received: 0 },
+        }
+    }
+
+    fn timeout(&self) -> Duration {
+        self.options.handshake_timeout
+    }
+
+    fn source(&self) -> Option<(BorrowedFd<'_>, Interest)> {
+        let socket = self.socket()?;
+        let interest = match &self.stage {
+            Stage::Shaking(shaking) => shaking.interest(),
+            Stage::Greeting(_, welcoming) => welcoming.interest(),
+            Stage::Connected => Interest::Readable,
+        };
+        Some((socket, interest))
     }
 
     fn socket(&self) -> Option<BorrowedFd<'_>> {
-        Some(self.socket.as_fd())
-    }
-
-    fn refuse(self: Box<Self>, reason: &str) {
-        let most = self.options.handshake_timeout.min(BRIEFLY);
-        // If the TLS handshake fails, the peer is not told the reason.
-        if let Ok(wire) = Self::agree(self.socket, &self.options, Deadline::after(most)) {
-            refuse(&wire, &self.options, reason);
+        match &self.stage {
+            Stage::Shaking(shaking) => Some(shaking.socket().fd()),
+            Stage::Greeting(wire, _) => Some(wire.fd()),
+            Stage::Connected => None,
         }
     }
 }

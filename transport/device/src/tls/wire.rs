@@ -51,6 +51,11 @@ impl TlsWire {
         }
     }
 
+    /// Returns the socket.
+    pub(super) fn socket(&self) -> &SocketWire {
+        &self.socket
+    }
+
     /// Locks the session.
     fn session(&self) -> MutexGuard<'_, Session> {
         lock(&self.session)
