@@ -15,6 +15,8 @@ pub mod certificates;
 pub mod frames;
 pub mod patterns;
 pub mod process;
+#[cfg(feature = "strangers")]
+pub mod strangers;
 pub mod tasks;
 #[cfg(feature = "transport")]
 pub mod transport;

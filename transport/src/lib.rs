@@ -169,11 +169,11 @@ pub use jstream_collective as collective;
 #[cfg(feature = "sim")]
 pub use jstream_device::sim;
 pub use jstream_endpoint::{
-    Closer, Completion, CompletionQueue, Counters, Cutter, Endpoint, EndpointInfo, Exposure,
-    GetTicket, Incoming, Limits, Listener, Message, Next, ObjectTicket, Outcome, Progress,
-    PutTicket, RecvObjectError, RecvTicket, Remains, Reminder, Remote, RemoteError, RemoteKey,
-    Rights, Scope, ScopedTicket, SendObjectError, SendTicket, Unreceived, Unsent, UnsentObject,
-    Window, connect, connect_cheapest, device_counters, listen, listen_all,
+    Closer, Completion, CompletionQueue, Counters, Endpoint, EndpointInfo, Exposure, GetTicket,
+    Incoming, Limits, Listener, Message, Next, ObjectTicket, Outcome, Progress, PutTicket,
+    RecvObjectError, RecvTicket, Remains, Reminder, Remote, RemoteError, RemoteKey, Rights, Scope,
+    ScopedTicket, SendObjectError, SendTicket, Unreceived, Unsent, UnsentObject, Window, connect,
+    connect_cheapest, device_counters, listen, listen_all,
 };
 pub use jstream_matching as matching;
 pub use jstream_rank as rank;

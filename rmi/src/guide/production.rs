@@ -49,7 +49,7 @@
 //!
 //! | resource | limit per connection | limit over all connections |
 //! |---|---|---|
-//! | connections | | `max_connections`, `max_connections_per_source`; `max_greeting` and `max_greeting_per_source` during the handshake; `max_failed_connections_per_second` |
+//! | connections | | `max_connections`, `max_connections_per_source`; `max_greeting` during the handshake |
 //! | unprocessed calls | `messages.window_messages` | |
 //! | bytes of unprocessed calls | `messages.window_bytes` | the limit of `transport.pool`, 1 GiB |
 //! | size of a message | `transport.max_message` | `transport.max_begun_bytes` for incomplete messages |

@@ -6,7 +6,6 @@ use jstream_active::Handlers;
 
 use crate::call::Health;
 use crate::frame::CALLS;
-use crate::server::greeters::Greeters;
 use crate::server::places::Places;
 use crate::session::ServerCounters;
 use crate::support::lock;
@@ -14,10 +13,8 @@ use crate::support::lock;
 /// Counters of current work and of refused work.
 #[derive(Debug, Default)]
 pub(crate) struct Load {
-    /// Connections, including those in the handshake.
+    /// Open connections.
     places: Arc<Places>,
-    /// Connections in the handshake.
-    greeters: Arc<Greeters>,
     counters: Arc<ServerCounters>,
     ran: Mutex<Ran>,
 }
@@ -50,11 +47,6 @@ impl Load {
     /// Returns the places of the connections.
     pub(crate) fn places(&self) -> &Arc<Places> {
         &self.places
-    }
-
-    /// Returns the connections in the handshake.
-    pub(crate) fn greeters(&self) -> &Arc<Greeters> {
-        &self.greeters
     }
 
     /// Returns the counters that the sessions use, too.

@@ -3,8 +3,6 @@
 //! Imports the layers before it, up to `client`: a server claims objects of third parties as a
 //! client.
 
-mod connect_throttle;
-mod greeters;
 mod handle;
 mod load;
 mod local;

@@ -26,34 +26,28 @@ pub struct ServerOptions {
     /// Limits for reading arguments (default: those of [`Limits`]). Protects against graphs so deep
     /// that a recursive method overflows its stack.
     pub limits: Limits,
-    /// Maximum number of open connections over all listeners (default 256); further ones are closed
-    /// on arrival. Protects against peers that open more connections than memory and threads allow.
+    /// Maximum number of open connections over all listeners (default 256). A source may have up to
+    /// eight times as many connections as there are free places, so one source may have nearly all
+    /// of the places, but not the last ones. If there is no place for a connection, an old one is
+    /// closed that holds no reference, exported object, stream or call; if there is none, the new
+    /// connection is refused: its client gets a [`ConnectError`](crate::ConnectError) that states
+    /// the limit. A source is an IPv4 address, including loopback addresses; the /64 network
+    /// of an IPv6 address; all peers over `uds`; or all peers over `shm`. Protects against peers
+    /// that open more connections than memory and threads allow.
     pub max_connections: usize,
     /// Maximum number of connections per source, over all listeners (default: no limit besides
-    /// [`max_connections`](Self::max_connections)). For sources, see
-    /// [`max_greeting_per_source`](Self::max_greeting_per_source). A client has up to two
+    /// [`max_connections`](Self::max_connections), which defines sources). A client has up to two
     /// connections. Further connections are refused: their clients get a
     /// [`ConnectError`](crate::ConnectError) that states the limit. Protects against one host that
     /// occupies the places of all others.
     pub max_connections_per_source: usize,
-    /// Maximum number of connections over all listeners that are in the handshake (default 64).
-    /// [`Options::handshake_timeout`] and [`Settings::handshake_timeout`] limit its duration. If
-    /// there are more, or if [`max_connections`](Self::max_connections) is reached, the oldest one
-    /// of the source that has most of them is closed as soon as it has had 100 ms. Connections over
-    /// `inproc` and `sim` cannot be closed in this way: there, the new connection is closed.
-    /// Protects against peers that open connections and stay silent, each of which occupies a
-    /// thread until the timeout.
+    /// Maximum number of connections per listener that are in the handshake (default 256), which
+    /// are not among the open ones. All listeners of a process together have at most a quarter of
+    /// its file descriptors for them. If there are more, the oldest one is closed at once of the
+    /// source that has most of them. Connections that have sent a complete greeting are not closed
+    /// for others that are silent, unless they are the majority. Protects against peers that open
+    /// connections and stay silent: they have the time for a handshake only until others come.
     pub max_greeting: usize,
-    /// Maximum number of connections in the handshake per source (default 32). A source is an IPv4
-    /// address, including loopback addresses; the /64 network of an IPv6 address; all peers over
-    /// `uds`; or all peers over `shm`. If there are more, the oldest of that source is closed.
-    /// Protects against one host that occupies the places of all others.
-    pub max_greeting_per_source: usize,
-    /// Maximum rate of failed connections per second and listener (default 500, with a burst of
-    /// 128). A connection fails if its peer does not complete the handshake, or if it ends without
-    /// a call. If the limit is reached, further connections are accepted at this rate. Protects
-    /// against peers that connect repeatedly, which costs more than calls do.
-    pub max_failed_connections_per_second: u32,
     /// Time within which a new connection must make its first call (default 30 s). Afterwards, it
     /// may be idle for any time. A client makes a lookup at once. Protects against peers that open
     /// connections and do not use them.
@@ -145,9 +139,7 @@ impl Default for ServerOptions {
             limits: Limits::default(),
             max_connections: 256,
             max_connections_per_source: usize::MAX,
-            max_greeting: 64,
-            max_greeting_per_source: 32,
-            max_failed_connections_per_second: 500,
+            max_greeting: 256,
             first_call_timeout: Duration::from_secs(30),
             max_waiting: 1024,
             max_waiting_in_all: 16 << 10,

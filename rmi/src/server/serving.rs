@@ -1,32 +1,33 @@
 //! A running listener: one thread that accepts connections, and a few threads that serve them.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::task::{Wake, Waker};
-use std::thread;
-use std::thread::JoinHandle;
-use std::time::Instant;
 
 use jstream_active as active;
 use jstream_active::{Handlers, Peer, PollGroup};
-use jstream_base::{AcceptError, Address};
-use jstream_endpoint::{Closer, Incoming, Listener};
+use jstream_base::Address;
+use jstream_endpoint::acceptor::{Acceptor, AcceptorLimits, Newcomer};
+use jstream_endpoint::{Closer, Listener};
 
 use crate::call::{MOST_WAITING, handlers};
 use crate::client::claim;
 use crate::frame::Window;
 #[cfg(feature = "directory")]
 use crate::interface::Interface;
-use crate::server::connect_throttle::ConnectThrottle;
-use crate::server::greeters::{Greeting, Limits};
 use crate::server::load::Load;
 use crate::server::options::ServerOptions;
-use crate::server::places::{Place, PlaceOfSource};
+use crate::server::places::{HoldsPlaces, NoPlace, Place, PlaceLimits};
 use crate::session::{
-    Alarm, Claim, Connection, Exports, Terms, Waiting, is_called, max_result_streams,
+    Alarm, Claim, Connection, Exports, Session, Terms, Waiting, is_called, max_result_streams,
 };
 use crate::support::{ServeError, lock, may_block, polls_tokio_task};
+
+/// Maximum number of connections that are looked at to find one that is idle. Bounds the work that
+/// a stranger causes at a server with many connections.
+const LOOKS: usize = 256;
 
 /// A server that accepts connections. Dropping it ends all its connections, and blocks until its
 /// methods have ended. Dropped by a task of tokio (feature `tokio`), it does not block: the methods
@@ -35,7 +36,7 @@ use crate::support::{ServeError, lock, may_block, polls_tokio_task};
 pub struct Serving {
     addresses: Vec<Address>,
     pub(super) state: Arc<ServingState>,
-    pub(super) accepting: Option<JoinHandle<()>>,
+    pub(super) accepting: Option<Acceptor>,
     pub(super) serving: Option<active::Serving>,
 }
 
@@ -48,20 +49,22 @@ pub(super) struct ServingState {
     /// Suspended methods and held calls of all connections.
     pub(super) waiting: Arc<Waiting>,
     load: Arc<Load>,
-    throttle: ConnectThrottle,
     /// True if connections are no longer accepted.
     stopping: AtomicBool,
     /// True if all connections are closed.
     pub(super) ended: AtomicBool,
     listener: Closer,
     /// Open connections by their local number.
-    pub(super) connections: Mutex<HashMap<u64, Open>>,
+    pub(super) connections: Mutex<BTreeMap<u64, Open>>,
+    /// Number of the connection at which the search for an idle one goes on.
+    next_look: AtomicU64,
 }
 
 /// An open connection.
 #[derive(Debug)]
 pub(super) struct Open {
     pub(super) peer: Peer,
+    place: Place,
     /// Alarm that closes the connection if it is not used in time.
     unused: Option<Alarm>,
 }
@@ -82,11 +85,11 @@ impl Serving {
             group,
             waiting: Arc::new(Waiting::new(load.counters().clone())),
             load,
-            throttle: ConnectThrottle::new(options.max_failed_connections_per_second),
             stopping: AtomicBool::new(false),
             ended: AtomicBool::new(false),
             listener: listener.closer(),
             connections: Mutex::default(),
+            next_look: AtomicU64::new(0),
         });
         let addresses = listener.local_addresses().to_vec();
         let serving = if has_threads {
@@ -98,12 +101,10 @@ impl Serving {
         } else {
             None
         };
-        let accepting = {
-            let state = state.clone();
-            jstream_sync::threads::spawn("jstream-accept", move || state.accept(&listener))
-                .map_err(ServeError::Thread)?
-        };
+        let accepting = state.clone().accept(listener).map_err(ServeError::Thread)?;
         state.load.listen(&state.handlers);
+        let listening: Weak<ServingState> = Arc::downgrade(&state);
+        state.load.places().add(listening);
         Ok(Self {
             addresses,
             state,
@@ -152,8 +153,7 @@ impl Serving {
     pub fn wait(mut self) {
         may_block("Serving::wait");
         if let Some(accepting) = self.accepting.take() {
-            // The thread panics only because of a bug in this crate, which has been reported then.
-            let _ = accepting.join();
+            accepting.wait();
         }
     }
 
@@ -173,9 +173,7 @@ impl Drop for ServingState {
 impl Drop for Serving {
     fn drop(&mut self) {
         self.state.stop();
-        if let Some(accepting) = self.accepting.take() {
-            let _ = accepting.join();
-        }
+        drop(self.accepting.take());
         self.state.close_all();
         if polls_tokio_task() || self.state.options.workers.need_a_driver() {
             if let Some(serving) = self.serving.take() {
@@ -213,7 +211,6 @@ impl ServingState {
             self.load.end();
         }
         self.listener.close();
-        self.load.greeters().call();
     }
 
     /// Closes all connections. A connection in its handshake runs no methods and ends by itself.
@@ -225,69 +222,54 @@ impl ServingState {
         }
     }
 
-    fn accept(self: &Arc<Self>, listener: &Listener) {
+    /// Starts to accept connections.
+    fn accept(self: Arc<Self>, listener: Listener) -> io::Result<Acceptor> {
+        let options = &self.options;
+        let each = options.messages.handshake_timeout;
+        let steps = if options.secret.is_some() { 2 } else { 1 };
+        let time = options.transport.handshake_timeout;
+        let time = time.saturating_add(each.saturating_mul(steps));
+        let mut limits = AcceptorLimits::new(time);
+        limits.newcomers = options.max_greeting;
+        limits.evicted = self.load.places().refusals().clone();
         let mut number = 0u64;
-        while !self.stopping.load(Ordering::SeqCst) {
-            if let Some(pause) = self.throttle.pause(Instant::now()) {
-                thread::sleep(pause);
+        Acceptor::open("jstream-accept", listener, limits, move |newcomer| {
+            number = number.wrapping_add(1);
+            let (state, number) = (self.clone(), number);
+            async move {
+                // Both sides report why a handshake fails.
+                let _ = state.greet(number, newcomer).await;
             }
-            match listener.accept() {
-                Ok(incoming) => {
-                    let options = &self.options;
-                    let (source, cutter) = (incoming.peer(), incoming.cutter());
-                    let stops = || self.stopping.load(Ordering::SeqCst);
-                    let greeting = self.load.greeters().enter(
-                        self.load.places(),
-                        Limits::of(options),
-                        source,
-                        cutter,
-                        stops,
-                    );
-                    if let Some(greeting) = greeting {
-                        number = number.wrapping_add(1);
-                        self.greet(number, incoming, greeting);
-                    }
-                }
-                Err(AcceptError::ClosedLocally { .. }) => return,
-                // Out of descriptors, or a peer that has gone already. The listener backs off and
-                // continues as connections end.
-                Err(_) => {}
-            }
+        })
+    }
+
+    /// Takes a place for a connection. If there is none, closes one that is idle for it.
+    fn take_place(&self, source: &str) -> Result<Place, NoPlace> {
+        let limits = PlaceLimits::of(&self.options);
+        loop {
+            let error = match self.load.places().take(source, limits) {
+                Ok(place) => return Ok(place),
+                Err(error) => error,
+            };
+            let (listener, idle) = self.load.places().idle(source, error).ok_or(error)?;
+            listener.close(idle);
         }
     }
 
-    /// Performs the handshake in a separate thread, because it may take long. If no thread can be
-    /// started, the connection is dropped, which its peer sees.
-    fn greet(self: &Arc<Self>, number: u64, incoming: Incoming, greeting: Greeting) {
-        let state = self.clone();
-        let _ = jstream_sync::threads::spawn("jstream-greet", move || {
-            if state.open(number, incoming, greeting).is_none() {
-                state.throttle.note(Instant::now());
-            }
-        });
-    }
-
-    /// Takes a place among the connections of the same source, if there is one.
-    fn admit(&self, incoming: &Incoming) -> Option<PlaceOfSource> {
-        let most = self.options.max_connections_per_source;
-        let source = incoming.peer().source();
-        self.load.places().take_of_source(source, most)
-    }
-
     /// Performs the handshake. Returns `None` if it fails.
-    fn open(self: &Arc<Self>, number: u64, incoming: Incoming, greeting: Greeting) -> Option<()> {
+    async fn greet(self: &Arc<Self>, number: u64, mut newcomer: Newcomer) -> Option<()> {
         let options = &self.options;
-        let of_source = self.admit(&incoming);
-        let Some(of_source) = of_source else {
-            incoming.refuse(&format!(
-                "too many connections from the same source: the limit is {} \
-                 (ServerOptions::max_connections_per_source)",
-                options.max_connections_per_source
-            ));
+        newcomer.hear().await.ok()?;
+        let source = newcomer.peer().source();
+        let checked = self.load.places().check(&source, PlaceLimits::of(options));
+        let full = checked.err();
+        if let Some(error) = full.filter(|error| self.load.places().idle(&source, *error).is_none())
+        {
             self.load.places().refuse();
+            newcomer.refuse(&error.to_string()).await;
             return None;
-        };
-        let endpoint = incoming.establish().ok()?;
+        }
+        let candidate = newcomer.establish().await.ok()?;
         let terms = Terms {
             limits: options.limits,
             time: options.call_timeout,
@@ -308,13 +290,19 @@ impl ServingState {
         let waiting = self.waiting.clone();
         let settings = options.messages.clone();
         let exports = self.exports.clone();
-        let joined =
-            Connection::accept(endpoint, &self.handlers, settings, terms, exports, waiting);
-        let connection = joined.ok()?;
-        let place = greeting.finish()?;
+        let handlers = &self.handlers;
+        let joined = Connection::accept(candidate, handlers, settings, terms, exports, waiting);
+        let connection = joined.await.ok()?;
         let peer = connection.peer();
+        let Ok(place) = self.take_place(&source) else {
+            // Another connection has taken the place meanwhile.
+            self.load.places().refuse();
+            peer.close();
+            return None;
+        };
         let open = Open {
             peer: peer.clone(),
+            place,
             unused: None,
         };
         lock(&self.connections).insert(number, open);
@@ -326,7 +314,6 @@ impl ServingState {
         let entry = Entry {
             state: Arc::downgrade(self),
             number,
-            _places: (place, of_source),
         };
         peer.on_end(move || drop(entry));
         self.group.add(peer);
@@ -350,6 +337,37 @@ impl ServingState {
         };
         reminder.set(then, &Waker::from(Arc::new(unused)));
         Some(reminder)
+    }
+}
+
+impl HoldsPlaces for ServingState {
+    /// Connections are looked at in turn, from the oldest to the newest.
+    fn idle(&self, source: Option<&str>) -> Option<u64> {
+        let next = self.next_look.load(Ordering::Relaxed);
+        let connections = lock(&self.connections);
+        let in_turn = connections.range(next..).chain(connections.range(..next));
+        let some = in_turn
+            .take(LOOKS)
+            .filter(|(_, open)| source.is_none_or(|source| open.place.source() == source))
+            .map(|(number, open)| (*number, open.peer.clone()))
+            .collect::<Vec<_>>();
+        let last = connections.range(next..).nth(LOOKS);
+        let after = last.map_or(0, |(number, _)| *number);
+        drop(connections);
+        // The locks of a session are not taken under that of the connections.
+        let idle = some.into_iter().find(|(_, peer)| is_idle(peer));
+        let idle = idle.map(|(number, _)| number);
+        self.next_look
+            .store(idle.unwrap_or(after), Ordering::Relaxed);
+        idle
+    }
+
+    fn close(&self, number: u64) {
+        let closed = lock(&self.connections).remove(&number);
+        if let Some(Open { peer, place, .. }) = closed {
+            drop(place);
+            peer.close();
+        }
     }
 }
 
@@ -381,16 +399,21 @@ impl Wake for Unused {
 struct Entry {
     state: Weak<ServingState>,
     number: u64,
-    _places: (Place, PlaceOfSource),
 }
 
 impl Drop for Entry {
     fn drop(&mut self) {
         if let Some(state) = self.state.upgrade() {
             let open = lock(&state.connections).remove(&self.number);
-            if open.is_some_and(|open| !open.peer.status().has_served) {
-                state.throttle.note(Instant::now());
-            }
+            drop(open);
         }
     }
+}
+
+/// Returns true if closing the connection takes nothing from its peer: it holds no reference,
+/// exported object, stream or call.
+fn is_idle(peer: &Peer) -> bool {
+    let status = peer.status();
+    let is_quiet = status.under_way == 0 && status.outstanding == 0 && !status.is_sending;
+    is_quiet && peer.attached::<Session>().is_none_or(Session::is_idle)
 }

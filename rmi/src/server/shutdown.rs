@@ -68,10 +68,7 @@ impl Serving {
         let until = Instant::now().checked_add(within);
         self.state.stop();
         self.state.waiting.end();
-        if let Some(accepting) = self.accepting.take() {
-            // The thread panics only because of a bug in this crate, which has been reported then.
-            let _ = accepting.join();
-        }
+        drop(self.accepting.take());
         let mut cut_off = self.state.wait_for_calls(until);
         let reaping = self.serving.take().map(|serving| self.state.reap(serving));
         if cut_off == 0 && reaping.as_ref().is_some_and(|all| all.wait(SETTLING)) {

@@ -13,6 +13,7 @@ use std::time::Duration;
 use hmac::{Hmac, Mac};
 use jstream_base::RecvError;
 use jstream_endpoint::Endpoint;
+use jstream_endpoint::acceptor::Candidate;
 use sha2::Sha256;
 
 use crate::frame::{SECRET_VERSION, SecretMessage};
@@ -32,6 +33,9 @@ const COUNTERPROOF: SecretMessage = SecretMessage::Counterproof {
 
 /// A nonce or a proof.
 type Bytes = [u8; 32];
+
+/// Length in bytes of a message with a nonce and a proof.
+const PROOF_LENGTH: usize = 64;
 
 /// Side that computes a proof.
 #[derive(Debug, Clone, Copy)]
@@ -105,18 +109,19 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Authenticates a client, then proves knowledge of the secret to it. Waits at most `within` for
-/// the client's proof.
-pub(crate) fn admit(
-    endpoint: &Endpoint,
-    secret: &Secret,
-    within: Duration,
-) -> Result<(), AuthError> {
+/// Authenticates a client, then proves knowledge of the secret to it.
+pub(crate) async fn admit(candidate: &Candidate, secret: &Secret) -> Result<(), AuthError> {
     let ours = nonce()?;
-    endpoint.send_message(CHALLENGE.header(), &[IoSlice::new(&ours)])?;
-    let mut answer = [0; 64];
-    receive(endpoint, PROOF, &mut answer, within)?;
-    let (theirs, proof) = halves(&answer);
+    candidate.send(CHALLENGE.header(), &ours).await?;
+    let answer = match candidate.receive(PROOF_LENGTH).await {
+        Err(RecvError::TooSmall { .. }) => return Err(AuthError::NotAsked),
+        received => received?,
+    };
+    let bytes = <&[u8; PROOF_LENGTH]>::try_from(answer.payload.as_bytes());
+    let (Some(PROOF), Ok(bytes)) = (SecretMessage::decode(&answer.header), bytes) else {
+        return Err(AuthError::NotAsked);
+    };
+    let (theirs, proof) = halves(bytes);
     let expected = secret.proof(Role::Client, &theirs, &ours);
     expected
         .verify_slice(&proof)
@@ -125,7 +130,7 @@ pub(crate) fn admit(
         .proof(Role::Server, &ours, &theirs)
         .finalize()
         .into_bytes();
-    endpoint.send_message(COUNTERPROOF.header(), &[IoSlice::new(&counterproof)])?;
+    candidate.send(COUNTERPROOF.header(), &counterproof).await?;
     Ok(())
 }
 

@@ -6,9 +6,11 @@ use std::sync::{Arc, OnceLock};
 use jstream_active::{Handlers, Peer, Settings};
 use jstream_base::{Address, Options};
 use jstream_endpoint::Endpoint;
+use jstream_endpoint::acceptor::Candidate;
 
 use crate::frame::{CALLS, REFERENCES, STREAMS};
 use crate::session::auth;
+use crate::session::capture::Tape;
 use crate::session::connection::Connection;
 use crate::session::exports::Exports;
 use crate::session::lane::{ConnectLane, Lane};
@@ -48,8 +50,8 @@ fn connect(
 
 impl Connection {
     /// Performs the handshake with a client.
-    pub(crate) fn accept(
-        endpoint: Endpoint,
+    pub(crate) async fn accept(
+        candidate: Candidate,
         handlers: &Handlers,
         settings: Settings,
         terms: Terms,
@@ -57,7 +59,7 @@ impl Connection {
         waiting: Arc<Waiting>,
     ) -> Result<Self, ConnectError> {
         if let Some(secret) = &terms.secret {
-            auth::admit(&endpoint, secret, settings.handshake_timeout)?;
+            auth::admit(&candidate, secret).await?;
         }
         let parts = Parts {
             exports: Arc::new(OnceLock::from(exports)),
@@ -67,7 +69,10 @@ impl Connection {
             is_lane: false,
             waiting,
         };
-        Self::join(endpoint, handlers, settings, terms, parts)
+        let peer = candidate.peer().to_string();
+        let (opening, settings) = Opening::new(&peer, settings, terms, parts);
+        let peer = Peer::admit(candidate, handlers, settings).await?;
+        opening.finish(peer)
     }
 
     /// Connects to a server. `connect_lane` opens the lane when it is needed.
@@ -110,22 +115,55 @@ impl Connection {
     fn join(
         endpoint: Endpoint,
         handlers: &Handlers,
-        mut settings: Settings,
+        settings: Settings,
         terms: Terms,
         parts: Parts,
     ) -> Result<Self, ConnectError> {
+        let peer = endpoint.peer().to_string();
+        let (opening, settings) = Opening::new(&peer, settings, terms, parts);
+        let peer = Peer::join(endpoint, handlers, settings)?;
+        opening.finish(peer)
+    }
+}
+
+/// A session whose handler tables are not exchanged yet.
+struct Opening {
+    terms: Terms,
+    parts: Parts,
+    tape: Option<Arc<Tape>>,
+    counts: Arc<CallCounts>,
+    promises: Arc<Promises>,
+}
+
+impl Opening {
+    /// Begins a session with `peer`. Returns it, and the settings of its connection.
+    fn new(peer: &str, mut settings: Settings, terms: Terms, parts: Parts) -> (Self, Settings) {
         // One-way calls that come back are not inspected, so the transport need not keep them.
         settings.kept_returns = 0;
         let capture = terms.capture.as_ref();
-        let tape = capture.map(|to| to.tape(endpoint.peer().to_string()));
+        let tape = capture.map(|to| to.tape(peer.to_owned()));
         settings.tap = tape.clone().map(|tape| tape as _).or(settings.tap);
-        let counts = CallCounts::new(parts.waiting);
-        let promises = Arc::new(Promises::new(
-            &settings,
-            terms.clock.clone(),
-            counts.clone(),
-        ));
-        let peer = Peer::join(endpoint, handlers, settings)?;
+        let counts = CallCounts::new(parts.waiting.clone());
+        let clock = terms.clock.clone();
+        let promises = Arc::new(Promises::new(&settings, clock, counts.clone()));
+        let opening = Self {
+            terms,
+            parts,
+            tape,
+            counts,
+            promises,
+        };
+        (opening, settings)
+    }
+
+    fn finish(self, peer: Peer) -> Result<Connection, ConnectError> {
+        let Self {
+            terms,
+            parts,
+            tape,
+            counts,
+            promises,
+        } = self;
         let references = parts.references.clone();
         let open = promises.clone();
         static SESSIONS: AtomicU64 = AtomicU64::new(0);
@@ -153,6 +191,6 @@ impl Connection {
             }
         });
         peer.attach(Arc::new(session));
-        Ok(Self { peer })
+        Ok(Connection { peer })
     }
 }

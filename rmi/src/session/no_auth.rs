@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use jstream_endpoint::Endpoint;
+use jstream_endpoint::acceptor::Candidate;
 
 use crate::support::AuthError;
 
@@ -14,7 +15,8 @@ use crate::support::AuthError;
 pub struct Secret(Infallible);
 
 /// Authenticates a client.
-pub(crate) fn admit(_: &Endpoint, secret: &Secret, _: Duration) -> Result<(), AuthError> {
+#[allow(clippy::unused_async, reason = "as with the feature")]
+pub(crate) async fn admit(_: &Candidate, secret: &Secret) -> Result<(), AuthError> {
     match secret.0 {}
 }
 

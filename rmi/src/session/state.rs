@@ -77,6 +77,12 @@ impl Session {
         Some((node.interface(), node.callee()?))
     }
 
+    /// Returns true if neither side holds a reference, a stream, a kept result or a suspended call.
+    pub(crate) fn is_idle(&self) -> bool {
+        let calls = self.counts.methods().saturating_add(self.counts.held());
+        calls == 0 && self.wire.streams.is_empty() && self.references().are_none()
+    }
+
     /// Shares the references of another connection with the same peer. Returns `None` if the
     /// connection has joined before.
     pub(crate) fn join(&self, references: Arc<References>) -> Option<()> {

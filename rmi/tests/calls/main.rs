@@ -36,6 +36,7 @@ mod references;
 mod reflection;
 mod secrets;
 mod shutdown;
+mod strangers;
 mod stream_relays;
 mod streams;
 mod turns;

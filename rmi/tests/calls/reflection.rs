@@ -204,6 +204,7 @@ fn health_counts_what_is_under_way() {
     );
     assert_eq!((before.refused_connections, before.refused_calls), (0, 0));
 
+    let _held = client.lookup::<dyn Desk>("desk").wait().unwrap();
     let other = Client::connect(serving.address()).wait().unwrap();
     let desk = other.lookup::<dyn Desk>("desk").wait().unwrap();
     let waits = desk.waits(1);

@@ -29,7 +29,6 @@ fn a_server_outlives_having_no_descriptors() {
         let mut options = ServerOptions::default();
         options.max_connections = 10_000;
         options.max_greeting = 10_000;
-        options.max_greeting_per_source = 10_000;
         options.transport.handshake_timeout = Duration::from_secs(3);
         let server = Server::new(options);
         server.bind::<dyn Sum>("sum", Arc::new(Plain)).unwrap();

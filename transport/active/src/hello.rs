@@ -8,7 +8,8 @@ use super::handlers::{Entry, Handlers, LONGEST_NAME};
 use super::ledger::Window;
 use super::settings::Settings;
 use jstream_base::Header;
-use jstream_endpoint::Endpoint;
+use jstream_endpoint::acceptor::Candidate;
+use jstream_endpoint::{Endpoint, Message};
 
 /// Maximum length of a handler table on the wire, in bytes.
 const MAX_TABLE: usize = 1 << 20;
@@ -96,6 +97,32 @@ pub(super) fn exchange(
     handlers: &Handlers,
     settings: &Settings,
 ) -> Result<Theirs, JoinError> {
+    let (header, table) = hello(handlers, settings)?;
+    // Posted, not sent: both sides may do this at the same time over a device with little buffer
+    // space.
+    let shared = endpoint.shared();
+    let filled = shared.gather(&[IoSlice::new(&table)]);
+    let ticket = endpoint.post_send(header, filled);
+    let theirs = endpoint.recv_message_within(settings.handshake_timeout)?;
+    ticket.wait().map_err(jstream_base::SendError::from)?;
+    read_from(endpoint, &theirs)
+}
+
+/// As [`exchange`], for a peer that an acceptor has accepted.
+pub(super) async fn exchange_with(
+    candidate: &Candidate,
+    handlers: &Handlers,
+    settings: &Settings,
+) -> Result<Theirs, JoinError> {
+    // Sent first, because the peer may be waiting for another message of this side.
+    let (header, table) = hello(handlers, settings)?;
+    candidate.send(header, &table).await?;
+    let theirs = candidate.receive(MAX_TABLE).await?;
+    read_from(candidate, &theirs)
+}
+
+/// Returns the header and payload of this side's hello.
+fn hello(handlers: &Handlers, settings: &Settings) -> Result<(Header, Vec<u8>), JoinError> {
     let table = encode(handlers.entries());
     if table.len() > MAX_TABLE {
         return Err(JoinError::TooLong {
@@ -108,19 +135,15 @@ pub(super) fn exchange(
         messages: u64::from(settings.window_messages()),
         bytes: settings.window_bytes,
     };
-    let header = hello.header();
-    // Posted, not sent: both sides may do this at the same time over a device with little buffer
-    // space.
-    let shared = endpoint.shared();
-    let filled = shared.gather(&[IoSlice::new(&table)]);
-    let ticket = endpoint.post_send(header, filled);
-    let theirs = endpoint.recv_message_within(settings.handshake_timeout)?;
-    ticket.wait().map_err(jstream_base::SendError::from)?;
-    let not_active = |reason| JoinError::NotActive {
+    Ok((hello.header(), table))
+}
+
+fn read_from(endpoint: &Endpoint, theirs: &Message) -> Result<Theirs, JoinError> {
+    let read = read(&theirs.header, theirs.payload.as_bytes());
+    read.map_err(|reason| JoinError::NotActive {
         peer: endpoint.peer().clone(),
         reason,
-    };
-    read(&theirs.header, theirs.payload.as_bytes()).map_err(not_active)
+    })
 }
 
 fn read(header: &Header, table: &[u8]) -> Result<Theirs, &'static str> {

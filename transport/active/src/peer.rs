@@ -16,13 +16,14 @@ pub use self::lookup::{Function, Handler};
 pub use self::payload::{Backpressure, Payload};
 use super::error::JoinError;
 use super::handlers::Handlers;
-use super::hello::exchange;
+use super::hello::{exchange, exchange_with};
 use super::link::Link;
 use super::request::{Mark, Replier, Request};
 use super::settings::Settings;
 use super::thread_pool::Serving;
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::Endpoint;
+use jstream_endpoint::acceptor::Candidate;
 
 /// One end of a connection over which both sides send and serve requests at the same time.
 ///
@@ -83,6 +84,22 @@ impl Peer {
                 Err(error)
             }
         }
+    }
+
+    /// As [`join`](Self::join), for a peer that an acceptor has accepted: exchanges handler tables
+    /// in a task, and admits the peer.
+    ///
+    /// # Errors
+    ///
+    /// [`JoinError`]. The connection has ended in that case.
+    #[doc(hidden)]
+    pub async fn admit(
+        candidate: Candidate,
+        handlers: &Handlers,
+        settings: Settings,
+    ) -> Result<Self, JoinError> {
+        let theirs = exchange_with(&candidate, handlers, &settings).await?;
+        Link::new(candidate.admit(), handlers.clone(), theirs, settings).map(Self::of)
     }
 
     pub(super) fn of(link: Arc<Link>) -> Self {

@@ -1,24 +1,15 @@
 //! Acceptor of a side that listens.
 
 use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
-use std::thread::Builder;
 
 use jstream::Transportable;
 
-use super::hello::Hello;
-use super::join_listener::JoinListener;
+use super::hello::{Hello, MAX_SCHEMA};
 use super::peer_set::PeerSet;
 use super::peers::PeerConnection;
-use jstream_base::AcceptError;
-use jstream_base::events::emit;
-use jstream_endpoint::{Incoming, Listener};
-use tracing::Level;
-
-/// Maximum number of simultaneous handshakes; further peers are refused. Bounds the threads that
-/// silent peers occupy.
-const MAX_JOINING: usize = 16;
+use jstream_endpoint::acceptor::{Acceptor, AcceptorLimits, Newcomer};
+use jstream_endpoint::{Endpoint, Listener};
 
 /// Starts a thread that accepts peers at `listener`.
 pub(super) fn open<T: Transportable + 'static>(
@@ -26,80 +17,77 @@ pub(super) fn open<T: Transportable + 'static>(
     listener: Listener,
     ours: Hello,
 ) -> io::Result<()> {
-    let closer = listener.closer();
-    let acceptor = Arc::new(JoinAcceptor {
-        peers: Arc::downgrade(peers),
-        ours,
-        joining: AtomicUsize::new(0),
-    });
-    let name = "jstream-channel".to_owned();
-    let open = move || acceptor.accept_peers(&listener);
-    let thread = Builder::new().name(name).spawn(open)?;
-    let _ = peers.listening.set(JoinListener::new(closer, thread));
+    // The greeting of the device takes a part of the time.
+    let time = peers.options.handshake_timeout.saturating_mul(2);
+    // The handshakes do not keep the channel alive while they wait for peers.
+    let (joining, ours) = (Arc::downgrade(peers), Arc::new(ours));
+    let greet = move |newcomer: Newcomer| {
+        let (peers, ours) = (joining.clone(), ours.clone());
+        async move {
+            let peer = newcomer.peer().clone();
+            if let Err(reason) = let_in(newcomer, &ours, peers).await {
+                tracing::debug!(%peer, reason, "peer did not join the channel");
+            }
+        }
+    };
+    let limits = AcceptorLimits::new(time);
+    let acceptor = Acceptor::open("jstream-channel", listener, limits, greet)?;
+    let _ = peers.listening.set(acceptor);
     Ok(())
 }
 
-/// Accepts the peers that join.
-struct JoinAcceptor<T: Transportable + 'static> {
+async fn let_in<T: Transportable + 'static>(
+    newcomer: Newcomer,
+    ours: &Hello,
     peers: Weak<PeerSet<T>>,
-    ours: Hello,
-    /// Number of handshakes in progress.
-    joining: AtomicUsize,
+) -> Result<(), String> {
+    let established = newcomer.establish().await;
+    let candidate = established.map_err(|error| error.to_string())?;
+    let message = candidate.receive(MAX_SCHEMA).await;
+    let message = message.map_err(|error| error.to_string())?;
+    let mut place = None;
+    let reserve = || {
+        place = ReservedPeer::take(peers);
+        place.is_some()
+    };
+    let verdict = ours.judge(&message.header, reserve)?;
+    let (header, payload) = ours.answer(verdict);
+    let said = candidate.send(header, payload).await;
+    said.map_err(|error| error.to_string())?;
+    match place {
+        Some(place) => place.join(candidate.admit()),
+        None => {
+            candidate.dismiss().await;
+            Err(ours.reason(verdict))
+        }
+    }
 }
 
-impl<T: Transportable + 'static> JoinAcceptor<T> {
-    fn accept_peers(self: Arc<Self>, listener: &Listener) {
-        loop {
-            match listener.accept() {
-                Ok(incoming) => self.admit(incoming),
-                Err(AcceptError::ClosedLocally { .. }) => return,
-                // `accept` itself delays the next attempt after an error.
-                Err(error) => emit(Level::DEBUG, move || {
-                    tracing::debug!(%error, "accepting a peer of the channel failed");
-                }),
-            }
-        }
+/// A place among the peers that is reserved for one that has not joined yet. Dropping it releases
+/// the place.
+struct ReservedPeer<T: Transportable + 'static> {
+    /// `None` once the peer has joined.
+    peers: Option<Weak<PeerSet<T>>>,
+}
+
+impl<T: Transportable + 'static> ReservedPeer<T> {
+    fn take(peers: Weak<PeerSet<T>>) -> Option<Self> {
+        let has_room = peers.upgrade().is_some_and(|peers| peers.reserve());
+        has_room.then(|| Self { peers: Some(peers) })
     }
 
-    /// Runs the handshake in a separate thread, so that a silent peer does not delay others.
-    fn admit(self: &Arc<Self>, incoming: Incoming) {
-        if self.joining.fetch_add(1, Ordering::Relaxed) >= MAX_JOINING {
-            self.joining.fetch_sub(1, Ordering::Relaxed);
-            return incoming.refuse("too many peers are joining the channel; try again later");
-        }
-        let acceptor = self.clone();
-        let name = "jstream-join".to_owned();
-        let spawned = Builder::new().name(name).spawn(move || {
-            let peer = incoming.peer().clone();
-            if let Err(reason) = acceptor.let_in(incoming) {
-                emit(Level::DEBUG, move || {
-                    tracing::debug!(%peer, reason, "peer did not join the channel");
-                });
-            }
-            acceptor.joining.fetch_sub(1, Ordering::Relaxed);
-        });
-        if spawned.is_err() {
-            self.joining.fetch_sub(1, Ordering::Relaxed);
-        }
+    fn join(mut self, endpoint: Endpoint) -> Result<(), String> {
+        let peers = self.peers.take().and_then(|peers| peers.upgrade());
+        let peers = peers.ok_or("the channel was closed")?;
+        peers.take_place(Some(PeerConnection::Far(endpoint)));
+        Ok(())
     }
+}
 
-    fn let_in(&self, incoming: Incoming) -> Result<(), String> {
-        let endpoint = incoming.establish().map_err(|error| error.to_string())?;
-        // The handshake does not keep the channel alive while it waits for the peer.
-        let timeout = match self.peers.upgrade() {
-            Some(peers) => peers.options.handshake_timeout,
-            None => return Err("the channel was closed".to_owned()),
-        };
-        let mut has_place = false;
-        let reserve = || {
-            has_place = self.peers.upgrade().is_some_and(|peers| peers.reserve());
-            has_place
-        };
-        let joined = self.ours.answer_join(&endpoint, reserve, timeout);
-        if has_place {
-            let peers = self.peers.upgrade().ok_or("the channel was closed")?;
-            peers.take_place(joined.is_ok().then_some(PeerConnection::Far(endpoint)));
+impl<T: Transportable + 'static> Drop for ReservedPeer<T> {
+    fn drop(&mut self) {
+        if let Some(peers) = self.peers.take().and_then(|peers| peers.upgrade()) {
+            peers.take_place(None);
         }
-        joined
     }
 }

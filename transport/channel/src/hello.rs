@@ -13,9 +13,9 @@ use super::error::OpenError;
 use super::near::NearLink;
 use super::peers::PeerConnection;
 use jstream_base::Address;
-use jstream_base::ConnectError;
 use jstream_base::Options;
 use jstream_base::frames;
+use jstream_base::{ConnectError, HandshakeError, Header, RecvError};
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::{Endpoint, connect};
 
@@ -32,9 +32,13 @@ frames! {
 
 /// Maximum length of a schema in the handshake, in bytes. Types with a longer schema are compared
 /// by descriptor alone. Bounds the work of decoding the schema of an untrusted peer.
-const MAX_SCHEMA: usize = 64 << 10;
+pub(super) const MAX_SCHEMA: usize = 64 << 10;
 
-/// First and longest pause between two attempts to connect if there is no listener.
+/// Maximum number of connections that end before a response. A side that has too many connections
+/// ends some; one that does not speak this protocol ends all.
+const MOST_ENDS: u32 = 32;
+
+/// First and longest pause between two attempts to connect.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 const MAX_PAUSE: Duration = Duration::from_millis(20);
 
@@ -102,21 +106,17 @@ impl Hello {
         sent.map_err(|error| error.to_string())
     }
 
-    /// Checks a peer that wants to join the listening side, and sends the verdict. `reserve`
-    /// reserves a place for a peer that passes the checks, before the peer is told.
-    pub(super) fn answer_join(
+    /// Checks the first message of a peer that wants to join the listening side. `reserve` reserves
+    /// a place for a peer that passes the checks, before the peer is told.
+    pub(super) fn judge(
         &self,
-        endpoint: &Endpoint,
+        theirs: &Header,
         reserve: impl FnOnce() -> bool,
-        timeout: Duration,
-    ) -> Result<(), String> {
-        let theirs = endpoint.recv_message_within(timeout);
-        let theirs = theirs.map_err(|error| error.to_string())?;
-        let Some(HelloHeader::Join { role, descriptor }) = HelloHeader::decode(&theirs.header)
-        else {
+    ) -> Result<JoinVerdict, String> {
+        let Some(HelloHeader::Join { role, descriptor }) = HelloHeader::decode(theirs) else {
             return Err("its first message is not a channel handshake".to_owned());
         };
-        let verdict = if role == self.role as u64 {
+        Ok(if role == self.role as u64 {
             JoinVerdict::SameRole
         } else if descriptor != self.descriptor {
             JoinVerdict::OtherType
@@ -124,22 +124,35 @@ impl Hello {
             JoinVerdict::Full
         } else {
             JoinVerdict::Welcome
-        };
+        })
+    }
+
+    /// Returns the header and payload of the message with the verdict.
+    pub(super) fn answer(&self, verdict: JoinVerdict) -> (Header, &[u8]) {
         let answer = HelloHeader::Answer {
             verdict: verdict as u64,
             descriptor: self.descriptor,
         };
-        self.send(endpoint, answer)?;
+        (answer.header(), &self.schema)
+    }
+
+    /// Returns the reason why a peer did not join.
+    pub(super) fn reason(&self, verdict: JoinVerdict) -> String {
         match verdict {
-            JoinVerdict::Welcome => Ok(()),
-            JoinVerdict::OtherType => Err("its type is different".to_owned()),
-            JoinVerdict::SameRole => Err(format!("it is also a {}", self.role.name())),
-            JoinVerdict::Full => Err("the maximum number of peers is reached".to_owned()),
+            JoinVerdict::Welcome => "the channel was closed".to_owned(),
+            JoinVerdict::OtherType => "its type is different".to_owned(),
+            JoinVerdict::SameRole => format!("it is also a {}", self.role.name()),
+            JoinVerdict::Full => "the maximum number of peers is reached".to_owned(),
         }
     }
 
-    /// Joins the listening side, and checks its response.
-    fn request_to_join(&self, endpoint: &Endpoint, options: &Options) -> Result<(), OpenError> {
+    /// Joins the listening side, and checks its response. Returns an error inside `Ok` if the
+    /// connection ended before a response: the listening side may have had too many connections.
+    fn request_to_join(
+        &self,
+        endpoint: &Endpoint,
+        options: &Options,
+    ) -> Result<Result<(), OpenError>, OpenError> {
         let address = || endpoint.info().address.clone();
         let no_channel = |reason| OpenError::NoChannel {
             address: address(),
@@ -149,9 +162,21 @@ impl Hello {
             role: self.role as u64,
             descriptor: self.descriptor,
         };
-        self.send(endpoint, join).map_err(no_channel)?;
-        let answer = endpoint.recv_message_within(options.handshake_timeout);
-        let answer = answer.map_err(|error| no_channel(error.to_string()))?;
+        // The connection is read even if sending has failed: a response that the peer sent before
+        // it closed explains more.
+        let said = self.send(endpoint, join);
+        let answer = match endpoint.recv_message_within(options.handshake_timeout) {
+            Ok(answer) => answer,
+            Err(error) => {
+                let reason = said.err().unwrap_or_else(|| error.to_string());
+                return match error {
+                    RecvError::Closed { .. } | RecvError::Lost { .. } => {
+                        Ok(Err(no_channel(reason)))
+                    }
+                    _ => Err(no_channel(reason)),
+                };
+            }
+        };
         let Some(HelloHeader::Answer {
             verdict,
             descriptor,
@@ -163,7 +188,7 @@ impl Hello {
             )));
         };
         match verdict {
-            0 if descriptor == self.descriptor => Ok(()),
+            0 if descriptor == self.descriptor => Ok(Ok(())),
             0 | 1 => {
                 let (theirs, difference) = self.difference(answer.payload.as_bytes());
                 Err(OpenError::Type {
@@ -237,6 +262,7 @@ pub(super) fn join<T: Transportable + 'static>(
 ) -> Result<PeerConnection<T>, OpenError> {
     let until = Deadline::after(options.connect_timeout);
     let mut pause = FIRST_PAUSE;
+    let mut ends = 0_u32;
     loop {
         let connected = match near() {
             Near::Joined(link) => return Ok(PeerConnection::Near(link)),
@@ -250,10 +276,15 @@ pub(super) fn join<T: Transportable + 'static>(
             (_, Near::Joined(link)) => return Ok(PeerConnection::Near(link)),
             (_, Near::Refused(error)) => return Err(error),
             (Ok(endpoint), Near::Nobody) => {
-                ours.request_to_join(&endpoint, options)?;
-                return Ok(PeerConnection::Far(endpoint));
+                let Err(error) = ours.request_to_join(&endpoint, options)? else {
+                    return Ok(PeerConnection::Far(endpoint));
+                };
+                ends = ends.saturating_add(1);
+                if ends >= MOST_ENDS || until.has_passed() || !is_wanted() {
+                    return Err(error);
+                }
             }
-            (Err(source), _) if !is_absent(&source) || until.has_passed() || !is_wanted() => {
+            (Err(source), _) if !may_come(&source) || until.has_passed() || !is_wanted() => {
                 let other = ours.role.other();
                 return Err(OpenError::Connect { other, source });
             }
@@ -266,14 +297,21 @@ pub(super) fn join<T: Transportable + 'static>(
     }
 }
 
-/// Returns true if there is no listener at the address, and one may still appear.
-fn is_absent(error: &ConnectError) -> bool {
+/// Returns true if a later attempt may succeed: there is no listener at the address, or it has too
+/// many connections.
+fn may_come(error: &ConnectError) -> bool {
     use std::io::ErrorKind::{ConnectionRefused, NotFound};
     match error {
-        ConnectError::NoListener { .. } => true,
+        ConnectError::NoListener { .. } | ConnectError::TimedOut { .. } => true,
         ConnectError::Unreachable { source, .. } => {
             matches!(source.kind(), ConnectionRefused | NotFound)
         }
+        ConnectError::Handshake { source, .. } => matches!(
+            source,
+            HandshakeError::TimedOut { .. }
+                | HandshakeError::Closed { .. }
+                | HandshakeError::System { .. }
+        ),
         _ => false,
     }
 }

@@ -32,7 +32,6 @@ mod cargo;
 mod channel;
 mod error;
 mod hello;
-mod join_listener;
 mod near;
 mod object_form;
 mod opening;

@@ -8,12 +8,12 @@ use std::{io, mem};
 use jstream::Transportable;
 
 use super::hello::Role;
-use super::join_listener::JoinListener;
 use super::near::{Announced, NearLink, announce};
 use super::peers::{JoinedPeer, Membership, PeerConnection, PeerSnapshot};
 use jstream_base::Address;
 use jstream_base::Options;
 use jstream_device::deadline::Deadline;
+use jstream_endpoint::acceptor::Acceptor;
 use jstream_endpoint::{CompletionQueue, Endpoint};
 use jstream_sync::parker::Parker;
 use jstream_sync::wakers::WaitQueue;
@@ -41,7 +41,7 @@ pub(super) struct PeerSet<T: Transportable + 'static> {
     first: OnceLock<Arc<NearLink<T>>>,
     is_alone: AtomicBool,
     state: Mutex<Membership<T>>,
-    pub(super) listening: OnceLock<JoinListener>,
+    pub(super) listening: OnceLock<Acceptor>,
     announced: OnceLock<Announced>,
 }
 
@@ -374,9 +374,8 @@ impl<T: Transportable + 'static> PeerSet<T> {
 
 impl<T: Transportable + 'static> Drop for PeerSet<T> {
     fn drop(&mut self) {
-        if let Some(listening) = self.listening.get_mut() {
-            listening.end();
-        }
+        // The address is free when this returns.
+        drop(self.listening.take());
         let state = jstream_sync::unpoisoned(self.state.get_mut());
         for peer in mem::take(&mut state.peers) {
             match (&peer.way, self.role) {

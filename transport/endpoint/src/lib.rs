@@ -51,6 +51,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `endpoint`, `connecting`, `listener` | connections as programs use them, and making them |
+//! | [`acceptor`] | accepting connections of strangers, for the layers above |
 //! | [`shared`] | state that the handles of a connection share |
 //! | [`sending`], [`receiving`] | states of the two directions |
 //! | `direction_lock` | lock of a direction, which decides the thread that drives it and those that sleep |
@@ -65,6 +66,7 @@
 //! The crate is an implementation detail of `jstream-transport`, which exports its public types.
 //! Its own interface may change in any release.
 
+pub mod acceptor;
 mod alarm;
 mod carrier;
 mod closer;
@@ -100,7 +102,7 @@ pub use self::connecting::{connect, connect_cheapest};
 pub use self::counters::{Counters, device_counters};
 pub use self::endpoint::Endpoint;
 pub use self::endpoint_info::EndpointInfo;
-pub use self::listener::{Cutter, Incoming, Listener, listen, listen_all};
+pub use self::listener::{Incoming, Listener, listen, listen_all};
 pub use self::message::Message;
 pub use self::object::{ObjectTicket, RecvObjectError, Remains, SendObjectError, UnsentObject};
 pub use self::progress::Progress;

@@ -1,15 +1,13 @@
 //! Listeners and accepted connections.
 
 use std::fmt;
-use std::net::Shutdown;
-use std::os::fd::OwnedFd;
+use std::io;
+use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
-
-use socket2::SockRef;
 
 use super::closer::{Close, Closer};
 use super::endpoint::Endpoint;
@@ -18,7 +16,7 @@ use jstream_base::Address;
 use jstream_base::Options;
 use jstream_base::events::emit;
 use jstream_base::{AcceptError, HandshakeError, ListenError};
-use jstream_device::connection::{Accept, Accepted, Armed, Establish, Interest};
+use jstream_device::connection::{Accept, Accepted, Armed, Connection, Establish, Interest};
 use jstream_device::deadline::Deadline;
 use jstream_device::{self, poll};
 use jstream_sync::watcher::Watch;
@@ -205,7 +203,7 @@ impl Listener {
         std::future::poll_fn(|context| self.poll_accept(context, &mut watches)).await
     }
 
-    fn poll_accept(
+    pub(super) fn poll_accept(
         &self,
         context: &mut Context<'_>,
         watches: &mut Vec<Watch>,
@@ -370,39 +368,61 @@ impl Incoming {
         }
     }
 
-    /// Returns a handle that ends the connection from another thread, during the handshake and
-    /// afterwards. `None` if the device has no socket (`inproc`, `sim`), or if the system is out of
-    /// descriptors.
-    #[must_use]
-    pub fn cutter(&self) -> Option<Cutter> {
-        let socket = self.half_made.socket()?.try_clone_to_owned().ok()?;
-        Some(Cutter { socket })
+    /// Calls `step` until it returns a value, and waits in between until the device can make
+    /// progress.
+    pub(super) async fn advance<T>(
+        &mut self,
+        mut step: impl FnMut(&mut dyn Establish) -> Option<Result<T, HandshakeError>>,
+    ) -> Result<T, HandshakeError> {
+        let (half_made, mut watch) = (&mut self.half_made, None);
+        std::future::poll_fn(|context| {
+            if let Some(done) = step(&mut **half_made) {
+                return Poll::Ready(done);
+            }
+            match half_made.arm(context.waker()) {
+                Armed::Ready => context.waker().wake_by_ref(),
+                Armed::Waker => {}
+                Armed::Source => {
+                    let watched = reactor::watcher().and_then(|watcher| {
+                        let source = half_made.source().ok_or(io::ErrorKind::NotConnected)?;
+                        watcher.watch(&mut watch, source.0, source.1, context.waker())
+                    });
+                    if let Err(source) = watched {
+                        return Poll::Ready(Err(HandshakeError::System { source }));
+                    }
+                }
+            }
+            Poll::Pending
+        })
+        .await
+        .inspect_err(|error| tracing::debug!(peer = %self.peer, %error, "not established"))
+    }
+
+    /// Creates the endpoint of a connection whose greetings were exchanged.
+    pub(super) fn endpoint(&self, connection: Connection) -> Endpoint {
+        Endpoint::new(&self.address, connection, &self.options)
+    }
+
+    /// Refuses the connection, without waiting; see [`Establish::decline`].
+    pub(super) fn decline(&mut self, reason: &str) {
+        tracing::debug!(peer = %self.peer, reason, "refused");
+        self.half_made.decline(reason);
+    }
+
+    /// Returns the connection's socket, if there is one.
+    pub(super) fn socket(&self) -> Option<BorrowedFd<'_>> {
+        self.half_made.socket()
     }
 
     /// Refuses the connection. The peer's `connect` fails with
     /// [`ConnectError::Refused`](jstream_base::ConnectError::Refused), with the first 256 bytes of
-    /// the reason.
+    /// the reason. Blocks for at most 200 ms, until the greeting of the peer has arrived.
     pub fn refuse(self, reason: &str) {
         self.half_made.refuse(reason);
         let (peer, reason) = (self.peer, reason.to_owned());
         emit(Level::DEBUG, move || {
             tracing::debug!(%peer, reason, "refused");
         });
-    }
-}
-
-/// Handle that ends an accepted connection from any thread, also while [`Incoming::establish`]
-/// waits for the peer. It has its own descriptor.
-#[derive(Debug)]
-pub struct Cutter {
-    socket: OwnedFd,
-}
-
-impl Cutter {
-    /// Ends the connection immediately. Both the peer and local receivers detect the end.
-    pub fn cut(&self) {
-        // The call fails only if the peer has ended the connection.
-        let _ = SockRef::from(&self.socket).shutdown(Shutdown::Both);
     }
 }
 

@@ -21,6 +21,7 @@ mod launchers;
 mod many;
 mod namespaces;
 mod netem;
+mod strangers;
 mod survivors;
 mod trusted;
 mod worlds;

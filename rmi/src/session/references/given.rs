@@ -127,6 +127,11 @@ impl Given {
         Some(&self.objects.get(&number)?.node)
     }
 
+    /// Returns true if the other side has no object, not even by name.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.objects.is_empty() && self.home.is_empty()
+    }
+
     /// Returns the number of references that the other side has.
     pub(crate) fn leased(&self) -> usize {
         self.leased

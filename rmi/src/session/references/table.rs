@@ -113,6 +113,13 @@ impl References {
         lock(&self.given).leased()
     }
 
+    /// Returns true if neither side has an object of the other one, and no result waits to be
+    /// fetched.
+    pub(crate) fn are_none(&self) -> bool {
+        let (imports, _) = self.imports.count();
+        imports == 0 && self.results.count() == 0 && lock(&self.given).is_empty()
+    }
+
     /// Records whether a call that gave an object has arrived.
     pub(crate) fn arrived(&self, number: u32, has: bool) {
         let lost = lock(&self.given).arrived(number, has);

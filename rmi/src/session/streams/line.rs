@@ -104,6 +104,11 @@ impl Streams {
         drop(removed);
     }
 
+    /// Returns true if no stream is open.
+    pub(crate) fn is_empty(&self) -> bool {
+        lock(&self.table).streams.is_empty()
+    }
+
     /// Returns the number of open streams of calls of the other side.
     pub(crate) fn count(&self) -> usize {
         lock(&self.table)

@@ -9,6 +9,10 @@ use jstream_rmi::{
     Client, ClientOptions, ConnectError, Options, Server, ServerOptions, Stub, context, remote,
 };
 use testing::certificates::{Authority, Identity, local};
+use testing::process::alone;
+use testing::strangers::Words;
+
+use crate::strangers::besieged;
 
 use jstream_rmi::tls::Tls;
 
@@ -163,7 +167,7 @@ fn peers_that_show_no_certificate_make_room() {
     of.transport = certified(Options::default());
     // With such a timeout, only new connections evict old ones.
     of.transport.handshake_timeout = Duration::from_secs(3600);
-    of.max_greeting_per_source = 4;
+    of.max_greeting = 4;
     let server = Server::new(of);
     server.bind::<dyn Sums>("sums", Arc::new(Here)).unwrap();
     let serving = server
@@ -185,4 +189,20 @@ fn peers_that_show_no_certificate_make_room() {
     let sums = known.unwrap().lookup::<dyn Sums>("sums").wait().unwrap();
     assert_eq!(*sums.twice(4).wait().unwrap().get(), 8);
     drop(silent);
+}
+
+#[test]
+fn clients_get_in_among_strangers_without_a_certificate() {
+    alone(|| {
+        let server = server(certified(Options::default()));
+        let serving = server
+            .listen(&"tls://127.0.0.1:0".parse().unwrap())
+            .unwrap();
+        let options = client(certified(Options::default()));
+        besieged(&serving, Words::Nothing, false, || {
+            let client = Client::connect_with(serving.address(), &options).wait();
+            let sums = client.ok()?.lookup::<dyn Sums>("sums").wait().ok()?;
+            Some(*sums.twice(4).wait().ok()?.get())
+        });
+    });
 }

@@ -1,146 +1,123 @@
-//! Acceptor of members. Each connection is handled in its own thread, so a silent peer does not
-//! delay the others.
+//! Acceptor of members. What a stranger can cause happens in the acceptor's one thread. A member
+//! that is accepted gets a thread of its own for the rest.
 
 use std::io;
-use std::sync::{Arc, Condvar, Mutex};
-use std::thread::{Builder, JoinHandle};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::error::Refusal;
-use super::words::{Ask, Unheard, Word};
-use jstream_base::AcceptError;
-use jstream_endpoint::{Closer, Endpoint, Incoming, Listener};
+use super::words::{Ask, LONGEST, Word};
+use jstream_endpoint::acceptor::{Acceptor, AcceptorLimits, Newcomer};
+use jstream_endpoint::{Endpoint, Listener};
 
-/// Maximum number of connections that are being handled. Further ones wait to be accepted. Limits
-/// the cost of peers that connect and stay silent.
-const MAX_ENTERING: usize = 64;
-
-/// Time for which a refused peer may take to close its connection.
-const GOODBYE: Duration = Duration::from_millis(200);
+/// Maximum number of accepted members whose threads run at a time. Members beyond it are closed,
+/// and try again.
+const MAX_ENTERING: usize = 256;
 
 /// A listener, and the thread that accepts its connections. Dropping this frees the address.
 pub(super) struct MemberAcceptor {
-    closer: Closer,
-    entering: Arc<Entering>,
-    thread: Option<JoinHandle<()>>,
-}
-
-/// Counter of the connections that are being handled.
-#[derive(Default)]
-struct Entering {
-    /// The count, and true if the acceptor is closed.
-    state: Mutex<(usize, bool)>,
-    changed: Condvar,
+    _acceptor: Acceptor,
+    evicted: Arc<AtomicU64>,
 }
 
 impl MemberAcceptor {
-    /// Starts to accept connections, and calls `admit` with each of them.
-    pub(super) fn open(
+    /// Starts to accept connections. `check` decides about the request of each of them, which must
+    /// come within `wait`, and does not block. `admit` gets the result of `check` and the
+    /// connection, in a thread of its own.
+    pub(super) fn open<R: Send + 'static>(
         listener: Listener,
-        admit: impl Fn(Incoming) -> Result<(), String> + Send + Sync + 'static,
+        wait: Duration,
+        check: impl Fn(&Ask) -> Result<R, Refusal> + Send + Sync + 'static,
+        admit: impl Fn(R, Endpoint) -> Result<(), String> + Send + Sync + 'static,
     ) -> io::Result<Self> {
-        let closer = listener.closer();
-        let entering = Arc::new(Entering::default());
-        let (counting, admit) = (entering.clone(), Arc::new(admit));
-        let stand_open = move || {
-            while counting.begin() {
-                match listener.accept() {
-                    Ok(incoming) => enter(incoming, &counting, &admit),
-                    Err(error) => {
-                        counting.end();
-                        if matches!(error, AcceptError::ClosedLocally { .. }) {
-                            return;
-                        }
-                        // The listener pauses by itself before it accepts again.
-                        tracing::debug!(%error, "accepting a member failed");
-                    }
+        // The greeting of the device takes a part of the time.
+        let limits = AcceptorLimits::new(wait.saturating_mul(2));
+        let evicted = limits.evicted.clone();
+        let (check, admit) = (Arc::new(check), Arc::new(admit));
+        let entering = Arc::new(AtomicUsize::new(0));
+        let greet = move |newcomer: Newcomer| {
+            let (check, admit) = (check.clone(), admit.clone());
+            let entering = entering.clone();
+            async move {
+                let peer = newcomer.peer().clone();
+                let enter = |(accepted, endpoint)| {
+                    let run = move || admit(accepted, endpoint);
+                    MemberThread::take(entering)?.spawn(run, peer.to_string())
+                };
+                let asked = ask(newcomer, &*check).await;
+                if let Err(reason) = asked.and_then(enter) {
+                    tracing::debug!(%peer, reason, "did not join the world");
                 }
             }
         };
-        let builder = Builder::new().name("jstream-world".to_owned());
         Ok(Self {
-            closer,
-            entering,
-            thread: Some(builder.spawn(stand_open)?),
+            _acceptor: Acceptor::open("jstream-world", listener, limits, greet)?,
+            evicted,
         })
     }
+
+    /// Returns the number of connections that were closed during their handshakes, because too many
+    /// came.
+    pub(super) fn evicted(&self) -> u64 {
+        self.evicted.load(Ordering::Relaxed)
+    }
 }
 
-fn enter<F>(incoming: Incoming, entering: &Arc<Entering>, admit: &Arc<F>)
-where
-    F: Fn(Incoming) -> Result<(), String> + Send + Sync + 'static,
-{
-    let (counting, admit) = (entering.clone(), admit.clone());
-    let builder = Builder::new().name("jstream-join".to_owned());
-    let spawned = builder.spawn(move || {
-        let peer = incoming.peer().clone();
-        if let Err(reason) = admit(incoming) {
-            tracing::debug!(%peer, reason, "did not join the world");
+/// A place among the threads of accepted members. Dropping it gives the place back.
+struct MemberThread(Arc<AtomicUsize>);
+
+impl MemberThread {
+    fn take(entering: Arc<AtomicUsize>) -> Result<Self, String> {
+        let before = entering.fetch_add(1, Ordering::Relaxed);
+        let thread = Self(entering);
+        if before < MAX_ENTERING {
+            return Ok(thread);
         }
-        counting.end();
-    });
-    if spawned.is_err() {
-        entering.end();
+        Err(format!("{MAX_ENTERING} members are being admitted already"))
+    }
+
+    fn spawn(
+        self,
+        run: impl FnOnce() -> Result<(), String> + Send + 'static,
+        peer: String,
+    ) -> Result<(), String> {
+        let spawned = jstream_sync::threads::spawn("jstream-join", move || {
+            if let Err(reason) = run() {
+                tracing::debug!(peer, reason, "did not join the world");
+            }
+            drop(self);
+        });
+        spawned.map(drop).map_err(|error| error.to_string())
     }
 }
 
-impl Entering {
-    /// Waits until another connection may be handled. Returns false if the acceptor is closed.
-    fn begin(&self) -> bool {
-        let mut state = jstream_sync::lock(&self.state);
-        while state.0 >= MAX_ENTERING && !state.1 {
-            let waited = self.changed.wait(state);
-            state = jstream_sync::unpoisoned(waited);
-        }
-        state.0 = state.0.saturating_add(1);
-        !state.1
-    }
-
-    fn end(&self) {
-        let mut state = jstream_sync::lock(&self.state);
-        state.0 = state.0.saturating_sub(1);
-        drop(state);
-        self.changed.notify_all();
-    }
-
-    fn close(&self) {
-        let mut state = jstream_sync::lock(&self.state);
-        state.1 = true;
-        drop(state);
-        self.changed.notify_all();
-    }
-}
-
-impl Drop for MemberAcceptor {
+impl Drop for MemberThread {
     fn drop(&mut self) {
-        self.closer.close();
-        self.entering.close();
-        // The threads that handle connections are not joined.
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 /// Receives the request of a member, and returns the result of `check`. A refused member is told
 /// the reason.
-pub(super) fn ask<R>(
-    endpoint: &Endpoint,
-    wait: Duration,
-    check: impl FnOnce(&Ask) -> Result<R, Refusal>,
-) -> Result<R, String> {
-    let refusal = match Word::hear(endpoint, wait) {
+async fn ask<R>(
+    newcomer: Newcomer,
+    check: impl Fn(&Ask) -> Result<R, Refusal>,
+) -> Result<(R, Endpoint), String> {
+    let established = newcomer.establish().await;
+    let candidate = established.map_err(|error| error.to_string())?;
+    let message = candidate.receive(LONGEST).await;
+    let message = message.map_err(|error| error.to_string())?;
+    let refusal = match Word::from_message(&message.header, message.payload.as_bytes()) {
         Ok(Word::Ask(ask)) => match check(&ask) {
-            Ok(accepted) => return Ok(accepted),
+            Ok(accepted) => return Ok((accepted, candidate.admit())),
             Err(refusal) => refusal,
         },
-        Ok(_) | Err(Unheard::Nonsense(_)) => Refusal::Nonsense,
-        Err(unheard) => return Err(unheard.to_string()),
+        Ok(_) | Err(_) => Refusal::Nonsense,
     };
-    if Word::Refused(refusal).say(endpoint).is_ok() && endpoint.finish().is_ok() {
-        // Unread data is received and discarded, because otherwise the operating system would reset
-        // the connection.
-        while Word::hear(endpoint, GOODBYE).is_ok() {}
+    let (header, payload) = Word::Refused(refusal).to_message();
+    if candidate.send(header, &payload).await.is_ok() {
+        candidate.dismiss().await;
     }
     Err(format!("refused: {refusal}"))
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::acceptor::{self, MemberAcceptor};
+use super::acceptor::MemberAcceptor;
 use super::error::{Refusal, WorldError};
 use super::handle::World;
 use super::places::Whereabouts;
@@ -14,7 +14,7 @@ use super::words::{Ask, Purpose, VERSION, Word, addresses_of, line_of};
 use crate::Rank;
 use jstream_base::Address;
 use jstream_device::deadline::Deadline;
-use jstream_endpoint::{Endpoint, Incoming, listen_all};
+use jstream_endpoint::{Endpoint, listen_all};
 
 /// Maximum length in bytes of the addresses of a member.
 const MAX_LINE: u64 = super::words::LONGEST as u64;
@@ -116,19 +116,17 @@ impl World {
         let own = listener.local_addresses().to_vec();
         let (session, size) = (self.site.session, self.size());
         let wait = self.site.transport.handshake_timeout;
-        let let_in = move |incoming: Incoming| {
-            let endpoint = incoming.establish().map_err(|error| error.to_string())?;
-            let check = |ask: &Ask| match check_ask(ask, session, true, size)? {
-                member if member < size => Ok(member),
-                _ => Err(Refusal::Rank),
-            };
-            let member = acceptor::ask(&endpoint, wait, check)?;
+        let check = move |ask: &Ask| match check_ask(ask, session, true, size)? {
+            member if member < size => Ok(member),
+            _ => Err(Refusal::Rank),
+        };
+        let let_in = move |member, endpoint: Endpoint| {
             let said = Word::Welcome(session, String::new()).say(&endpoint);
             said.map_err(|error| error.to_string())?;
             admit(member, endpoint);
             Ok(())
         };
-        Ok((MemberAcceptor::open(listener, let_in)?, own))
+        Ok((MemberAcceptor::open(listener, wait, check, let_in)?, own))
     }
 
     fn here(&self) -> Whereabouts<'_> {
@@ -160,7 +158,6 @@ impl Connections {
             until: Deadline::after(self.site.timeout),
             is_there: true,
         };
-        let endpoint = to_member.reach(&mut || Ok(()))?;
         let ask = Ask {
             purpose: Purpose::Join,
             version: VERSION,
@@ -170,7 +167,7 @@ impl Connections {
         };
         let wait = self.site.transport.handshake_timeout;
         let lost = |unheard| WorldError::lost(rank, unheard);
-        ask.be_welcomed((rank, &endpoint), wait, lost)?;
+        let (endpoint, _) = to_member.join(ask, wait, lost, &mut || Ok(()))?;
         Ok(endpoint)
     }
 

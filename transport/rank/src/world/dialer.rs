@@ -1,10 +1,11 @@
 //! Connections between the members of a world, opened on first use and accepted in the background.
 
+use std::io;
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, Weak};
 use std::time::Duration;
 
-use super::acceptor::{self, MemberAcceptor};
+use super::acceptor::MemberAcceptor;
 use super::error::{Refusal, WorldError};
 use super::lobby::Check;
 use super::pairs::{DialStep, PairTable};
@@ -16,7 +17,7 @@ use super::words::{Ask, Purpose, VERSION, Word};
 use crate::node::{Dial, DialFailure, Node};
 use jstream_base::{Address, Options};
 use jstream_device::deadline::Deadline;
-use jstream_endpoint::{Endpoint, Incoming};
+use jstream_endpoint::{Endpoint, Listener};
 
 /// First and last time for which a refused rank waits for the connection of the other one before it
 /// asks again. The time doubles each time.
@@ -155,12 +156,13 @@ impl Dialer {
         state.pairs.admit(rank).map(|()| Admission::Pair(rank))
     }
 
-    /// Handles a connection that another member opens.
-    pub(super) fn admit(&self, incoming: Incoming) -> Result<(), String> {
-        let endpoint = incoming.establish().map_err(|error| error.to_string())?;
+    /// Starts to accept the connections that other members open.
+    pub(super) fn accept(self: &Arc<Self>, listener: Listener) -> io::Result<MemberAcceptor> {
+        let (checking, admitting) = (self.clone(), self.clone());
         let wait = self.transport.handshake_timeout;
-        let admission = acceptor::ask(&endpoint, wait, |ask| self.check(ask))?;
-        self.welcome(admission, endpoint)
+        let check = move |ask: &Ask| checking.check(ask);
+        let admit = move |admission, endpoint| admitting.welcome(admission, endpoint);
+        MemberAcceptor::open(listener, wait, check, admit)
     }
 
     /// Tells another member that its connection is accepted, and takes the connection.
@@ -207,7 +209,6 @@ impl Dialer {
             until,
             is_there: true,
         };
-        let endpoint = to_member.reach(check)?;
         let ask = Ask {
             purpose,
             version: VERSION,
@@ -217,7 +218,7 @@ impl Dialer {
         };
         let wait = until.left().unwrap_or(Duration::MAX);
         let lost = |unheard| WorldError::lost(rank, unheard);
-        ask.be_welcomed((rank, &endpoint), wait, lost)?;
+        let (endpoint, _) = to_member.join(ask, wait, lost, check)?;
         Ok(endpoint)
     }
 

@@ -57,10 +57,16 @@ pub enum WorldError {
         r#source: ListenError,
     },
     /// A member can't be reached.
-    #[error("rank {rank} can't be reached: {source}; check that it is running, and its address")]
+    #[error(
+        "rank {rank} can't be reached: {source}{}; check that it is running, and its address",
+        earlier(before.as_deref())
+    )]
     Unreachable {
         /// The rank of that member.
         rank: u32,
+        /// The error of the last attempt that had reached a listener, if there was one, and it is
+        /// another one than the cause.
+        before: Option<String>,
         /// The cause.
         r#source: ConnectError,
     },
@@ -188,6 +194,13 @@ impl WorldError {
         let reason = reason.to_string();
         Self::Lost { rank, reason }
     }
+}
+
+/// Returns what an error says about an earlier attempt.
+fn earlier(before: Option<&str>) -> String {
+    before.map_or_else(String::new, |before| {
+        format!("; an earlier attempt reached a listener, and failed: {before}")
+    })
 }
 
 impl From<AddressError> for WorldError {

@@ -1,7 +1,6 @@
 //! Lobby for members that have joined while others are still missing.
 
-use std::mem::ManuallyDrop;
-use std::sync::{Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 use super::error::{Refusal, WorldError};
@@ -61,10 +60,13 @@ impl Lobby {
     }
 
     /// Reserves the place that a member asks for.
-    pub(super) fn reserve(&self, ask: &Ask) -> Result<ReservedPlace<'_>, Refusal> {
+    pub(super) fn reserve(self: &Arc<Self>, ask: &Ask) -> Result<ReservedPlace, Refusal> {
         let mut state = self.lock();
         match state.roll.reserve(ask, Guest::lives) {
-            Ok(rank) => Ok(ReservedPlace { hall: self, rank }),
+            Ok(rank) => Ok(ReservedPlace {
+                hall: Some(self.clone()),
+                rank,
+            }),
             Err(refusal) => {
                 state.note = Some(format!(
                     "a member that asked for rank {} was refused: {refusal}",
@@ -122,28 +124,30 @@ impl Lobby {
 }
 
 /// A reserved place. If this is dropped before the member has joined, the place is free again.
-pub(super) struct ReservedPlace<'h> {
-    hall: &'h Lobby,
+pub(super) struct ReservedPlace {
+    /// `None` once the member has joined. The place may then be reserved for another member.
+    hall: Option<Arc<Lobby>>,
     rank: u32,
 }
 
-impl ReservedPlace<'_> {
+impl ReservedPlace {
     pub(super) fn rank(&self) -> u32 {
         self.rank
     }
 
     /// Records that the member has joined.
-    pub(super) fn take(self, member: Guest) {
-        // The destructor must not run: it would release the place, which may be reserved for
-        // another member by then.
-        let place = ManuallyDrop::new(self);
-        place.hall.lock().roll.take(place.rank, member);
-        place.hall.changed.notify_all();
+    pub(super) fn take(mut self, member: Guest) {
+        if let Some(hall) = self.hall.take() {
+            hall.lock().roll.take(self.rank, member);
+            hall.changed.notify_all();
+        }
     }
 }
 
-impl Drop for ReservedPlace<'_> {
+impl Drop for ReservedPlace {
     fn drop(&mut self) {
-        self.hall.lock().roll.release(self.rank);
+        if let Some(hall) = &self.hall {
+            hall.lock().roll.release(self.rank);
+        }
     }
 }

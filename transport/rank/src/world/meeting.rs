@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::acceptor::{self, MemberAcceptor};
+use super::acceptor::MemberAcceptor;
 use super::branch::{Branch, failure};
 use super::dialer::{Admission, Dialer, ListeningDialer};
 use super::error::WorldError;
@@ -18,10 +18,10 @@ use super::seat::Seat;
 use super::session::Session;
 use super::site::Site;
 use super::tree::children;
-use super::words::{Purpose, Word};
+use super::words::{Ask, Purpose, Word};
 use jstream_base::Address;
 use jstream_device::deadline::Deadline;
-use jstream_endpoint::{Endpoint, Incoming, listen_all};
+use jstream_endpoint::{Endpoint, listen_all};
 
 /// Rank 0 of a world that is being created, which listens for the other members.
 ///
@@ -57,8 +57,8 @@ pub struct Meeting {
 }
 
 /// A connection at rank 0 that is accepted.
-enum Admitted<'h> {
-    Member(ReservedPlace<'h>),
+enum Admitted {
+    Member(ReservedPlace),
     Attached(Admission),
 }
 
@@ -84,22 +84,20 @@ impl Meeting {
         let dialer = Dialer::new(0, size, session, timing);
         let (entered, dialing, options) = (hall.clone(), dialer.clone(), options.clone());
         let wait = options.transport.handshake_timeout;
-        let admit = move |incoming: Incoming| {
-            let host = host_of(incoming.peer()).to_owned();
-            let endpoint = incoming.establish().map_err(|error| error.to_string())?;
-            let entry = acceptor::ask(&endpoint, wait, |ask| match ask.purpose {
-                Purpose::Join => entered.reserve(ask).map(Admitted::Member),
-                Purpose::Attach => dialing.check(ask).map(Admitted::Attached),
-            })?;
-            match entry {
-                Admitted::Attached(admission) => dialing.welcome(admission, endpoint),
-                Admitted::Member(place) => {
-                    let rank = place.rank();
-                    let joined = seat_member(place, endpoint, session, (host, size, wait));
-                    joined.inspect_err(|reason| {
-                        entered.note(format!("rank {rank} failed to join: {reason}"));
-                    })
-                }
+        let (checking, asking) = (entered.clone(), dialing.clone());
+        let check = move |ask: &Ask| match ask.purpose {
+            Purpose::Join => checking.reserve(ask).map(Admitted::Member),
+            Purpose::Attach => asking.check(ask).map(Admitted::Attached),
+        };
+        let admit = move |admitted, endpoint: Endpoint| match admitted {
+            Admitted::Attached(admission) => dialing.welcome(admission, endpoint),
+            Admitted::Member(place) => {
+                let rank = place.rank();
+                let host = host_of(endpoint.peer()).to_owned();
+                let joined = seat_member(place, endpoint, session, (host, size, wait));
+                joined.inspect_err(|reason| {
+                    entered.note(format!("rank {rank} failed to join: {reason}"));
+                })
             }
         };
         Ok(Self {
@@ -108,7 +106,7 @@ impl Meeting {
             session,
             hall,
             dialer,
-            door: MemberAcceptor::open(listener, admit)?,
+            door: MemberAcceptor::open(listener, wait, check, admit)?,
             options,
         })
     }
@@ -145,7 +143,7 @@ impl Meeting {
                 ranks: self.hall.missing(),
                 size: self.size,
                 after: self.options.timeout,
-                also: self.hall.noted(),
+                also: self.noted(),
             };
             if all { Ok(()) } else { Err(missing()) }
         });
@@ -204,9 +202,23 @@ impl Meeting {
     }
 }
 
+impl Meeting {
+    /// Returns what else happened while members were missing.
+    fn noted(&self) -> Option<String> {
+        let evicted = self.door.evicted();
+        let evicted = (evicted > 0).then(|| {
+            format!(
+                "{evicted} connections were closed during their handshakes, because too many came"
+            )
+        });
+        let noted = [self.hall.noted(), evicted].into_iter().flatten();
+        noted.reduce(|one, other| format!("{one}; {other}"))
+    }
+}
+
 /// Seats a member that may join. Returns the reason if it fails to.
 fn seat_member(
-    place: ReservedPlace<'_>,
+    place: ReservedPlace,
     endpoint: Endpoint,
     session: Session,
     (host, size, wait): (String, u32, Duration),

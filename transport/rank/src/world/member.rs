@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::acceptor::MemberAcceptor;
 use super::branch::{Branch, failure};
 use super::dialer::{Dialer, ListeningDialer};
 use super::ending::farewell;
@@ -21,7 +20,7 @@ use super::words::{Ask, Purpose, Unheard, VERSION, Word};
 use crate::Rank;
 use jstream_base::{Address, RecvError};
 use jstream_device::deadline::Deadline;
-use jstream_endpoint::{Endpoint, Incoming, listen_all};
+use jstream_endpoint::{Endpoint, listen_all};
 
 /// A member that is about to join.
 pub(super) struct Joining<'j> {
@@ -60,9 +59,16 @@ impl Joining<'_> {
             until: self.until,
             is_there: self.is_there,
         };
-        let first = to_first.reach(&mut || Ok(()))?;
-        let unknown = self.options.session.unwrap_or(Session::UNKNOWN);
-        let (session, seen) = self.be_welcomed(&first, unknown)?;
+        let ask = Ask {
+            purpose: Purpose::Join,
+            version: VERSION,
+            rank: u64::from(self.rank),
+            size: u64::from(self.size),
+            session: self.options.session.unwrap_or(Session::UNKNOWN),
+        };
+        let unheard = |unheard| self.unheard(0, unheard);
+        let joined = to_first.join(ask, self.left(), unheard, &mut || Ok(()))?;
+        let (first, (session, seen)) = joined;
         let near = seat.near();
         let here = Whereabouts {
             rank: self.rank,
@@ -92,23 +98,6 @@ impl Joining<'_> {
         Ok(World::of(member.rank, site, self.options))
     }
 
-    /// Asks rank 0 to accept this member. Returns the session, and the host under which rank 0 sees
-    /// this member.
-    fn be_welcomed(
-        &self,
-        first: &Endpoint,
-        session: Session,
-    ) -> Result<(Session, String), WorldError> {
-        let ask = Ask {
-            purpose: Purpose::Join,
-            version: VERSION,
-            rank: u64::from(self.rank),
-            size: u64::from(self.size),
-            session,
-        };
-        ask.be_welcomed((0, first), self.left(), |unheard| self.unheard(0, unheard))
-    }
-
     /// Listens for the others, and builds the rank.
     fn listen(&self, seat: Seat, here: &Whereabouts<'_>) -> Result<ListeningMember, WorldError> {
         let places = match &*self.options.listen {
@@ -127,10 +116,8 @@ impl Joining<'_> {
         if parent(self.rank) != Some(0) {
             dialer.expect_uplinks();
         }
-        let admitting = dialer.clone();
-        let admit = move |incoming: Incoming| admitting.admit(incoming);
         let listening = ListeningDialer {
-            _acceptor: MemberAcceptor::open(listener, admit)?,
+            _acceptor: dialer.accept(listener)?,
             dialer: dialer.clone(),
         };
         Ok(ListeningMember {

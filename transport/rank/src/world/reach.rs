@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use super::error::WorldError;
 use super::lobby::Check;
+use super::request::JoinAnswer;
+use super::session::Session;
+use super::words::{Ask, Unheard};
 use jstream_base::Address;
 use jstream_base::Options;
 use jstream_base::{ConnectError, HandshakeError};
@@ -14,6 +17,10 @@ use jstream_endpoint::{Endpoint, connect};
 /// First and last pause between attempts if nothing listens. The pause doubles each time.
 const SOON: Duration = Duration::from_millis(1);
 const LATER: Duration = Duration::from_millis(50);
+
+/// Maximum number of connections that end before an answer. A member that has too many connections
+/// ends some; one that does not speak this protocol ends all.
+const MOST_ENDS: u32 = 32;
 
 /// The member to connect to, and the deadline.
 pub(super) struct Reach<'r> {
@@ -26,8 +33,37 @@ pub(super) struct Reach<'r> {
 }
 
 impl Reach<'_> {
-    /// Connects to the cheapest address that works, and retries until one does.
-    pub(super) fn reach(&self, check: Check<'_>) -> Result<Endpoint, WorldError> {
+    /// Connects to the cheapest address that works, asks to be accepted, and retries until that
+    /// succeeds. Returns the connection and the answer: the session, and the host under which the
+    /// other member sees this one. Waits for at most `wait` for an answer.
+    pub(super) fn join(
+        &self,
+        ask: Ask,
+        wait: Duration,
+        unheard: impl Fn(Unheard) -> WorldError,
+        check: Check<'_>,
+    ) -> Result<(Endpoint, (Session, String)), WorldError> {
+        let mut before = None;
+        let mut pause = SOON;
+        for tries in 1_u32.. {
+            let endpoint = self.reach(&mut before, check)?;
+            let wait = self.until.left().map_or(wait, |left| left.min(wait));
+            match ask.be_welcomed((self.rank, &endpoint), wait, &unheard)? {
+                JoinAnswer::Welcome(session, seen) => return Ok((endpoint, (session, seen))),
+                JoinAnswer::Ended(error) if tries >= MOST_ENDS || self.until.has_passed() => {
+                    return Err(error);
+                }
+                JoinAnswer::Ended(error) => before = Some(error.to_string()),
+            }
+            check()?;
+            pause = self.rest(pause);
+        }
+        Err(WorldError::NoAddress)
+    }
+
+    /// Connects to the cheapest address that works, and retries until one does. `before` is the
+    /// last error of an attempt that has reached a listener.
+    fn reach(&self, before: &mut Option<String>, check: Check<'_>) -> Result<Endpoint, WorldError> {
         let addresses = by_cost(self.addresses);
         let mut pause = SOON;
         loop {
@@ -40,13 +76,23 @@ impl Reach<'_> {
             if !self.may_come(&source) || self.until.has_passed() {
                 return Err(WorldError::Unreachable {
                     rank: self.rank,
+                    // Nobody may listen any more where somebody did.
+                    before: before.take().filter(|before| *before != source.to_string()),
                     source,
                 });
             }
-            let left = self.until.left();
-            thread::sleep(left.map_or(pause, |left| left.min(pause)));
-            pause = pause.saturating_mul(2).min(LATER);
+            if has_reached(&source) {
+                *before = Some(source.to_string());
+            }
+            pause = self.rest(pause);
         }
+    }
+
+    /// Sleeps before the next attempt. Returns the pause after that.
+    fn rest(&self, pause: Duration) -> Duration {
+        let left = self.until.left();
+        thread::sleep(left.map_or(pause, |left| left.min(pause)));
+        pause.saturating_mul(2).min(LATER)
     }
 
     /// Connects to the cheapest address that works. On failure, returns the error of an address
@@ -102,6 +148,14 @@ impl Reach<'_> {
             _ => false,
         }
     }
+}
+
+/// Returns true if something has answered at the address, or has been too busy to do so.
+fn has_reached(error: &ConnectError) -> bool {
+    matches!(
+        error,
+        ConnectError::Handshake { .. } | ConnectError::TimedOut { .. }
+    )
 }
 
 /// Sorts the addresses by cost, cheapest first.

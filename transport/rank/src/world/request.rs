@@ -5,11 +5,20 @@ use std::time::Duration;
 use super::error::WorldError;
 use super::session::Session;
 use super::words::{Ask, Unheard, Word};
+use jstream_base::RecvError;
 use jstream_endpoint::Endpoint;
 
+/// Outcome of a request.
+pub(super) enum JoinAnswer {
+    /// The session, and the host under which the other member sees this one; empty if the other
+    /// member does not tell it.
+    Welcome(Session, String),
+    /// The connection ended before an answer: the other member may have had too many connections.
+    Ended(WorldError),
+}
+
 impl Ask {
-    /// Asks member `to` to accept this one. Returns the session, and the host under which the other
-    /// member sees this one; empty if the other member does not tell it.
+    /// Asks member `to` to accept this one.
     ///
     /// # Errors
     ///
@@ -19,23 +28,35 @@ impl Ask {
         (to, endpoint): (u32, &Endpoint),
         wait: Duration,
         unheard: impl FnOnce(Unheard) -> WorldError,
-    ) -> Result<(Session, String), WorldError> {
+    ) -> Result<JoinAnswer, WorldError> {
         let rank = u32::try_from(self.rank).unwrap_or(u32::MAX);
         // The connection is read even if sending has failed: a message that the peer sent before it
         // closed explains more.
         let said = Word::Ask(self).say(endpoint);
-        match Word::hear(endpoint, wait) {
-            Ok(Word::Welcome(session, seen)) => Ok((session, seen)),
-            Ok(Word::Refused(refusal)) => Err(WorldError::Refused {
-                address: endpoint.info().address.clone(),
-                rank,
-                refusal,
-            }),
-            Ok(_) => Err(WorldError::out_of_turn(to)),
-            Err(nothing) => Err(match said {
-                Ok(()) => unheard(nothing),
-                Err(error) => WorldError::lost(to, error),
-            }),
+        let nothing = match Word::hear(endpoint, wait) {
+            Ok(Word::Welcome(session, seen)) => return Ok(JoinAnswer::Welcome(session, seen)),
+            Ok(Word::Refused(refusal)) => {
+                return Err(WorldError::Refused {
+                    address: endpoint.info().address.clone(),
+                    rank,
+                    refusal,
+                });
+            }
+            Ok(_) => return Err(WorldError::out_of_turn(to)),
+            Err(nothing) => nothing,
+        };
+        let has_ended = matches!(
+            nothing,
+            Unheard::Nothing(RecvError::Closed { .. } | RecvError::Lost { .. })
+        );
+        let error = match said {
+            Ok(()) => unheard(nothing),
+            Err(error) => WorldError::lost(to, error),
+        };
+        if has_ended {
+            Ok(JoinAnswer::Ended(error))
+        } else {
+            Err(error)
         }
     }
 }
