@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use socket2::{Domain, SockAddr, Socket, Type};
 
+use crate::effort;
 use crate::process::again;
 
 /// The environment variable with the kind of the attack, its rate, and the addresses.
@@ -29,6 +30,28 @@ pub enum Words {
     Nothing,
     /// The greeting of the device, and then nothing.
     Greeting,
+    /// The greeting of the device, a byte at a time on all connections that are held, and then
+    /// nothing.
+    Bytes,
+}
+
+/// Number of the latest connections on which a byte is sent at a time.
+const SLOW: usize = 300;
+
+/// A connection that is held.
+struct Held {
+    socket: Socket,
+    /// Number of bytes of the greeting that were sent one by one.
+    said: usize,
+}
+
+impl Held {
+    fn say_more(&mut self) {
+        if let Some(byte) = GREETING.get(self.said..=self.said) {
+            self.said += 1;
+            let _ = self.socket.send(byte);
+        }
+    }
 }
 
 /// The greeting of the device on a 64-bit little-endian machine, with a limit of 1 MiB.
@@ -41,8 +64,8 @@ const GREETING: [u8; 32] = [
 pub struct Strangers(Child);
 
 impl Strangers {
-    /// Lets strangers open `rate` connections a second to each of `addresses`, from many source
-    /// addresses if `from_many`. `test` is the name of the test that calls [`attack`]. Returns when
+    /// Lets strangers open `rate` connections a second, times [`effort`], to each of `addresses`,
+    /// from many source addresses if `from_many`. `test` is the name of the test that calls [`attack`]. Returns when
     /// they have begun.
     pub fn start(
         test: &str,
@@ -51,7 +74,7 @@ impl Strangers {
         from_many: bool,
         addresses: &[SocketAddr],
     ) -> Self {
-        let mut order = format!("{words:?} {rate} {from_many}");
+        let mut order = format!("{words:?} {} {from_many}", rate * effort());
         for address in addresses {
             order += &format!(" {address}");
         }
@@ -96,6 +119,7 @@ pub fn attack() {
     let mut order = order.split(' ');
     let words = match order.next().unwrap() {
         "Nothing" => Words::Nothing,
+        "Bytes" => Words::Bytes,
         _ => Words::Greeting,
     };
     let rate: u32 = order.next().unwrap().parse().unwrap();
@@ -119,7 +143,7 @@ pub fn attack() {
                     continue;
                 };
                 opened += 1;
-                held.push_back(socket);
+                held.push_back(Held { socket, said: 0 });
                 if held.len() > most {
                     held.pop_front();
                 }
@@ -127,6 +151,10 @@ pub fn attack() {
             if tries == 1 {
                 println!("begun");
             }
+        }
+        if words == Words::Bytes {
+            let slow = held.iter_mut().rev().take(SLOW);
+            slow.for_each(Held::say_more);
         }
         thread::sleep(Duration::from_millis(1));
     }

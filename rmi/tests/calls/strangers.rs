@@ -102,6 +102,14 @@ fn clients_get_in_among_strangers_from_everywhere() {
 }
 
 #[test]
+fn clients_get_in_among_strangers_that_send_a_byte_at_a_time() {
+    alone(|| {
+        let (server, client) = (ServerOptions::default(), ClientOptions::default());
+        calls(server, &client, Words::Bytes, false);
+    });
+}
+
+#[test]
 fn clients_with_the_secret_get_in_among_strangers_that_greet() {
     alone(|| {
         let secret = Secret::new(b"the secret of all of them").unwrap();
