@@ -62,11 +62,12 @@ pub struct Health {
     pub serving: bool,
     /// Number of bound names.
     pub names: u64,
-    /// Number of connections that are open or in the handshake.
+    /// Number of open connections, without those in the handshake.
     pub connections: u64,
     /// Number of async methods that are currently suspended.
     pub waiting: u64,
-    /// Number of connections that were closed on arrival because the limit was reached.
+    /// Number of connections that were refused because a limit was reached, or closed during the
+    /// handshake because too many came.
     pub refused_connections: u64,
     /// Number of calls that were refused because a limit was reached or the server was shutting
     /// down.

@@ -319,8 +319,8 @@ pub enum ConnectError {
     /// The connection could not be established.
     #[error(transparent)]
     Connect(#[from] jstream_base::ConnectError),
-    /// The peer is not an RMI peer, or closed the connection at once, as a server does that has
-    /// reached its limit of connections. If the server requires a
+    /// The peer is not an RMI peer, or closed the connection at once, as a server does that has too
+    /// many connections in the handshake. If the server requires a
     /// [secret](crate::ClientOptions::secret) and this side has none, the handshake fails with this
     /// error, too.
     #[error(transparent)]

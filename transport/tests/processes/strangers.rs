@@ -1,17 +1,22 @@
 //! Strangers who connect a thousand times a second, to a process with 1,024 descriptors: they keep
 //! no honest peer out of a world or a channel.
 
+use std::fs::File;
+use std::io::Read;
 use std::net::SocketAddr;
+use std::process::Stdio;
 use std::thread;
 
 use jstream_transport::channel::{Receiver, Sender, channel};
 use jstream_transport::rank::world::{Meeting, Session, World, WorldError, WorldOptions};
 use jstream_transport::{Address, listen};
-use testing::process::alone;
+use testing::process::{again, alone};
 use testing::strangers::{Strangers, Words, attack, limit_descriptors, socket_of};
 use testing::transport::fresh;
 use testing::transport::worlds::{known, patient};
 use testing::{LONG, SHORT};
+
+const STRANGERS: &str = "strangers::strangers";
 
 #[test]
 #[ignore = "the process of the strangers"]
@@ -19,9 +24,55 @@ fn strangers() {
     attack();
 }
 
+/// The address of the channel that the process of `honest` joins.
+const JOINS: &str = "JSTREAM_TEST_JOINS";
+
+#[test]
+#[ignore = "the process of an honest peer"]
+fn honest() {
+    let Ok(address) = std::env::var(JOINS) else {
+        return;
+    };
+    std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
+    let sender: Sender<u32> = channel(&address).sender().unwrap();
+    sender.send(&7).unwrap();
+}
+
+/// A process that has no descriptor left evicts a stranger to accept the next connection.
+#[test]
+fn a_channel_is_joined_without_descriptors() {
+    alone(|| {
+        // The table of newcomers has more places than there will be descriptors.
+        limit_descriptors(1000);
+        let receiver: Receiver<u32> = channel(&fresh("tcp").to_string()).receiver().unwrap();
+        let address = receiver.address().to_string();
+        let mut honest = again("strangers::honest", "honest")
+            .env(JOINS, &address)
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let at = [socket_of(&address)];
+        let strangers = Strangers::start(STRANGERS, Words::Nothing, 500, false, &at);
+        let mut files: Vec<_> = std::iter::from_fn(|| File::open("/dev/null").ok()).collect();
+        assert!(files.len() > 800, "{}", files.len());
+        // The strangers take those that become free.
+        files.truncate(files.len() - 3);
+        thread::sleep(SHORT);
+        // One is free while no connection is being accepted.
+        let free: Vec<_> = std::iter::from_fn(|| File::open("/dev/null").ok()).collect();
+        assert!(free.len() < 3, "{}", free.len());
+        drop(free);
+        drop(honest.stdin.take());
+        assert_eq!(*receiver.recv_timeout(LONG).unwrap().get(), 7);
+        drop(files);
+        assert!(honest.wait().unwrap().success());
+        strangers.end();
+    });
+}
+
 /// Calls `work` during an attack.
 fn during(words: Words, rate: u32, from_many: bool, at: &[SocketAddr], work: impl FnOnce()) {
-    let strangers = Strangers::start("strangers::strangers", words, rate, from_many, at);
+    let strangers = Strangers::start(STRANGERS, words, rate, from_many, at);
     // More strangers than the table of newcomers has places.
     thread::sleep(5 * SHORT);
     work();
