@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use crate::class::Class;
 use crate::model::{InPlace, Transportable};
 use crate::read::{Edge, Fault, FaultKind, Pass, Trace, short};
-use crate::schema::{Descriptors, Kind, Schema, TypeIndex};
+use crate::schema::{Descriptors, Kind, Schema, TypeIndex, TypeKey};
 use crate::write::Draft;
 
 /// Returns the `TypeId` that identifies a form.
@@ -260,9 +260,12 @@ pub fn implementations<D: Registered + ?Sized>() -> Vec<String> {
 
 /// Adds the type of a trait object to the schema.
 pub fn describe_dynamic<D: ?Sized + 'static>(schema: &mut Schema, name: &str) -> TypeIndex {
-    schema.define_as(TypeId::of::<D>(), 0, 1, format!("dyn {name}"), |_| {
-        Kind::Dynamic
-    })
+    let key = TypeKey {
+        id: TypeId::of::<D>(),
+        size: 0,
+        align: 1,
+    };
+    schema.define(key, &format!("dyn {name}"), &mut |_| Kind::Dynamic)
 }
 
 /// Registers types as implementations of a transportable trait: `implements!(Shape: Circle<f32>,

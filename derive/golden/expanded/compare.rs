@@ -377,11 +377,10 @@ const _: () = {
                 }
             };
             __schema
-                .define::<
-                    Self,
-                >(
+                .define(
+                    ::jstream::__private::Schema::key_of::<Self>(),
                     "FolderRef",
-                    |__schema| ::jstream::__private::Kind::Struct(
+                    &mut |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "name",
@@ -1123,11 +1122,10 @@ const _: () = {
                 _ => {}
             };
             __schema
-                .define::<
-                    Self,
-                >(
+                .define(
+                    ::jstream::__private::Schema::key_of::<Self>(),
                     "ItemRef",
-                    |__schema| ::jstream::__private::Kind::Enum {
+                    &mut |__schema| ::jstream::__private::Kind::Enum {
                         tag: ::jstream::__private::core::mem::size_of::<
                             ::jstream::__private::core::primitive::u8,
                         >(),

@@ -307,11 +307,10 @@ const _: () = {
                 }
             };
             __schema
-                .define::<
-                    Self,
-                >(
+                .define(
+                    ::jstream::__private::Schema::key_of::<Self>(),
                     "Circle",
-                    |__schema| ::jstream::__private::Kind::Struct(
+                    &mut |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "radius",
@@ -617,11 +616,10 @@ const _: () = {
                 _ => {}
             };
             __schema
-                .define::<
-                    Self,
-                >(
+                .define(
+                    ::jstream::__private::Schema::key_of::<Self>(),
                     "DrawingRef",
-                    |__schema| ::jstream::__private::Kind::Struct(
+                    &mut |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "shapes",

@@ -513,11 +513,10 @@ const _: () = {
                 }
             };
             __schema
-                .define::<
-                    Self,
-                >(
+                .define(
+                    ::jstream::__private::Schema::key_of::<Self>(),
                     "Shape",
-                    |__schema| ::jstream::__private::Kind::Enum {
+                    &mut |__schema| ::jstream::__private::Kind::Enum {
                         tag: ::jstream::__private::core::mem::size_of::<
                             ::jstream::__private::core::primitive::u8,
                         >(),

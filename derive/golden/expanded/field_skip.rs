@@ -179,11 +179,10 @@ const _: () = {
                 }
             };
             __schema
-                .define::<
-                    Self,
-                >(
+                .define(
+                    ::jstream::__private::Schema::key_of::<Self>(),
                     "Order",
-                    |__schema| ::jstream::__private::Kind::Struct(
+                    &mut |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "symbol",
@@ -460,11 +459,10 @@ const _: () = {
                 _ => {}
             };
             __schema
-                .define::<
-                    Self,
-                >(
+                .define(
+                    ::jstream::__private::Schema::key_of::<Self>(),
                     "OwnerRef",
-                    |__schema| ::jstream::__private::Kind::Struct(
+                    &mut |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "name",

@@ -200,11 +200,10 @@ const _: () = {
                 }
             };
             __schema
-                .define::<
-                    Self,
-                >(
+                .define(
+                    ::jstream::__private::Schema::key_of::<Self>(),
                     "Turn",
-                    |__schema| ::jstream::__private::Kind::Struct(
+                    &mut |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "by",
@@ -516,11 +515,10 @@ const _: () = {
                 _ => {}
             };
             __schema
-                .define::<
-                    Self,
-                >(
+                .define(
+                    ::jstream::__private::Schema::key_of::<Self>(),
                     "PathRef",
-                    |__schema| ::jstream::__private::Kind::Struct(
+                    &mut |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "of",

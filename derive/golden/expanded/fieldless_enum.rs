@@ -202,11 +202,10 @@ const _: () = {
             __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
             __schema
-                .define::<
-                    Self,
-                >(
+                .define(
+                    ::jstream::__private::Schema::key_of::<Self>(),
                     "Side",
-                    |__schema| ::jstream::__private::Kind::Enum {
+                    &mut |__schema| ::jstream::__private::Kind::Enum {
                         tag: ::jstream::__private::core::mem::size_of::<
                             ::jstream::__private::core::primitive::u16,
                         >(),

@@ -257,11 +257,10 @@ const _: () = {
                 }
             };
             __schema
-                .define::<
-                    Self,
-                >(
+                .define(
+                    ::jstream::__private::Schema::key_of::<Self>(),
                     "Pair",
-                    |__schema| ::jstream::__private::Kind::Struct(
+                    &mut |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "a",
@@ -469,11 +468,10 @@ const _: () = {
                 }
             };
             __schema
-                .define::<
-                    Self,
-                >(
+                .define(
+                    ::jstream::__private::Schema::key_of::<Self>(),
                     "ListRef",
-                    |__schema| ::jstream::__private::Kind::Struct(
+                    &mut |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "of",

@@ -520,11 +520,10 @@ const _: () = {
                 _ => {}
             };
             __schema
-                .define::<
-                    Self,
-                >(
+                .define(
+                    ::jstream::__private::Schema::key_of::<Self>(),
                     "ItemRef",
-                    |__schema| ::jstream::__private::Kind::Enum {
+                    &mut |__schema| ::jstream::__private::Kind::Enum {
                         tag: ::jstream::__private::core::mem::size_of::<
                             ::jstream::__private::core::primitive::u8,
                         >(),

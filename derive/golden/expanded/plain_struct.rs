@@ -290,11 +290,10 @@ const _: () = {
                 }
             };
             __schema
-                .define::<
-                    Self,
-                >(
+                .define(
+                    ::jstream::__private::Schema::key_of::<Self>(),
                     "Leg",
-                    |__schema| ::jstream::__private::Kind::Struct(
+                    &mut |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "price",
@@ -525,11 +524,10 @@ const _: () = {
             __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
             __schema
-                .define::<
-                    Self,
-                >(
+                .define(
+                    ::jstream::__private::Schema::key_of::<Self>(),
                     "Unit",
-                    |__schema| ::jstream::__private::Kind::Struct(
+                    &mut |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([]),
                     ),
                 )
@@ -770,11 +768,10 @@ const _: () = {
                 }
             };
             __schema
-                .define::<
-                    Self,
-                >(
+                .define(
+                    ::jstream::__private::Schema::key_of::<Self>(),
                     "Pair",
-                    |__schema| ::jstream::__private::Kind::Struct(
+                    &mut |__schema| ::jstream::__private::Kind::Struct(
                         ::jstream::__private::list([
                             ::jstream::__private::FieldInfo::new(
                                 "0",

@@ -239,11 +239,10 @@ const _: () = {
                 }
             };
             __schema
-                .define::<
-                    Self,
-                >(
+                .define(
+                    crate::r#mod::jstream::__private::Schema::key_of::<Self>(),
                     "struct",
-                    |__schema| crate::r#mod::jstream::__private::Kind::Struct(
+                    &mut |__schema| crate::r#mod::jstream::__private::Kind::Struct(
                         crate::r#mod::jstream::__private::list([
                             crate::r#mod::jstream::__private::FieldInfo::new(
                                 "type",
@@ -449,11 +448,10 @@ const _: () = {
             __schema: &mut ::jstream::__private::Schema,
         ) -> ::jstream::__private::TypeIndex {
             __schema
-                .define::<
-                    Self,
-                >(
+                .define(
+                    ::jstream::__private::Schema::key_of::<Self>(),
                     "enum",
-                    |__schema| ::jstream::__private::Kind::Enum {
+                    &mut |__schema| ::jstream::__private::Kind::Enum {
                         tag: ::jstream::__private::core::mem::size_of::<
                             ::jstream::__private::core::primitive::u8,
                         >(),

@@ -287,7 +287,11 @@ fn in_place(context: &Context<'_>, bodies: &Bodies, owner: Option<&Own>) -> Toke
 
             fn describe(__schema: &mut #support::Schema) -> #support::TypeIndex {
                 #asked
-                __schema.define::<Self>(#name_string, |__schema| #kind)
+                __schema.define(
+                    #support::Schema::key_of::<Self>(),
+                    #name_string,
+                    &mut |__schema| #kind,
+                )
             }
         }
     }

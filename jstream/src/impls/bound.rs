@@ -91,7 +91,7 @@ unsafe impl<T: InPlace> InPlace for Bound<T> {
     }
 
     fn describe(schema: &mut Schema) -> TypeIndex {
-        schema.define::<Self>("Bound", |schema| {
+        schema.define(Schema::key_of::<Self>(), "Bound", &mut |schema| {
             let payload = vec![FieldInfo::new("0", 0, T::describe(schema))];
             Kind::Enum {
                 tag: 1,

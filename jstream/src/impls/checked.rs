@@ -3,7 +3,7 @@
 use std::any::type_name;
 use std::error::Error;
 use std::fmt::{self, Debug, Display, Write};
-use std::mem::{MaybeUninit, align_of, size_of};
+use std::mem::{MaybeUninit, size_of};
 use std::ops::{Deref, DerefMut};
 use std::ptr;
 
@@ -289,9 +289,8 @@ unsafe impl<T: Checkable> InPlace for Checked<T> {
     }
 
     fn describe(schema: &mut Schema) -> TypeIndex {
-        let (size, align) = (size_of::<T>(), align_of::<T>());
         let name = format!("checked<{}>", short(type_name::<T>()));
-        schema.define_as(typeid::of::<Self>(), size, align, name, |_| Kind::Leaf)
+        schema.define(Schema::key_of::<Self>(), &name, &mut |_| Kind::Leaf)
     }
 }
 

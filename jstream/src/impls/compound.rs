@@ -90,7 +90,9 @@ unsafe impl<T: InPlace, const N: usize> InPlace for [T; N] {
     }
 
     fn describe(schema: &mut Schema) -> TypeIndex {
-        schema.define::<Self>("[]", |schema| Kind::Array(T::describe(schema), N))
+        schema.define(Schema::key_of::<Self>(), "[]", &mut |schema| {
+            Kind::Array(T::describe(schema), N)
+        })
     }
 }
 
@@ -169,7 +171,7 @@ macro_rules! tuple {
             }
 
             fn describe(schema: &mut Schema) -> TypeIndex {
-                schema.define::<Self>("()", |schema| {
+                schema.define(Schema::key_of::<Self>(), "()", &mut |schema| {
                     Kind::Struct(vec![$(FieldInfo::new(
                         stringify!($index),
                         offset_of!(Self, $index),

@@ -101,7 +101,9 @@ unsafe impl<T: InPlace> InPlace for &mut [T] {
     }
 
     fn describe(schema: &mut Schema) -> TypeIndex {
-        schema.define::<Self>("&mut", |schema| Kind::Slice(T::describe(schema)))
+        schema.define(Schema::key_of::<Self>(), "&mut", &mut |schema| {
+            Kind::Slice(T::describe(schema))
+        })
     }
 }
 

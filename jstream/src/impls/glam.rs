@@ -25,13 +25,13 @@ const AFFINE_3: [&str; 4] = ["x_axis", "y_axis", "z_axis", "translation"];
 
 /// Describes a `W` that begins with `N` adjacent numbers or columns of type `T`.
 fn numbers<T: InPlace, const N: usize, W>(
-    names: impl IntoIterator<Item = &'static str>,
-) -> impl FnOnce(&mut Schema) -> Kind {
+    names: impl IntoIterator<Item = &'static str> + Clone,
+) -> impl FnMut(&mut Schema) -> Kind {
     const { assert!(size_of::<[T; N]>() <= size_of::<W>()) };
-    |schema| {
+    move |schema| {
         let number = T::describe(schema);
         let places = (0..N).map(|at| at.wrapping_mul(size_of::<T>()));
-        let fields = names.into_iter().zip(places);
+        let fields = names.clone().into_iter().zip(places);
         Kind::Struct(
             fields
                 .map(|(name, at)| FieldInfo::new(name, at, number))

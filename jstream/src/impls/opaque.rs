@@ -107,7 +107,7 @@ macro_rules! opaque {
             }
 
             fn describe(schema: &mut Schema) -> TypeIndex {
-                schema.define::<Self>($name, $kind)
+                schema.define(Schema::key_of::<Self>(), $name, &mut $kind)
             }
         }
 

@@ -355,7 +355,9 @@ unsafe impl<T: InPlace> InPlace for Option<T> {
     }
 
     fn describe(schema: &mut Schema) -> TypeIndex {
-        schema.define::<Self>("Option", |schema| Kind::Optional(T::describe(schema)))
+        schema.define(Schema::key_of::<Self>(), "Option", &mut |schema| {
+            Kind::Optional(T::describe(schema))
+        })
     }
 }
 

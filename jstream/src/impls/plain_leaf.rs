@@ -37,7 +37,7 @@ macro_rules! plain_leaf {
             }
 
             fn describe(schema: &mut Schema) -> TypeIndex {
-                schema.define::<Self>($name, $kind)
+                schema.define(Schema::key_of::<Self>(), $name, &mut $kind)
             }
         }
 

@@ -76,7 +76,7 @@ macro_rules! range {
             }
 
             fn describe(schema: &mut Schema) -> TypeIndex {
-                schema.define::<Self>($name, |schema| {
+                schema.define(Schema::key_of::<Self>(), $name, &mut |schema| {
                     Kind::Struct(vec![$(FieldInfo::new(
                         stringify!($field),
                         offset_of!(Self, $field),
@@ -197,7 +197,7 @@ unsafe impl<T: InPlace> InPlace for RangeInclusive<T> {
     }
 
     fn describe(schema: &mut Schema) -> TypeIndex {
-        schema.define::<Self>("RangeInclusive", |schema| {
+        schema.define(Schema::key_of::<Self>(), "RangeInclusive", &mut |schema| {
             let bound = T::describe(schema);
             Kind::Struct(vec![
                 FieldInfo::new("start", 0, bound),

@@ -6,7 +6,7 @@ use std::ptr;
 
 use crate::model::{Covariant, CovariantTarget, InPlace, Pointee, Shape, Target, Transportable};
 use crate::read::{Edge, Fault, Pass, Trace};
-use crate::schema::{Kind, Schema, TypeIndex};
+use crate::schema::{Kind, Schema, TypeIndex, TypeKey};
 use crate::write::Draft;
 
 /// Returns true if a reference to `T` has two words.
@@ -190,7 +190,12 @@ unsafe impl Pointee for str {
     unsafe fn trace_target(_: *const &Self, _: *const Self, _: &mut Trace) {}
 
     fn describe(schema: &mut Schema) -> TypeIndex {
-        schema.define_as(TypeId::of::<str>(), 1, 1, "str", |_| Kind::Text)
+        let key = TypeKey {
+            id: TypeId::of::<str>(),
+            size: 1,
+            align: 1,
+        };
+        schema.define(key, "str", &mut |_| Kind::Text)
     }
 }
 
@@ -352,7 +357,7 @@ unsafe impl<T: Pointee + ?Sized> InPlace for &T {
     }
 
     fn describe(schema: &mut Schema) -> TypeIndex {
-        schema.define::<Self>("&", |schema| {
+        schema.define(Schema::key_of::<Self>(), "&", &mut |schema| {
             let target = T::describe(schema);
             pointer_to::<T>(schema, target)
         })

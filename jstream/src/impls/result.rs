@@ -110,7 +110,7 @@ unsafe impl<T: InPlace, E: InPlace> InPlace for Result<T, E> {
     }
 
     fn describe(schema: &mut Schema) -> TypeIndex {
-        schema.define::<Self>("Result", |schema| {
+        schema.define(Schema::key_of::<Self>(), "Result", &mut |schema| {
             let ok = T::describe(schema);
             Kind::Outcome(ok, E::describe(schema))
         })

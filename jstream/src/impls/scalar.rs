@@ -76,7 +76,7 @@ macro_rules! leaf {
             }
 
             fn describe(schema: &mut Schema) -> TypeIndex {
-                schema.define::<Self>(stringify!($type), |_| Kind::Leaf)
+                schema.define(Schema::key_of::<Self>(), stringify!($type), &mut |_| Kind::Leaf)
             }
         }
 
@@ -153,7 +153,7 @@ unsafe impl InPlace for bool {
     }
 
     fn describe(schema: &mut Schema) -> TypeIndex {
-        schema.define::<Self>("bool", |_| Kind::Leaf)
+        schema.define(Schema::key_of::<Self>(), "bool", &mut |_| Kind::Leaf)
     }
 }
 
@@ -184,7 +184,7 @@ macro_rules! nothing {
             unsafe fn trace(_: *const Self, _: &mut Trace) {}
 
             fn describe(schema: &mut Schema) -> TypeIndex {
-                schema.define::<Self>($name, |_| Kind::Leaf)
+                schema.define(Schema::key_of::<Self>(), $name, &mut |_| Kind::Leaf)
             }
         }
     )*};

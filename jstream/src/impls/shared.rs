@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::impls::reference::{pointer_to, words, write_words};
 use crate::model::{Covariant, CovariantTarget, InPlace, Pointee, Shape, Target, Transportable};
 use crate::read::{Fault, Pass, Trace};
-use crate::schema::{Kind, Schema, TypeIndex};
+use crate::schema::{Kind, Schema, TypeIndex, TypeKey};
 use crate::shared::Shared;
 use crate::write::Draft;
 
@@ -145,17 +145,15 @@ unsafe impl<T: Pointee + ?Sized> InPlace for Shared<'_, T> {
     }
 
     fn describe(schema: &mut Schema) -> TypeIndex {
-        schema.define::<Self>("Shared", |schema| {
-            let pointer = schema.define_as(
-                typeid::of::<&T>(),
-                size_of::<Self>(),
-                align_of::<Self>(),
-                "&",
-                |schema| {
-                    let target = T::describe(schema);
-                    pointer_to::<T>(schema, target)
-                },
-            );
+        schema.define(Schema::key_of::<Self>(), "Shared", &mut |schema| {
+            let key = TypeKey {
+                id: typeid::of::<&T>(),
+                ..Schema::key_of::<Self>()
+            };
+            let pointer = schema.define(key, "&", &mut |schema| {
+                let target = T::describe(schema);
+                pointer_to::<T>(schema, target)
+            });
             Kind::Shared(pointer)
         })
     }
@@ -236,7 +234,7 @@ unsafe impl<T: Pointee + ?Sized> InPlace for Cell<Option<&T>> {
     }
 
     fn describe(schema: &mut Schema) -> TypeIndex {
-        schema.define::<Self>("Cell", |schema| {
+        schema.define(Schema::key_of::<Self>(), "Cell", &mut |schema| {
             Kind::Changeable(<Shared<'_, T> as InPlace>::describe(schema))
         })
     }

@@ -37,7 +37,7 @@ unsafe impl InPlace for Uuid {
     }
 
     fn describe(schema: &mut Schema) -> TypeIndex {
-        schema.define::<Self>("Uuid", |_| Kind::Leaf)
+        schema.define(Schema::key_of::<Self>(), "Uuid", &mut |_| Kind::Leaf)
     }
 }
 

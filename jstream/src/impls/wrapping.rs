@@ -67,7 +67,7 @@ macro_rules! wrapper {
             }
 
             fn describe(schema: &mut Schema) -> TypeIndex {
-                schema.define::<Self>($name, |schema| {
+                schema.define(Schema::key_of::<Self>(), $name, &mut |schema| {
                     Kind::Struct(vec![FieldInfo::new("0", 0, T::describe(schema))])
                 })
             }

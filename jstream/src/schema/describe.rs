@@ -2,9 +2,8 @@
 
 use std::mem::{align_of, size_of};
 
-use super::Schema;
-use super::kind::Kind;
 use super::link::TypeIndex;
+use super::{Schema, TypeKey};
 use crate::model::{InPlace, Transportable};
 
 /// Function that adds a type to a schema: [`InPlace::describe`].
@@ -28,19 +27,14 @@ impl Schema {
         (schema, root)
     }
 
-    /// Describes the sized type `T`, unless the schema has it already.
+    /// Returns the key and the layout of the sized type `T`.
     #[doc(hidden)]
-    pub fn define<T: InPlace>(
-        &mut self,
-        name: impl Into<String>,
-        kind: impl FnOnce(&mut Self) -> Kind,
-    ) -> TypeIndex {
-        self.define_as(
-            typeid::of::<T>(),
-            size_of::<T>(),
-            align_of::<T>(),
-            name,
-            kind,
-        )
+    #[must_use]
+    pub fn key_of<T: InPlace>() -> TypeKey {
+        TypeKey {
+            id: typeid::of::<T>(),
+            size: size_of::<T>(),
+            align: align_of::<T>(),
+        }
     }
 }

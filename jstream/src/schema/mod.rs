@@ -98,20 +98,31 @@ pub struct Schema {
     index: HashMap<TypeId, TypeIndex>,
 }
 
+/// The identity of a type in a schema, and its layout in bytes.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub struct TypeKey {
+    pub(crate) id: TypeId,
+    pub(crate) size: usize,
+    pub(crate) align: usize,
+}
+
 impl Schema {
-    /// Describes a type with this key and layout, unless the schema has it already.
-    pub(crate) fn define_as(
+    /// Describes a type, unless the schema has it already.
+    ///
+    /// Not generic: the compiler limits how often a chain of types instantiates one function, and
+    /// each type on the way calls this one.
+    #[doc(hidden)]
+    pub fn define(
         &mut self,
-        key: TypeId,
-        size: usize,
-        align: usize,
-        name: impl Into<String>,
-        kind: impl FnOnce(&mut Self) -> Kind,
+        of: TypeKey,
+        name: &str,
+        kind: &mut dyn FnMut(&mut Self) -> Kind,
     ) -> TypeIndex {
-        match self.reserve_index(key) {
+        match self.reserve_index(of.id) {
             Ok(index) => {
                 let kind = kind(self);
-                self.complete(index, name.into(), (size, align), kind);
+                self.complete(index, name.to_owned(), (of.size, of.align), kind);
                 index
             }
             Err(known) => known,

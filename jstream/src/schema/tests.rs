@@ -290,7 +290,7 @@ fn layout_alone_makes_a_difference() {
 fn what_is_not_described_is_unknown() {
     let (mut schema, root) = Schema::of::<u8>();
     let mut within = 0;
-    schema.define::<u16>("u16", |schema| {
+    schema.define(Schema::key_of::<u16>(), "u16", &mut |schema| {
         within = schema.descriptor(TypeIndex(1));
         Kind::Leaf
     });

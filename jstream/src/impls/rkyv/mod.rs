@@ -29,7 +29,7 @@ pub use self::owned::{Rkyv, RkyvBuf};
 use crate::Transportable;
 use crate::model::{CovariantTarget, Pointee, Target};
 use crate::read::{Edge, Fault, FaultKind, Pass, Trace, short};
-use crate::schema::{Kind, Schema, TypeIndex};
+use crate::schema::{Kind, Schema, TypeIndex, TypeKey};
 use crate::write::Draft;
 
 /// An archive of a `T`: bytes that rkyv has checked. It dereferences to the
@@ -233,9 +233,12 @@ unsafe impl<T: Archivable> Pointee for RkyvArchive<T> {
     /// archive.
     fn describe(schema: &mut Schema) -> TypeIndex {
         let align = const { alignment_of::<T>() };
-        schema.define_as(typeid::of::<Self>(), 1, align, name_of::<T>(), |_| {
-            Kind::Leaf
-        })
+        let key = TypeKey {
+            id: typeid::of::<Self>(),
+            size: 1,
+            align,
+        };
+        schema.define(key, &name_of::<T>(), &mut |_| Kind::Leaf)
     }
 }
 
