@@ -32,6 +32,11 @@ use jstream_sync::callbacks;
 /// wait.
 const MOST_ANSWERS: usize = 2 * MOST_REQUESTS;
 
+/// Time after which a device that has not reported any room is tried again. The system reports room
+/// in the buffer of a socket only when a third of it is free, which a peer that stopped reading
+/// never brings about, though the buffer may have room for the rest of a message.
+pub(super) const RETRY: Duration = Duration::from_secs(1);
+
 /// A posted message.
 struct SendOp {
     message: Outbound<'static>,

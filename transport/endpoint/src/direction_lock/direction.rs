@@ -29,7 +29,8 @@ pub(crate) trait Direction {
     /// Returns true if no thread has taken the half and the direction has not ended.
     fn has_half(&self) -> bool;
 
-    /// Returns the time that the operation in progress may still take, or `None` if there is none.
+    /// Returns the time after which the operation in progress is to be driven again: at most that
+    /// which it may still take. Returns `None` if there is none.
     fn patience(&mut self) -> Option<Duration>;
 
     fn take_half(&mut self) -> Option<Self::Half>;

@@ -3,7 +3,7 @@
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-use super::SendDirection;
+use super::{RETRY, SendDirection};
 use crate::connection_info::{EndReason, Trouble};
 use crate::direction_lock::{Common, Direction};
 use jstream_base::SendError;
@@ -69,7 +69,7 @@ impl Direction for SendDirection {
     }
 
     fn patience(&mut self) -> Option<Duration> {
-        self.left()
+        self.left().map(|left| left.min(RETRY))
     }
 
     fn take_half(&mut self) -> Option<Self::Half> {

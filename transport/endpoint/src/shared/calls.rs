@@ -13,7 +13,7 @@ use crate::direction_lock::{Direction, TurnGuard};
 use crate::gate::Credit;
 use crate::message::Message;
 use crate::receiving::{Arrived, Inbound, Receiving};
-use crate::sending::{self, SendDirection};
+use crate::sending::{self, RETRY, SendDirection};
 use crate::spin::Spin;
 use jstream_base::Header;
 use jstream_base::{RecvError, SendError};
@@ -301,7 +301,8 @@ impl Shared {
                 }
                 return Err(Unpushed::Late);
             }
-            let (slept, broke) = self.receiving.sleep_beside::<SendDirection>(half, deadline);
+            let retry = deadline.or_sooner(Deadline::after(RETRY));
+            let (slept, broke) = self.receiving.sleep_beside::<SendDirection>(half, retry);
             self.settle(broke);
             slept.map_err(Unpushed::Fault)?;
         }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jstream::Transportable;
 use jstream_transport::channel::{Channel, OpenError, Receiver, RecvError, SendError, Sender};
@@ -468,4 +468,38 @@ fn a_name_is_free_again_when_its_channel_is_gone() {
             assert_eq!(*receiver.recv().unwrap().get(), 1);
         }
     }
+}
+
+/// If a receiver stops reading, one send waits for the send timeout and fails. Those before it, whose
+/// objects fit the buffers of the system, do not wait for it too.
+#[test]
+fn one_send_waits_for_a_receiver_that_stopped_reading() {
+    const TIMEOUT: Duration = Duration::from_secs(8);
+    let mut options = Options::default();
+    options.send_timeout = TIMEOUT;
+    thread::scope(|scope| {
+        for is_timed in [false, true] {
+            let (sender, receiver) = fresh::<Vec<u8>>("tcp")
+                .options(options.clone())
+                .both()
+                .unwrap();
+            scope.spawn(move || {
+                let object = vec![7u8; 1000];
+                let begun = Instant::now();
+                let waited = loop {
+                    let waited = begun.elapsed();
+                    let sent = match is_timed {
+                        false => sender.send(&object),
+                        true => sender.send_timeout(&object, LONG),
+                    };
+                    if let Err(error) = sent {
+                        assert!(matches!(error, SendError::Lost { .. }), "{error}");
+                        break waited;
+                    }
+                };
+                assert!(waited < TIMEOUT, "{waited:?}");
+                drop(receiver);
+            });
+        }
+    });
 }
