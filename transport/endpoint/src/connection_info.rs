@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use jstream::buffer::{Pool, PoolError};
 
+use super::trimmer::Trimmer;
 use jstream_base::Address;
 use jstream_base::Header;
 use jstream_base::Options;
@@ -35,6 +36,7 @@ pub struct ConnectionInfo {
     /// Same as `control`, if the device has an outbox.
     outbox: Option<Arc<dyn Control>>,
     pub pool: Pool,
+    pub(crate) trimmer: Arc<Trimmer>,
     pub(crate) message_timeout: Duration,
     pub(crate) send_timeout: Duration,
     pub spin: Duration,
@@ -139,6 +141,7 @@ impl ConnectionInfo {
             outbox: control.outbox().is_some().then(|| control.clone()),
             control: Mutex::new(Some(control)),
             pool: options.pool.clone(),
+            trimmer: Trimmer::new(options.pool.clone()),
             message_timeout: options.message_timeout,
             send_timeout: options.send_timeout,
             spin: options.spin,

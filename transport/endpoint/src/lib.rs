@@ -59,7 +59,7 @@
 //! | [`gate`] | credit of the peer, by which the layers above limit messages |
 //! | [`remote`] | puts and gets |
 //! | `carrier`, `progress` | threads that drive posted operations |
-//! | `reactor`, `alarm`, [`timer`] | thread that wakes tasks |
+//! | `reactor`, `alarm`, [`timer`], `trimmer` | thread that wakes tasks, and trims pools |
 //! | [`spin`] | waiting of threads before they sleep |
 //! | `connection_info`, `endpoint_info` | properties of a connection: of the implementation, and as programs see them |
 //!
@@ -94,6 +94,7 @@ pub mod shared;
 pub mod spin;
 mod ticket;
 pub mod timer;
+mod trimmer;
 mod typed;
 mod unmoved;
 

@@ -327,6 +327,7 @@ impl Receiving {
     pub(super) fn end_message(&mut self, header: &Header) -> u64 {
         self.begun = false;
         self.begun_bytes.end();
+        self.info.trimmer.record(header.length);
         self.left = self.info.message_timeout;
         self.common.waited_since = None;
         // Data was received since the device was armed, so it may not signal the next message.

@@ -600,3 +600,25 @@ fn a_program_polls_for_itself() {
         assert!(matches!(error, RecvError::Closed { .. }), "{error}");
     }
 }
+
+/// A connection that had a large message, and stays open, does not keep its memory.
+#[test]
+fn memory_of_a_large_message_returns_to_the_system() {
+    let mut options = Options::default();
+    options.max_message = 128 << 20;
+    let (client, server) = pair("tcp", &options, &options);
+    let pool = &options.pool;
+    let large = vec![7; 100 << 20];
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let segments = [IoSlice::new(&large)];
+            client.send_message(Header::default(), &segments).unwrap();
+        });
+        let message = server.recv_message().unwrap();
+        assert_eq!(message.payload.len(), large.len());
+        assert!(pool.stats().mapped >= 100 << 20);
+    });
+    testing::until(|| pool.stats().mapped < 32 << 20);
+    say(&client, 1);
+    assert_eq!(tag(server.recv_message_within(LONG)), 1);
+}

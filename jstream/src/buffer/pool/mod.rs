@@ -341,8 +341,8 @@ impl Pool {
     /// Calls [`trim`](Self::trim) if the pool has become idle: more than 64 MiB are mapped, at
     /// least twice as many bytes as after the last trim, and buffers in use take at most a quarter
     /// of them. Returns the number of bytes returned to the system, or 0 if the pool is not idle.
-    /// The transport calls this method when a connection ends, so that the memory of a burst is
-    /// released.
+    /// The transport calls this method when a connection ends, and some seconds after a large
+    /// message, so that the memory of a burst is released.
     pub fn trim_if_idle(&self) -> usize {
         let mapped = {
             let book = self.shared().book();

@@ -255,6 +255,7 @@ impl Shared {
     pub fn gather(&self, segments: &[IoSlice<'_>]) -> MessageBuffer {
         let length = segments.iter().map(|segment| segment.len());
         let length = length.fold(0, usize::saturating_add);
+        self.info.trimmer.record(length as u64);
         let empty = self.info.pool.take(length);
         let mut filling = empty.unwrap_or_else(|_| EmptyBuffer::heap(length)).writer();
         for segment in segments {
