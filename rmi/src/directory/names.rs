@@ -1,6 +1,7 @@
 //! The client side of a registry of several servers.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use std::{fmt, io};
 
 use jstream_base::Address;
@@ -9,7 +10,7 @@ use crate::call::Bound;
 use crate::client::{Client, ClientOptions, Owners};
 use crate::directory::changes::Changes;
 use crate::directory::link::Link;
-use crate::directory::places::located;
+use crate::directory::places::{MOST_ADDRESSES, located};
 use crate::directory::protocol::{DirectoryStub, Entry, Refusal};
 use crate::reference::Remotable;
 use crate::server::Serving;
@@ -183,6 +184,8 @@ impl Names {
     }
 
     /// Returns the stub of the object that is bound to a name. Calls go to its server directly.
+    /// Connecting to the addresses of the server takes
+    /// [`ClientOptions::call_timeout`] for all of them together.
     ///
     /// # Errors
     ///
@@ -198,6 +201,7 @@ impl Names {
 
     fn find<T: Remotable + ?Sized>(&self, name: &str) -> Result<T::Stub, LookupError> {
         let interface = T::interface();
+        let until = Instant::now().checked_add(self.link.options().call_timeout);
         let found = self
             .link
             .ask(true, |directory| directory.lookup(name).wait())?;
@@ -205,7 +209,7 @@ impl Names {
             name: name.to_owned(),
         })?;
         let reached = || {
-            let owner = self.owner(entry.addresses);
+            let owner = self.owner(entry.addresses, until);
             owner.map_err(|source| LookupError::Unreachable {
                 name: name.to_owned(),
                 addresses: shown(&entry.addresses.join(", ")),
@@ -237,15 +241,28 @@ impl Names {
         }
     }
 
-    /// Connects to the first of the addresses that can be reached.
-    fn owner(&self, addresses: &[&str]) -> Result<Client, Option<ConnectError>> {
+    /// Connects to the first of the addresses that can be reached, by this time. A registry accepts
+    /// no more addresses than are tried here.
+    fn owner(
+        &self,
+        addresses: &[&str],
+        until: Option<Instant>,
+    ) -> Result<Client, Option<ConnectError>> {
         let mut failed = None;
-        for address in addresses {
+        for address in addresses.iter().take(MOST_ADDRESSES) {
             let Ok(address) = address.parse() else {
                 continue;
             };
             let address = located(address, Some(self.link.address()));
-            match self.owners.connect(&address, self.link.options()) {
+            let mut options = self.link.options().clone();
+            if let Some(until) = until {
+                let left = until.saturating_duration_since(Instant::now());
+                if left.is_zero() && failed.is_some() {
+                    break;
+                }
+                limit(&mut options, left);
+            }
+            match self.owners.connect(&address, &options) {
                 Ok(connection) => return Ok(Client::of(connection)),
                 Err(error) => failed = Some(error),
             }
@@ -289,6 +306,17 @@ impl Names {
     #[must_use]
     pub fn directory(&self) -> DirectoryStub {
         self.link.current().directory
+    }
+}
+
+/// Limits each step of connecting to this time.
+fn limit(options: &mut ClientOptions, left: Duration) {
+    for timeout in [
+        &mut options.transport.connect_timeout,
+        &mut options.transport.handshake_timeout,
+        &mut options.messages.handshake_timeout,
+    ] {
+        *timeout = left.min(*timeout);
     }
 }
 

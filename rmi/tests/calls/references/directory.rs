@@ -1,17 +1,17 @@
 //! The registry for several servers: over sockets, and under floods of names.
 
-use std::net::{IpAddr, UdpSocket};
+use std::net::{IpAddr, TcpListener, UdpSocket};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use jstream_rmi::directory::{
-    self, Change, Changes, Directory, DirectoryError, EntryRef, Event, Names, Refusal, Registrar,
-    RegistrarOptions,
+    self, Change, Changes, Directory, DirectoryError, Entry, EntryRef, Event, Names, Refusal,
+    Registrar, RegistrarOptions,
 };
 use jstream_rmi::{
-    Address, Client, ClientOptions, LookupError, Secret, Server, ServerOptions, Serving, Stream,
-    remote,
+    Address, Bound, Client, ClientOptions, LookupError, Remotable, Secret, Server, ServerOptions,
+    Serving, Stream, remote,
 };
 
 use testing::until;
@@ -579,4 +579,65 @@ fn changes_that_wait_for_all_watchers_are_bounded() {
         }
         assert_eq!(last, Event::Missed);
     }
+}
+
+/// A registry that returns the same address fifty times for every name.
+struct Liar(String);
+
+#[remote]
+impl Directory for Liar {
+    async fn bind(&self, _: EntryRef<'_>, _: bool) -> Result<(), Refusal> {
+        Err(Refusal::Full)
+    }
+
+    async fn unbind(&self, _: &str) -> Result<bool, Refusal> {
+        Ok(false)
+    }
+
+    fn lookup(&self, name: &str) -> Option<Entry> {
+        let interface = <dyn Adder as Remotable>::interface();
+        Some(Entry {
+            name: name.to_owned(),
+            interface: interface.name().to_owned(),
+            id: interface.id(),
+            description: String::new(),
+            addresses: vec![self.0.clone(); 50],
+        })
+    }
+
+    fn list(&self) -> Vec<Bound> {
+        Vec::new()
+    }
+
+    fn watch(&self) -> Stream<Change> {
+        Stream::of(Vec::new())
+    }
+}
+
+/// The addresses are of a server that accepts connections and says nothing. Connecting to all of
+/// them has one deadline, and no more are tried than an honest registry accepts.
+#[test]
+fn a_registry_that_lies_does_not_hold_a_lookup() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("tcp://{}", silent.local_addr().unwrap());
+    let server = Server::default();
+    server
+        .bind::<dyn Directory>(directory::NAME, Arc::new(Liar(address)))
+        .unwrap();
+    let registry = server
+        .listen(&"tcp://127.0.0.1:0".parse().unwrap())
+        .unwrap();
+    for (call, handshake) in [(2, 1000), (1000, 1)] {
+        let mut options = ClientOptions::default();
+        options.call_timeout = Duration::from_secs(call);
+        options.transport.handshake_timeout = Duration::from_secs(handshake);
+        let names = Names::connect_with(registry.address(), &options)
+            .wait()
+            .unwrap();
+        let error = names.lookup::<dyn Adder>("a").wait().unwrap_err();
+        assert!(matches!(error, LookupError::Unreachable { .. }), "{error}");
+    }
+    silent.set_nonblocking(true).unwrap();
+    let tried = std::iter::from_fn(|| silent.accept().ok()).count();
+    assert!((2..=16).contains(&tried), "{tried}");
 }
