@@ -294,9 +294,9 @@ mod stream;
 mod support;
 
 pub use call::{
-    Bound, BoundRef, Call, Described, Description, DescriptionRef, Found, Health, Reflection,
-    ReflectionStub, Registry, RegistryStub, RemoteCall, Reply, Serves, Signature, SignatureRef,
-    Skeleton,
+    Bound, BoundRef, Call, Claimed, Described, Description, DescriptionRef, Found, Health,
+    Reflection, ReflectionStub, Registry, RegistryStub, RemoteCall, Reply, Serves, Signature,
+    SignatureRef, Skeleton,
 };
 #[cfg(feature = "tower")]
 pub use client::StubService;

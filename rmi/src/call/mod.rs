@@ -17,4 +17,4 @@ pub use self::reflection::{
     Bound, BoundRef, Described, Description, DescriptionRef, Health, Reflection, ReflectionStub,
     Signature, SignatureRef,
 };
-pub use self::registry::{Found, Registry, RegistryStub};
+pub use self::registry::{Claimed, Found, Registry, RegistryStub};

@@ -19,6 +19,17 @@ pub enum Found<'b> {
     Other(&'b str),
 }
 
+/// Result of a claim.
+#[doc(hidden)]
+#[derive(Transportable, Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Claimed<'b> {
+    /// The proof that the owner knows the key, too. 0 if the claimant does not, or if there is no
+    /// such offer.
+    pub proof: [u64; 4],
+    /// The object.
+    pub found: Found<'b>,
+}
+
 /// Finds objects by name.
 #[remote(crate = crate)]
 pub trait Registry {
@@ -28,9 +39,10 @@ pub trait Registry {
     /// Returns all bound names, in order.
     fn list(&self) -> Vec<String>;
 
-    /// Returns the object that is offered under a key, if its interface has the id `interface`.
+    /// Returns the object of an offer, if the caller proves that it knows the key, and if the
+    /// interface of the object has the id `interface`. `nonce` is that of the caller.
     #[doc(hidden)]
-    fn claim(&self, key: [u64; 2], interface: u64) -> Found<'_>;
+    fn claim(&self, id: [u64; 2], nonce: [u64; 4], proof: [u64; 4], interface: u64) -> Claimed<'_>;
 
     /// Returns a key by which further connections of the caller can join this one.
     #[doc(hidden)]
@@ -40,4 +52,8 @@ pub trait Registry {
     /// if there is none.
     #[doc(hidden)]
     fn join(&self, key: [u64; 2]) -> bool;
+
+    /// Returns the nonce of an offer, which a claim has to prove.
+    #[doc(hidden)]
+    fn offer(&self, id: [u64; 2]) -> Option<[u64; 4]>;
 }

@@ -7,12 +7,15 @@ use std::time::Duration;
 use jstream_active::{Handlers, ThreadPool, WeakPeer};
 use jstream_base::Address;
 
-use crate::call::{Found, MOST_WAITING, RegistryStub, handlers};
+use crate::call::{Claimed, Found, MOST_WAITING, RegistryStub, handlers};
 use crate::client::options::ClientOptions;
 use crate::frame::{REGISTRY, Window};
 use crate::interface::Interface;
 use crate::reference::{Stub, own};
-use crate::session::{Claim, Connection, Import, Key, Lane, TOO_MANY, Terms, max_result_streams};
+use crate::session::{
+    Claim, ClaimRole, Connection, Import, Key, Lane, TOO_MANY, Terms, claim_nonce,
+    max_result_streams, received_address,
+};
 use crate::support::{ConnectError, lock};
 
 /// Number of claims, because the offer may still be in flight. `PAUSE` is the first pause between
@@ -38,6 +41,8 @@ pub(crate) fn claim(
     let parsed: Address = address
         .parse()
         .map_err(|_| "the address of the owner is invalid".to_owned())?;
+    let parsed = received_address(parsed, from)
+        .ok_or_else(|| format!("the owner is at {address}, which leads to another host there"))?;
     // The side that has named the owner shares its secret with it.
     let options = ClientOptions {
         secret: from.session().terms.secret.clone(),
@@ -47,12 +52,27 @@ pub(crate) fn claim(
     let owner = owner.map_err(|error| unreached(error.to_string()))?;
     let registry = own(&owner, REGISTRY).within(CLAIM);
     let registry = RegistryStub::new(registry);
+    let key = Key::of_words(key);
     for time in 0..TIMES {
-        let found = registry
-            .claim(Key::of_words(key).words(), interface.id())
+        let offer = registry.offer(key.offer_id()).outcome();
+        let offer = offer.map_err(|error| unreached(error.to_string()))?;
+        let Some(theirs) = *offer.get() else {
+            // The offer may arrive after the claim.
+            thread::sleep(PAUSE.saturating_mul(1 << time));
+            continue;
+        };
+        let ours = claim_nonce().ok_or("the system provides no random numbers")?;
+        let proof = key.proof(ClaimRole::Claimant, ours, theirs);
+        let claimed = registry
+            .claim(key.offer_id(), ours, proof, interface.id())
             .outcome();
-        let found = found.map_err(|error| unreached(error.to_string()))?;
-        match *found.get() {
+        let claimed = claimed.map_err(|error| unreached(error.to_string()))?;
+        let Claimed { proof, found } = *claimed.get();
+        match found {
+            Found::Unknown => break,
+            _ if !key.is_proof(proof, ClaimRole::Owner, theirs, ours) => {
+                return Err(format!("the server at {address} is not the owner"));
+            }
             Found::Object { number } => {
                 let references = owner.references();
                 let entered = references.enter(&owner, number, Some(references.lease()));
@@ -61,8 +81,6 @@ pub(crate) fn claim(
             Found::Other(_) => {
                 return Err("the object of the third party has another interface".to_owned());
             }
-            // The offer may arrive after the claim.
-            Found::Unknown => thread::sleep(PAUSE.saturating_mul(1 << time)),
         }
     }
     Err("the owner has no such offer: it has expired or was claimed".to_owned())

@@ -10,10 +10,11 @@ use crate::call::Bound;
 use crate::client::{Client, ClientOptions, Owners};
 use crate::directory::changes::Changes;
 use crate::directory::link::Link;
-use crate::directory::places::{MOST_ADDRESSES, located};
+use crate::directory::places::MOST_ADDRESSES;
 use crate::directory::protocol::{DirectoryStub, Entry, Refusal};
 use crate::reference::Remotable;
 use crate::server::Serving;
+use crate::session::located;
 use crate::support::{CallError, ConnectError, LookupError, Operation, shown};
 
 /// Name of the threads of awaited operations.

@@ -95,7 +95,7 @@ impl<T: Remotable + ?Sized> Passed for Remote<T> {
     }
 
     fn give(self, giving: &mut Giving) -> Handed {
-        giving.give(self.object(), T::interface())
+        giving.give(self.object())
     }
 
     fn take(form: &HandedRef<'_>, taking: &Taking) -> Result<Self, Unfit> {
@@ -353,7 +353,7 @@ impl Giving {
         }
     }
 
-    pub(super) fn give(&mut self, object: &Object, interface: &'static Interface) -> Handed {
+    pub(super) fn give(&mut self, object: &Object) -> Handed {
         let handed = match (&self.to, object.place()) {
             (Between::Here(passing), _) => {
                 let mut passing = lock(passing);
@@ -374,7 +374,7 @@ impl Giving {
             }
             (Between::Peers(to), ObjectPlace::Import(import)) => {
                 let to = to.clone();
-                self.give_other(&to, object, import, interface)
+                self.give_other(&to, object, import)
                     .map_err(GiveError::Refused)
             }
             (Between::Peers(to), ObjectPlace::Ahead(ahead)) => {
@@ -435,10 +435,9 @@ impl Giving {
         to: &Connection,
         object: &Object,
         import: &Arc<Import>,
-        interface: &'static Interface,
     ) -> Result<Handed, &'static str> {
         if !is_same_connection(to, import.connection()) {
-            let offered = offer(import, interface);
+            let offered = offer(import, to);
             self.kept.push(object.clone());
             return offered;
         }

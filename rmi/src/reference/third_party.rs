@@ -3,22 +3,25 @@
 //! The sender creates a key and offers the object to its owner under this key, over its own
 //! connection to the owner. The receiver of the key [claims](crate::session::Claim) the object from
 //! the owner, which keeps it until then. So the sender does not wait for the receiver, and a key is
-//! valid for one claim.
+//! valid for one claim. The receiver does not send the key: it and the owner prove to each other
+//! that they know it.
 
 use std::io::IoSlice;
 use std::sync::Arc;
 
 use crate::frame::ReferenceMessage;
-use crate::interface::Interface;
 use crate::reference::handed::Handed;
-use crate::session::{Import, Key};
+use crate::session::{Connection, Import, Key, passed_address};
 
-/// Offers an object to its owner under a new key.
-pub(super) fn offer(import: &Arc<Import>, _: &'static Interface) -> Result<Handed, &'static str> {
+/// Offers an object to its owner under a new key, which `to` is going to claim.
+pub(super) fn offer(import: &Arc<Import>, to: &Connection) -> Result<Handed, &'static str> {
     let owner = import.connection();
-    let Some(address) = &owner.references().reach else {
+    let Some(reach) = &owner.references().reach else {
         return Err("the owner has connected to this program and has no address for others");
     };
+    let address = passed_address(reach, to).ok_or(
+        "the address of the owner leads to it on this host only, and the receiver is on another one",
+    )?;
     let key = Key::new().ok_or("the system provides no random numbers")?;
     let number = import.number().to_le_bytes();
     let segments = [IoSlice::new(&key.to_bytes()), IoSlice::new(&number)].map(|part| part.to_vec());

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
-use crate::call::{Found, Registry};
+use crate::call::{Claimed, Found, Registry};
 use crate::session::{As, Connection, Exports, Key, Node, context};
 
 /// The registry object of one server.
@@ -23,12 +23,16 @@ impl Registry for Names {
             .unwrap_or_default()
     }
 
-    fn claim(&self, key: [u64; 2], interface: u64) -> Found<'_> {
-        let node = self.exports.upgrade().and_then(|all| {
+    fn claim(&self, id: [u64; 2], nonce: [u64; 4], proof: [u64; 4], interface: u64) -> Claimed<'_> {
+        let claimed = self.exports.upgrade().and_then(|all| {
             let now = caller()?.references().now();
-            all.offers.take(Key::of_words(key), now)
+            all.offers.take(id, nonce, proof, now)
         });
-        found(node, interface, As::Result)
+        let (node, proof) = claimed.unzip();
+        Claimed {
+            proof: proof.unwrap_or_default(),
+            found: found(node, interface, As::Result),
+        }
     }
 
     fn lane(&self) -> Option<[u64; 2]> {
@@ -44,6 +48,11 @@ impl Registry for Names {
             Some(())
         };
         joined().is_some()
+    }
+
+    fn offer(&self, id: [u64; 2]) -> Option<[u64; 4]> {
+        let now = caller()?.references().now();
+        self.exports.upgrade()?.offers.nonce(id, now)
     }
 }
 

@@ -9,7 +9,7 @@
 //!
 //! | order | modules |
 //! |---|---|
-//! | 1 | `auth`, `clock`, `connection`, `peer_info`, `intercept`, `capture`, `waiting`, `refusal` |
+//! | 1 | `auth`, `clock`, `connection`, `peer_info`, `intercept`, `capture`, `waiting`, `refusal`, `location` |
 //! | 2 | `pipelining`, `streams` |
 //! | 3 | `objects` |
 //! | 4 | `references` |
@@ -29,6 +29,7 @@ mod exports;
 mod intercept;
 mod kept_results;
 mod lane;
+mod location;
 mod objects;
 mod peer_info;
 mod pipelining;
@@ -60,6 +61,9 @@ pub use self::intercept::{
 };
 pub(crate) use self::kept_results::{fetched, keep_result, number_of};
 pub(crate) use self::lane::Lane;
+#[cfg(feature = "directory")]
+pub(crate) use self::location::{is_loopback, is_near, located};
+pub(crate) use self::location::{passed_address, received_address};
 pub use self::objects::{Answer, Context, Failed, Incoming, context};
 pub(crate) use self::objects::{
     Callee, Counts, Home, LocalOutcome, LocalSlot, Node, Owned, Plain, Rest, entered, has_deadline,
@@ -67,7 +71,7 @@ pub(crate) use self::objects::{
 };
 pub use self::peer_info::PeerInfo;
 pub(crate) use self::pipelining::{Aim, Named, Promise, PromisedArguments, Turn};
-pub(crate) use self::references::{As, Import, Key, References, TOO_MANY};
+pub(crate) use self::references::{As, ClaimRole, Import, Key, References, TOO_MANY, claim_nonce};
 pub(crate) use self::refusal::{fail, refuse, refuse_received};
 pub(crate) use self::sending::MUCH;
 pub(crate) use self::state::Session;

@@ -4,6 +4,7 @@
 //! give back dropped references, and offer an object to a third party. The sender does not wait for
 //! an answer to any of them.
 
+mod claims;
 mod given;
 mod imports;
 mod lanes;
@@ -12,6 +13,7 @@ mod offers;
 mod results;
 mod table;
 
+pub(crate) use self::claims::{ClaimRole, claim_nonce};
 pub(crate) use self::given::As;
 pub(crate) use self::imports::{Import, TOO_MANY};
 pub(crate) use self::lanes::Lanes;

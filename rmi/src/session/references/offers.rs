@@ -1,4 +1,4 @@
-//! Objects that one connection offers to be claimed over another one, by a key.
+//! Objects that one connection offers to be claimed over another one, by the knowledge of a key.
 
 use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,6 +8,7 @@ use std::time::Instant;
 use rustc_hash::FxHashMap;
 
 use crate::session::objects::Node;
+use crate::session::references::claims::{ClaimBytes, ClaimRole, claim_nonce};
 use crate::support::lock;
 
 /// An unguessable key of 128 random bits.
@@ -46,11 +47,15 @@ impl Key {
 /// offers are never claimed.
 const MOST: usize = 1024;
 
-/// Offered objects. Each can be claimed once, within the time of a lease.
+/// Offered objects, by the identifiers of their keys. Each can be claimed once, within the time of a
+/// lease.
 #[derive(Default)]
-pub(crate) struct Offers(Mutex<FxHashMap<Key, Offer>>);
+pub(crate) struct Offers(Mutex<FxHashMap<[u64; 2], Offer>>);
 
 struct Offer {
+    key: Key,
+    /// Nonce that claimants have to sign.
+    nonce: ClaimBytes,
     node: Arc<Node>,
     until: Instant,
     _place: OfferPlace,
@@ -73,13 +78,19 @@ impl Offers {
             count.fetch_sub(1, Ordering::Relaxed);
             return;
         }
+        let Some(nonce) = claim_nonce() else {
+            count.fetch_sub(1, Ordering::Relaxed);
+            return;
+        };
         let offer = Offer {
+            key,
+            nonce,
             node,
             until,
             _place: OfferPlace(count.clone()),
         };
         let mut offers = lock(&self.0);
-        let refused = match offers.entry(key) {
+        let refused = match offers.entry(key.offer_id()) {
             Entry::Occupied(_) => Some(offer),
             Entry::Vacant(free) => {
                 free.insert(offer);
@@ -90,18 +101,39 @@ impl Offers {
         drop(refused);
     }
 
-    /// Takes the object that is offered under a key.
-    pub(crate) fn take(&self, key: Key, now: Instant) -> Option<Arc<Node>> {
-        let offer = lock(&self.0).remove(&key)?;
-        (offer.until > now).then_some(offer.node)
+    /// Returns the nonce of an offer, by the identifier of its key.
+    pub(crate) fn nonce(&self, id: [u64; 2], now: Instant) -> Option<ClaimBytes> {
+        let offers = lock(&self.0);
+        let offer = offers.get(&id).filter(|offer| offer.until > now)?;
+        Some(offer.nonce)
+    }
+
+    /// Takes the object that is offered under a key, if the proof shows that the claimant knows the
+    /// key. Also returns the proof of this side.
+    pub(crate) fn take(
+        &self,
+        id: [u64; 2],
+        theirs: ClaimBytes,
+        proof: ClaimBytes,
+        now: Instant,
+    ) -> Option<(Arc<Node>, ClaimBytes)> {
+        let mut offers = lock(&self.0);
+        let offer = offers.get(&id)?;
+        let (key, ours) = (offer.key, offer.nonce);
+        if !key.is_proof(proof, ClaimRole::Claimant, theirs, ours) {
+            return None;
+        }
+        let offer = offers.remove(&id)?;
+        drop(offers);
+        (offer.until > now).then(|| (offer.node, key.proof(ClaimRole::Owner, ours, theirs)))
     }
 
     /// Removes the expired offers.
     pub(crate) fn purge(&self, now: Instant) {
         let mut offers = lock(&self.0);
         let over = offers.iter().filter(|(_, offer)| offer.until <= now);
-        let keys: Vec<Key> = over.map(|(key, _)| *key).collect();
-        let over: Vec<_> = keys.iter().filter_map(|key| offers.remove(key)).collect();
+        let ids: Vec<_> = over.map(|(id, _)| *id).collect();
+        let over: Vec<_> = ids.iter().filter_map(|id| offers.remove(id)).collect();
         drop(offers);
         drop(over);
     }

@@ -8,11 +8,13 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use hmac::{Hmac, Mac};
 use jstream::{Transportable, Writer};
 use jstream_rmi::{
     Client, Options, Referring, Remotable, Remote, Server, ServerOptions, Serving, remote,
 };
 use jstream_transport::{Endpoint, Header, Message, connect, listen};
+use sha2::Sha256;
 
 use testing::frames::{HELLO, REPLY, REQUEST, SEND, table};
 use testing::until;
@@ -54,8 +56,10 @@ const KEEP_ALL: u64 = 2;
 const VISIT: u64 = 4;
 const COUNT: u64 = 5;
 
-/// The number of the registry's method that claims an offered object.
+/// The numbers of the registry's methods that claim an offered object, and return the nonce of an
+/// offer.
 const CLAIM: u64 = 2;
+const NONCE: u64 = 5;
 
 #[derive(Default)]
 struct Kept(Mutex<Vec<Remote<dyn Part>>>);
@@ -138,6 +142,30 @@ enum Found<'b> {
     Other(&'b str),
 }
 
+/// The answer to a claim.
+#[derive(Transportable, Debug)]
+struct Claimed<'b> {
+    proof: [u64; 4],
+    found: Found<'b>,
+}
+
+/// Computes a proof of the knowledge of a key, as the protocol has it.
+fn proof(key: [u64; 2], role: &[u8], nonces: &[[u64; 4]]) -> [u64; 4] {
+    let key: Vec<u8> = key.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let mut mac = Hmac::<Sha256>::new_from_slice(&key).unwrap();
+    mac.update(role);
+    for word in nonces.iter().flatten() {
+        mac.update(&word.to_le_bytes());
+    }
+    let bytes = mac.finalize().into_bytes();
+    [0, 8, 16, 24].map(|at| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()))
+}
+
+fn offer_id(key: [u64; 2]) -> [u64; 2] {
+    let [first, second, ..] = proof(key, b"jstream rmi 1 offer", &[]);
+    [first, second]
+}
+
 fn part(number: u32, lease: u32) -> Handed {
     Handed::Mine {
         number,
@@ -212,12 +240,27 @@ impl Peer {
 
     /// Claims an offered object. Returns the number that the peer is given, if there is one.
     fn claim(&self, key: [u64; 2]) -> Option<u32> {
+        self.claim_by(key, key)
+    }
+
+    /// Claims the object that is offered under `key`, as a peer that knows the key `known`.
+    fn claim_by(&self, key: [u64; 2], known: [u64; 2]) -> Option<u32> {
+        let id = offer_id(key);
+        let nonce = self.call(NONCE << 32, &message(&(id,)));
+        assert_eq!(nonce.header.words[1], 0);
+        let nonce = jstream::from_slice::<Option<[u64; 4]>>(nonce.payload.as_bytes()).unwrap();
+        let theirs = (*nonce.get())?;
+        let ours = [3, 5, 7, 9];
         let interface = <dyn Part as Remotable>::interface().id();
-        let found = self.call(CLAIM << 32, &message(&(key, interface)));
+        let claims = proof(known, b"jstream rmi 1 claimant", &[ours, theirs]);
+        let found = self.call(CLAIM << 32, &message(&(id, ours, claims, interface)));
         assert_eq!(found.header.words[1], 0);
         (1..100).find(|number| {
-            let object = Found::Object { number: *number };
-            found.payload.as_bytes() == message(&object)
+            let claimed = Claimed {
+                proof: proof(key, b"jstream rmi 1 owner", &[theirs, ours]),
+                found: Found::Object { number: *number },
+            };
+            found.payload.as_bytes() == message(&claimed)
         })
     }
 
@@ -400,6 +443,10 @@ fn what_is_offered_is_claimed_once_and_by_its_key_alone() {
     thief.make();
     thief.offer([1, 2], 2);
     assert_eq!(thief.code(2), 0);
+    // Who knows only the identifier of the key gets nothing, and takes nothing away.
+    for known in [[0, 0], [2, 1], offer_id([1, 2])] {
+        assert_eq!(thief.claim_by([1, 2], known), None);
+    }
     owner.clean(2, 1);
     assert_eq!(owner.code(2), 1);
     assert_eq!(friend.claim([1, 2]), Some(2));
@@ -411,6 +458,44 @@ fn what_is_offered_is_claimed_once_and_by_its_key_alone() {
     assert_eq!(leases(&board), 2);
     drop((owner, thief));
     assert_eq!(friend.code(2), 0);
+}
+
+/// A program that listens at the address of a reference does not learn the key, and is not taken for
+/// the owner.
+#[test]
+fn a_key_is_not_sent_to_the_address_of_a_reference() {
+    let key = [0x0123_4567_89ab_cdef, 0xfedc_ba98_7654_3210];
+    let listener = listen(&"tcp://127.0.0.1:0".parse().unwrap(), &Options::default()).unwrap();
+    let address = listener.local_address().to_string();
+    let listening = thread::spawn(move || {
+        let peer = Peer::greet(listener.accept().unwrap().establish().unwrap());
+        let claimed = Claimed {
+            proof: [0; 4],
+            found: Found::Object { number: 1 },
+        };
+        let answers = [message(&Some([1u64; 4])), message(&claimed)];
+        answers.map(|answer| {
+            let asked = peer.receive(REQUEST);
+            let number = asked.header.words[0] & 0xffff_ffff;
+            peer.send(Header::new(REPLY, [number, 0, 0]), &answer);
+            asked.payload.as_bytes().to_vec()
+        })
+    });
+    let handed = Handed::Elsewhere { key, address };
+    let (client, server) = hostile(move |peer| {
+        peer.answer(&message(&Found::Object { number: 1 }));
+        peer.answer(&message(&handed));
+    });
+    let shelf = client.lookup::<dyn Shelf>("shelf").wait().unwrap();
+    let error = shelf.make().wait().unwrap_err();
+    assert!(error.to_string().contains("not the owner"), "{error}");
+    for received in listening.join().unwrap() {
+        for word in key {
+            let has_word = |part: &[u8]| part == word.to_le_bytes();
+            assert!(!received.windows(8).any(has_word), "{received:?}");
+        }
+    }
+    server.join().unwrap();
 }
 
 /// Checks that the client rejects this answer to `make`, and that the connection works afterwards.

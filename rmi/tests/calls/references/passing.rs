@@ -1,6 +1,7 @@
 //! Objects that are passed by reference, over two kinds of connections.
 
 use std::collections::HashSet;
+use std::net::{IpAddr, UdpSocket};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -8,7 +9,7 @@ use std::time::Duration;
 
 use super::bound::Bound;
 use jstream_rmi::{
-    CallError, Client, ClientOptions, Clock, Exclusive, Export, Outcome, Remote, Server,
+    Address, CallError, Client, ClientOptions, Clock, Exclusive, Export, Outcome, Remote, Server,
     ServerOptions, Serving, Stub, WeakServer, context, remote,
 };
 
@@ -477,6 +478,54 @@ fn objects_of_third_parties_are_claimed_from_their_owners() {
         third.shelf.clear().wait().unwrap();
         until(|| owner.server.references().leases == 0);
     });
+}
+
+/// Returns an address of this host that is not recognised as local, if there is one.
+fn outside() -> Option<IpAddr> {
+    let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
+    // Connecting a UDP socket sends nothing.
+    socket.connect("192.0.2.1:9").ok()?;
+    let ip = socket.local_addr().ok()?.ip();
+    (!ip.is_loopback() && !ip.is_unspecified()).then_some(ip)
+}
+
+/// The receiver is on another host, as far as the address of its connection tells. The sender
+/// reaches the owner by an address that leads to it on the sender's host only.
+#[test]
+fn addresses_within_a_host_are_not_passed_to_others() {
+    let Some(ip) = outside() else {
+        eprintln!("skipped: this host has no address but its loopback");
+        return;
+    };
+    let mut options = ServerOptions::default();
+    options.third_parties = true;
+    let third = setup("tcp://0.0.0.0:0", options);
+    let port = third.serving.address().to_string();
+    let (_, port) = port.rsplit_once(':').unwrap();
+    let address = Address::tcp(&ip.to_string(), port.parse().unwrap()).unwrap();
+    let client = Client::connect(&address).wait().unwrap();
+    let shelf = client.lookup::<dyn Shelf>("shelf").wait().unwrap();
+
+    // The loopback address is replaced by that of the sender's host, where the owner listens, too.
+    let owner = setup("tcp://0.0.0.0:0", ServerOptions::default());
+    let made = owner.shelf.make().wait().unwrap();
+    assert_eq!(*shelf.put(made).wait().unwrap().get(), 1);
+    let last = third.board.last().unwrap();
+    assert_eq!(*last.add(1).wait().unwrap().get(), 2);
+    drop(last);
+
+    let at_loopback = setup("tcp://127.0.0.1:0", ServerOptions::default());
+    let made = at_loopback.shelf.make().wait().unwrap();
+    let error = shelf.put(made).wait().unwrap_err();
+    let place = format!("tcp://{ip}");
+    assert!(error.to_string().contains(&place), "{error}");
+
+    let name = format!("shm://third-party-{}", std::process::id());
+    let within = setup(&name, ServerOptions::default());
+    let made = within.shelf.make().wait().unwrap();
+    let error = shelf.put(made).wait().unwrap_err();
+    assert!(error.to_string().contains("another"), "{error}");
+    third.shelf.clear().wait().unwrap();
 }
 
 #[test]
