@@ -79,6 +79,8 @@ fn part() {
                 matches!(&others, WorldError::Unfinished { ranks, .. } if ranks == &[2]),
                 "{others}"
             );
+            // It was lost at once, so the text names no time.
+            assert!(!others.to_string().contains("within"), "{others}");
         }
         _ => panic!("unknown role {role}"),
     }

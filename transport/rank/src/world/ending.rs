@@ -28,12 +28,13 @@ const SOON: Duration = Duration::from_millis(10);
 const LATER: Duration = Duration::from_millis(80);
 
 /// Ends a rank: waits until all others end, too, and until everything that they sent before has
-/// arrived. Returns the ranks that did not end properly, in order, with the reasons.
+/// arrived, for at most `timeout`. Returns the ranks that did not end properly, in order, with the
+/// reasons.
 ///
 /// The ranks first tell each other along the tree who has begun to end and who was lost. When a
 /// rank knows this of all, no rank sends anything or opens a connection any more, so goodbye
 /// messages are exchanged over the connections that exist.
-pub(super) fn goodbye(rank: &Rank, until: Deadline) -> BTreeMap<u32, String> {
+pub(super) fn goodbye(rank: &Rank, until: Deadline, timeout: Duration) -> BTreeMap<u32, String> {
     let node = rank.node();
     let mut ending = Ending {
         rank,
@@ -55,7 +56,7 @@ pub(super) fn goodbye(rank: &Rank, until: Deadline) -> BTreeMap<u32, String> {
             let reason = gone.map_or("another rank has lost it".to_owned(), |e| e.to_string());
             lost.insert(other, reason);
         } else {
-            lost.insert(other, "it did not say goodbye in time".to_owned());
+            lost.insert(other, is_silent(timeout));
         }
     }
     if !is_complete {
@@ -66,7 +67,7 @@ pub(super) fn goodbye(rank: &Rank, until: Deadline) -> BTreeMap<u32, String> {
         let mut reached = node.reached(until);
         reached.retain(|other| !lost.contains_key(other));
         let said = goodbyes.say(rank, reached);
-        lost.append(&mut goodbyes.exchange(rank, until));
+        lost.append(&mut goodbyes.exchange(rank, until, timeout));
         // A rank whose parent was lost may have connected to this one meanwhile.
         if said == 0 || until.has_passed() {
             break;
@@ -76,6 +77,11 @@ pub(super) fn goodbye(rank: &Rank, until: Deadline) -> BTreeMap<u32, String> {
         let _ = send.wait_timeout(left(until));
     }
     lost
+}
+
+/// Returns the reason for a rank that is not lost, but does not end.
+fn is_silent(timeout: Duration) -> String {
+    format!("it did not say goodbye within {timeout:?} (`WorldOptions::finish_timeout`)")
 }
 
 /// The goodbye messages of a rank.
@@ -101,7 +107,12 @@ impl Goodbyes {
 
     /// Waits for the goodbyes of the ranks that it was said to since this was called last. Returns
     /// the ranks that did not answer, with the reasons.
-    fn exchange(&mut self, rank: &Rank, until: Deadline) -> BTreeMap<u32, String> {
+    fn exchange(
+        &mut self,
+        rank: &Rank,
+        until: Deadline,
+        timeout: Duration,
+    ) -> BTreeMap<u32, String> {
         let sends = std::mem::take(&mut self.sends).into_iter();
         let meant: Vec<_> = sends
             .map(|(other, said)| (other, said, rank.irecv(other, GOODBYE)))
@@ -112,10 +123,10 @@ impl Goodbyes {
                 Some(Ok(_)) => match said.wait_timeout(left(until)) {
                     Some(Ok(_)) => continue,
                     Some(Err(error)) => error.to_string(),
-                    None => "it did not receive the goodbye in time".to_owned(),
+                    None => format!("it did not receive the goodbye within {timeout:?}"),
                 },
                 Some(Err(error)) => error.to_string(),
-                None => "it did not say goodbye in time".to_owned(),
+                None => is_silent(timeout),
             };
             failed.insert(other, reason);
         }

@@ -159,7 +159,7 @@ pub enum WorldError {
         ends: Vec<(u32, Option<ExitStatus>)>,
     },
     /// Not all members said goodbye in time, or some were lost before.
-    #[error("{} did not end properly within {after:?}: {reason}", Ranks(ranks))]
+    #[error("{} did not end properly: {reason}", Ranks(ranks))]
     Unfinished {
         /// The ranks of these members.
         ranks: Vec<u32>,

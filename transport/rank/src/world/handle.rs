@@ -85,7 +85,7 @@ impl World {
     /// As for [`finish`](Self::finish).
     pub fn finish_within(mut self, timeout: Duration) -> Result<(), WorldError> {
         let until = Deadline::after(timeout);
-        let lost = goodbye(&self.ending, until);
+        let lost = goodbye(&self.ending, until, timeout);
         // The clean shutdown tells connected peers that this rank was not lost.
         if let Err(error) = self.rank.node().finish_lines() {
             tracing::debug!(%error, "can't shut down a connection");

@@ -323,6 +323,8 @@ fn who_does_not_end_is_named() {
             matches!(&error, WorldError::Unfinished { ranks, .. } if ranks == &[2]),
             "{error}"
         );
+        let within = format!("it did not say goodbye within {SHORT:?}");
+        assert!(error.to_string().contains(&within), "{error}");
     }
 }
 
