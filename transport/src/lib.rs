@@ -64,7 +64,7 @@
 //! | address | device | cost of a message |
 //! |---|---|---|
 //! | `inproc://name` | inside this process | one copy, or none if a pool buffer is sent |
-//! | `shm://name` | memory shared with another process | two copies, or one for a large message; no system call while both sides are awake |
+//! | `shm://name`, `shm:///path` | memory shared with another process | two copies, or one for a large message; no system call while both sides are awake |
 //! | `uds:///path` | Unix socket | one system call on each side for a small message |
 //! | `tcp://host:port` | TCP | as for a Unix socket |
 //! | `uring://host:port` | TCP, received with io_uring | as for a Unix socket |

@@ -21,7 +21,7 @@ const MAX_SHM_NAME: usize = 80;
 /// terminating zero byte.
 const MAX_SOCKET_PATH: usize = 107;
 
-/// Address of a listener: `inproc://name`, `shm://name`, `uds:///path`, `tcp://host:port`,
+/// Address of a listener: `inproc://name`, `shm://name`, `shm:///path`, `uds:///path`, `tcp://host:port`,
 /// `uring://host:port`, `tls://host:port` or `sim://name`.
 ///
 /// The host is a name, an IPv4 address, or an IPv6 address in brackets. If the port is 0,
@@ -38,7 +38,8 @@ pub enum Address {
     /// Between processes of this host, through shared memory.
     #[non_exhaustive]
     Shm {
-        /// The name of the listener.
+        /// The name of the listener. If it starts with `/`, it is the path of the listener's
+        /// socket, which other users and containers can reach, too.
         name: String,
     },
     /// Over a Unix socket.
@@ -136,15 +137,20 @@ impl Address {
         })
     }
 
-    /// Returns the address `shm://name`.
+    /// Returns the address `shm://name`, or `shm:///path` if `name` starts with `/`.
     ///
     /// # Errors
     ///
-    /// [`AddressError`] if `name` is empty, longer than 80 bytes, or contains white space or
-    /// control characters.
+    /// [`AddressError`] if `name` is empty, longer than 80 bytes (107 for a path, the limit of the
+    /// system), or contains white space or control characters.
     pub fn shm(name: &str) -> Result<Self, AddressError> {
+        let max = if name.starts_with('/') {
+            MAX_SOCKET_PATH
+        } else {
+            MAX_SHM_NAME
+        };
         Ok(Self::Shm {
-            name: check_name("shm", name, MAX_SHM_NAME)?,
+            name: check_name("shm", name, max)?,
         })
     }
 
@@ -382,6 +388,8 @@ mod tests {
         for uri in [
             "inproc://a",
             "inproc://some/long.name:7",
+            "shm://bus",
+            "shm:///run/app/bus",
             "tcp://localhost:0",
             "tcp://127.0.0.1:65535",
             "tcp://[::1]:80",

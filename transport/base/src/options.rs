@@ -67,6 +67,12 @@ pub struct Options {
     /// memory on its behalf. If the peer uses this library, false also keeps memory that is not
     /// sent out of the peer's reach.
     pub remote_reads: bool,
+    /// Permissions of the file of a listener at `uds:///path` or `shm:///path` (default `0o600`:
+    /// this user alone). Connecting requires the permission to write to the file. A file for a
+    /// group has the mode `0o660`, and belongs to the group of the process or, if the folder has
+    /// the bit `setgid`, of the folder. The umask does not apply. Protects against other users
+    /// of the host.
+    pub socket_mode: u32,
     /// True if a single thread drives each direction of a connection: the first one that uses it
     /// (uring only, default false). This makes system calls slightly cheaper. While the first
     /// thread lives, a receive by another thread fails with a permanent error; other threads may
@@ -132,6 +138,7 @@ impl Options {
             trace_messages: false,
             keepalive: Duration::from_secs(60),
             remote_reads: true,
+            socket_mode: 0o600,
             uring_single_issuer: false,
             uring_zero_copy: 64 << 10,
             uring_zero_copy_on_host: false,
@@ -200,8 +207,8 @@ impl Options {
     ///   while the connection existed and that uses what it inherited of the connection.
     ///
     /// A peer that violates this modifies memory to which this process has shared references, which
-    /// is undefined behaviour. Processes of other users are refused in any case, but any process of
-    /// this user can connect to a listening name.
+    /// is undefined behaviour. Processes of other users are never trusted, but any process of this
+    /// user can connect to a listening name or path.
     #[must_use]
     pub unsafe fn trust_peer(self) -> Self {
         Self {

@@ -30,6 +30,7 @@ mod tcp;
 #[cfg(feature = "tls")]
 mod tls;
 mod uds;
+mod unix_name;
 #[cfg(feature = "uring")]
 mod uring;
 

@@ -1,14 +1,9 @@
 //! Connections over Unix domain sockets.
 
-use std::fs::{self, File};
 use std::io;
-use std::os::linux::fs::MetadataExt;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 use std::time::Duration;
 
-use rustix::fs::{FlockOperation, Mode, fchmod, flock};
 use socket2::{Domain, SockAddr, Socket, Type};
 
 use super::connection::{Accept, Connection, Device};
@@ -20,14 +15,10 @@ use super::stream::greeting::greet;
 use super::stream::hello::Hello;
 use super::stream::listening::{BACKLOG, Family, SocketListener};
 use super::stream::socket::SocketWire;
+use super::unix_name::{SocketFile, UnixName};
 use jstream_base::Address;
 use jstream_base::Options;
 use jstream_base::{ConnectError, ListenError};
-
-/// Number and interval of attempts to lock the directory of a socket file. The bound protects
-/// against a process that locks the directory and keeps it.
-const LOCK_TRIES: u32 = 100;
-const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// The device of `uds:///path` and `uds://@name`.
 pub(super) struct Uds;
@@ -38,8 +29,8 @@ impl Device for Uds {
     }
 
     fn listen(&self, address: &Address, options: &Options) -> Result<Box<dyn Accept>, ListenError> {
-        let name = Name::of(address);
-        let listening = name.listen().and_then(|(socket, file)| {
+        let listening = new_socket().and_then(|socket| {
+            let file = name_of(address).listen(&socket, options.socket_mode, BACKLOG)?;
             let family = UdsFamily {
                 path: path_of(address).into(),
                 accepted: AtomicU64::new(1),
@@ -60,7 +51,8 @@ impl Device for Uds {
     }
 
     fn connect(&self, address: &Address, options: &Options) -> Result<Connection, ConnectError> {
-        let socket = connect_to(&Name::of(address), options.connect_timeout);
+        let name = name_of(address);
+        let socket = connect_to(&name, options.connect_timeout);
         let socket = socket.map_err(|source| {
             let address = address.clone();
             // The connect blocks while the listener's queue is full, until the timeout.
@@ -73,7 +65,7 @@ impl Device for Uds {
             ConnectError::Unreachable {
                 address,
                 tried: 1,
-                source,
+                source: name.unreached(source, None),
             }
         })?;
         let wire = SocketWire::new(socket);
@@ -124,81 +116,6 @@ impl Family for UdsFamily {
     }
 }
 
-/// The name of a socket.
-enum Name<'a> {
-    File(&'a Path),
-    /// A name outside of the file system, which disappears with the socket.
-    Abstract(&'a str),
-}
-
-impl<'a> Name<'a> {
-    fn of(address: &'a Address) -> Self {
-        let path = path_of(address);
-        path.strip_prefix('@')
-            .map_or(Self::File(Path::new(path)), Self::Abstract)
-    }
-
-    fn socket_address(&self) -> io::Result<SockAddr> {
-        match self {
-            Self::File(path) => SockAddr::unix(path),
-            Self::Abstract(name) => SockAddr::unix(format!("\0{name}")),
-        }
-    }
-
-    fn listen(&self) -> io::Result<(Socket, Option<SocketFile>)> {
-        let socket = new_socket()?;
-        let at = self.socket_address()?;
-        let Self::File(path) = self else {
-            socket.bind(&at)?;
-            socket.listen(BACKLOG)?;
-            return Ok((socket, None));
-        };
-        // The file gets the mode of the socket, less the umask, so other users never have access.
-        fchmod(&socket, Mode::RUSR | Mode::WUSR)?;
-        let _lock = lock_directory(path);
-        if let Err(error) = socket.bind(&at) {
-            if error.kind() != io::ErrorKind::AddrInUse || !is_stale(path) {
-                return Err(error);
-            }
-            fs::remove_file(path)?;
-            socket.bind(&at)?;
-        }
-        let file = SocketFile::at(path)?;
-        socket.listen(BACKLOG)?;
-        Ok((socket, Some(file)))
-    }
-}
-
-/// The file of a socket, identified by its inode number.
-struct SocketFile {
-    path: PathBuf,
-    device: u64,
-    inode: u64,
-}
-
-impl SocketFile {
-    fn at(path: &Path) -> io::Result<Self> {
-        // The working directory may have changed when the file is removed.
-        let path = std::path::absolute(path)?;
-        let found = fs::symlink_metadata(&path)?;
-        Ok(Self {
-            device: found.st_dev(),
-            inode: found.st_ino(),
-            path,
-        })
-    }
-
-    /// Removes the file, if it still belongs to this listener.
-    fn remove(&self) {
-        let _lock = lock_directory(&self.path);
-        let found = fs::symlink_metadata(&self.path);
-        if found.is_ok_and(|it| (it.st_dev(), it.st_ino()) == (self.device, self.inode)) {
-            // If this fails, the next listener detects that the file is stale.
-            let _ = fs::remove_file(&self.path);
-        }
-    }
-}
-
 fn path_of(address: &Address) -> &str {
     let Address::Uds { path, .. } = address else {
         panic!("{address} is not an address of the Unix socket device")
@@ -206,11 +123,20 @@ fn path_of(address: &Address) -> &str {
     path
 }
 
+/// Returns the name of an address's socket. The path `@name` is outside of the file system.
+fn name_of(address: &Address) -> UnixName {
+    let path = path_of(address);
+    match path.strip_prefix('@') {
+        Some(name) => UnixName::Abstract(name.to_owned()),
+        None => UnixName::File(path.into()),
+    }
+}
+
 fn new_socket() -> io::Result<Socket> {
     Socket::new(Domain::UNIX, Type::STREAM, None)
 }
 
-fn connect_to(name: &Name<'_>, timeout: Duration) -> io::Result<Socket> {
+fn connect_to(name: &UnixName, timeout: Duration) -> io::Result<Socket> {
     let socket = new_socket()?;
     let at = name.socket_address()?;
     let deadline = Deadline::after(timeout);
@@ -234,42 +160,12 @@ fn connect_to(name: &Name<'_>, timeout: Duration) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// Returns true if the file is a socket without a listener, because the listener was killed.
-fn is_stale(path: &Path) -> bool {
-    let probe = || {
-        let socket = new_socket()?;
-        socket.set_nonblocking(true)?;
-        socket.connect(&SockAddr::unix(path)?)
-    };
-    // Connecting to a file that is no socket fails in the same way. Such a file must not be
-    // removed.
-    let is_socket = fs::symlink_metadata(path).is_ok_and(|found| {
-        use std::os::unix::fs::FileTypeExt;
-        found.file_type().is_socket()
-    });
-    let refused = probe().is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused);
-    is_socket && refused
-}
-
-/// Locks the directory of a socket file against other listeners until the result is dropped.
-/// Without the lock, two listeners that find the same stale file could each remove the other's new
-/// file. If the directory can't be locked, this race is accepted.
-fn lock_directory(path: &Path) -> Option<File> {
-    let parent = path.parent().filter(|parent| *parent != Path::new(""));
-    let directory = File::open(parent.unwrap_or(Path::new("."))).ok()?;
-    for _ in 0..LOCK_TRIES {
-        if flock(&directory, FlockOperation::NonBlockingLockExclusive).is_ok() {
-            return Some(directory);
-        }
-        thread::sleep(LOCK_PAUSE);
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::{FileTypeExt, PermissionsExt};
     use std::os::unix::net::UnixListener;
+    use std::path::Path;
 
     use super::super::stream::tests::{accept, options};
     use super::*;
@@ -298,6 +194,35 @@ mod tests {
         assert!(in_use(&address(&path)));
         drop(listener);
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn the_mode_of_the_file_is_that_of_the_options() {
+        let directory = directory();
+        let path = directory.path().join("a");
+        let mut options = options();
+        // More than the umask of most leaves.
+        options.socket_mode = 0o666;
+        let _listener = Uds.listen(&address(&path), &options).unwrap();
+        let found = fs::symlink_metadata(&path).unwrap();
+        assert_eq!(found.permissions().mode() & 0o777, 0o666);
+        options.socket_mode = 0o4600;
+        let other = address(&directory.path().join("b"));
+        let error = Uds.listen(&other, &options).err().unwrap().to_string();
+        assert!(error.contains("Options::socket_mode is 0o4600"), "{error}");
+    }
+
+    #[test]
+    fn the_error_for_an_abstract_name_names_the_namespace() {
+        let at = Address::uds("@jstream-nobody-has-this-name").unwrap();
+        let error = Uds.connect(&at, &options()).err().unwrap().to_string();
+        let namespace = fs::read_link("/proc/self/ns/net").unwrap();
+        assert!(error.contains(&namespace.display().to_string()), "{error}");
+        assert!(error.contains("is the server running?"), "{error}");
+        // A path is the same in all namespaces.
+        let nobody = address(&directory().path().join("a"));
+        let error = Uds.connect(&nobody, &options()).err().unwrap().to_string();
+        assert!(!error.contains("namespace"), "{error}");
     }
 
     #[test]
@@ -361,7 +286,7 @@ mod tests {
         let socket = new_socket().unwrap();
         socket.bind(&SockAddr::unix(&path).unwrap()).unwrap();
         socket.listen(0).unwrap();
-        let _first = connect_to(&Name::File(&path), Duration::from_secs(60)).unwrap();
+        let _first = connect_to(&UnixName::File(path.clone()), Duration::from_secs(60)).unwrap();
         let mut options = options();
         options.connect_timeout = Duration::from_millis(50);
         let error = Uds.connect(&address(&path), &options).err().unwrap();

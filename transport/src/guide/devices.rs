@@ -6,6 +6,7 @@
 //! |---|---|---|---|
 //! | `inproc://name` | threads of this process | one; none for a pool buffer or a received object | between threads |
 //! | `shm://name` | processes of this host and this user | two; one for 4 MiB or more, or 32 KiB in an exchange between ranks, if the system permits reading the memory of the other process | between processes of one user |
+//! | `shm:///path` | processes of this host that may connect to the file at the path, also of other users and in other containers | two; between processes of one user that see each other's process ids, as for `shm://name` | between containers and users |
 //! | `uds:///path`, `uds://@name` | processes of this host | to the kernel and back | between different users, or if memory can't be shared |
 //! | `tcp://host:port` | other hosts | as for `uds` | in all other cases |
 //! | `uring://host:port` | the same peers as `tcp` | as for `tcp`, and one more for small payloads | if a measurement shows a benefit; never selected automatically |
@@ -19,6 +20,20 @@
 //! ([`Options::uring_zero_copy`](crate::Options::uring_zero_copy)). If the kernel has no io_uring
 //! or lacks a required feature, `uring` behaves as `tcp`, and
 //! [`EndpointInfo::degraded`](crate::EndpointInfo::degraded) reports this.
+//!
+//! # Containers and users
+//!
+//! A name (`shm://bus`, `uds://@bus`) is found in one network namespace only, and an `shm` name by
+//! one user only. Containers usually have a network namespace each. To connect containers or users
+//! through shared memory, let them share a folder, as a volume that is mounted into each of them,
+//! and listen at a path in it: `shm:///run/app/bus`.
+//!
+//! [`Options::socket_mode`](crate::Options::socket_mode) says who may connect: `0o600`, the default,
+//! is for the user of the listener, `0o660` also for the group of its file, and `0o666` for all that
+//! may enter the folder. A listener that closes removes its file. A new listener replaces the file
+//! of one that was killed. The programs still do not trust each other: messages are copied before
+//! they are read. Large messages are copied twice between users, and between containers with
+//! separate process ids.
 //!
 //! # Encryption
 //!

@@ -28,6 +28,8 @@ pub(crate) type Outcome = Result<(), Box<dyn Error + Send + Sync>>;
 #[derive(Clone)]
 pub(crate) struct Host {
     pub(crate) scheme: &'static str,
+    /// True if the addresses are paths, where names are usual.
+    has_paths: bool,
     kind: Kind,
     pools: Arc<Mutex<Vec<Pool>>>,
 }
@@ -45,9 +47,12 @@ pub(crate) enum Kind {
 }
 
 impl Host {
+    /// Creates a host for a scheme, such as `shm`, or for its addresses with a path, `shm_path`.
     fn new(scheme: &'static str, kind: Kind) -> Self {
+        let name = scheme.strip_suffix("_path");
         Self {
-            scheme,
+            scheme: name.unwrap_or(scheme),
+            has_paths: name.is_some(),
             kind,
             pools: Arc::default(),
         }
@@ -104,7 +109,7 @@ impl Host {
 
     /// Returns an unused address.
     pub(crate) fn address(&self) -> Address {
-        fresh(self.scheme)
+        fresh(self.scheme, self.has_paths)
     }
 
     pub(crate) fn listen(
@@ -229,10 +234,17 @@ macro_rules! ensure {
 pub(crate) use ensure;
 
 /// Returns an unused address.
-fn fresh(scheme: &str) -> Address {
+fn fresh(scheme: &str, has_path: bool) -> Address {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let (process, number) = (std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
     let uri = match scheme {
+        _ if has_path => {
+            let folder = std::env::temp_dir();
+            format!(
+                "{scheme}://{}/jstream-conformance-{process}-{number}",
+                folder.display()
+            )
+        }
         "tcp" | "uring" | "tls" => format!("{scheme}://127.0.0.1:0"),
         "uds" => format!("uds://@jstream-conformance-{process}-{number}"),
         _ => format!("{scheme}://conformance-{process}-{number}"),

@@ -102,11 +102,11 @@ macro_rules! blocking {
     };
 }
 
-cases!(on_threads inproc shm uds tcp uring);
+cases!(on_threads inproc shm shm_path uds tcp uring);
 cases!(in_simulations sim);
 
 mod threads {
-    blocking!(inproc shm uds tcp uring sim);
+    blocking!(inproc shm shm_path uds tcp uring sim);
 }
 
 /// The devices that stand behind features.

@@ -1,9 +1,10 @@
 //! A world on two hosts, which are network namespaces. Ranks on the same host are connected by
-//! shared memory, others by TCP.
+//! shared memory, others by TCP. If the namespaces share a folder, as containers may, shared memory
+//! connects all ranks.
 //!
 //! The test needs root and `ip`. If either is missing, it prints a note and passes.
 
-use std::process;
+use std::{env, process};
 
 use crate::namespaces::Hosts;
 use jstream_transport::rank::world::{RANK, SIZE, WORLD, World};
@@ -23,8 +24,14 @@ fn on_a_host() {
     }
     let world = World::from_env(&patient()).unwrap();
     let me = world.rank();
+    // Names are separate in each network namespace, but paths are not.
+    let has_path = env::var(WORLD).unwrap().contains("shm:///");
     for peer in (0..world.size()).filter(|peer| *peer != me) {
-        let expected = if peer / 2 == me / 2 { "shm" } else { "tcp" };
+        let expected = if has_path || peer / 2 == me / 2 {
+            "shm"
+        } else {
+            "tcp"
+        };
         assert_eq!(world.endpoint(peer).unwrap().info().scheme, expected);
         world.send(peer, 1, &[me]).unwrap();
     }
@@ -39,15 +46,32 @@ fn on_a_host() {
 
 #[test]
 fn ranks_of_one_host_share_memory_and_others_do_not() {
-    let hosts = match Hosts::new(NETWORK) {
-        Ok(hosts) => hosts,
-        Err(why) => return println!("SKIPPED: {}", why.trim()),
-    };
-    let world = format!("tcp://{FIRST}:7411 shm://hosts-{}", process::id());
+    match Hosts::new(NETWORK) {
+        Ok(hosts) => run_world(
+            &hosts,
+            &format!("tcp://{FIRST}:7411 shm://hosts-{}", process::id()),
+        ),
+        Err(why) => println!("SKIPPED: {}", why.trim()),
+    }
+}
+
+#[test]
+fn ranks_in_two_network_namespaces_share_memory_through_a_path() {
+    let folder = tempfile::tempdir().unwrap();
+    match Hosts::new("10.216.0") {
+        Ok(hosts) => run_world(&hosts, &format!("shm://{}/world", folder.path().display())),
+        Err(why) => println!("SKIPPED: {}", why.trim()),
+    }
+    // The listeners have removed their files.
+    assert_eq!(folder.path().read_dir().unwrap().count(), 0);
+}
+
+/// Runs a world of four ranks with the address, two on each host.
+fn run_world(hosts: &Hosts, world: &str) {
     let ranks = [3, 1, 2, 0].map(|rank| {
         let mut command = hosts.command(usize::from(rank > 1), "hosts::on_a_host", "rank");
         command.env(RANK, rank.to_string());
-        command.env(SIZE, "4").env(WORLD, &world);
+        command.env(SIZE, "4").env(WORLD, world);
         let child = command.spawn().unwrap();
         (rank, child)
     });

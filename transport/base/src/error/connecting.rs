@@ -5,6 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use jstream_derive::ErrorDebug;
+use rustix::io::Errno;
 use thiserror::Error;
 
 use crate::Address;
@@ -141,7 +142,7 @@ pub enum ConnectError {
         r#source: io::Error,
     },
     /// All of the host's addresses failed.
-    #[error("can't reach {address}{}: {source}; is the server running?", TriedAddresses(*.tried))]
+    #[error("can't reach {address}{}: {source}{}", TriedAddresses(*.tried), Remedy(address, r#source))]
     Unreachable {
         /// The address asked for.
         address: Address,
@@ -257,6 +258,47 @@ impl fmt::Display for TriedAddresses {
     }
 }
 
+/// Formats the step that helps against an error of connecting to an address, if one is known.
+struct Remedy<'e>(&'e Address, &'e io::Error);
+
+impl fmt::Display for Remedy<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use io::ErrorKind::{
+            ConnectionRefused, HostUnreachable, NetworkUnreachable, NotFound, PermissionDenied,
+            TimedOut,
+        };
+        let Self(address, error) = self;
+        f.write_str(match error.kind() {
+            _ if matches!(
+                Errno::from_io_error(error),
+                Some(Errno::MFILE | Errno::NFILE)
+            ) =>
+            {
+                "; close connections or files, or raise the limit of open files (`ulimit -n`)"
+            }
+            ConnectionRefused | NotFound => match address {
+                Address::Shm { name } if !name.starts_with('/') => {
+                    "; is the server running? Other users and containers reach it at a path in a \
+                     folder that they share, `shm:///path`"
+                }
+                Address::Uds { path } if path.starts_with('@') => {
+                    "; is the server running? Other containers reach it at a path in a folder that \
+                     they share, `uds:///path`"
+                }
+                _ => "; is the server running?",
+            },
+            TimedOut | HostUnreachable | NetworkUnreachable => {
+                "; is the host up, and does a firewall let this host through?"
+            }
+            PermissionDenied if matches!(address, Address::Shm { .. } | Address::Uds { .. }) => {
+                "; the listener's `Options::socket_mode` and the folder must permit this user to \
+                 connect"
+            }
+            _ => "",
+        })
+    }
+}
+
 /// Formats the number of addresses that failed, unless it was one.
 struct FailedAddresses(usize);
 
@@ -297,5 +339,46 @@ mod tests {
                       can't reach tcp://127.0.0.1:1 at any of its 3 addresses, of which the last \
                       failed: connection refused; is the server running?";
         assert_eq!(text(3), thrice);
+    }
+
+    #[test]
+    fn the_remedy_is_one_for_the_error() {
+        let text = |address: &str, source: io::Error| {
+            let unreachable = ConnectError::Unreachable {
+                address: address.parse().unwrap(),
+                tried: 1,
+                source,
+            };
+            unreachable.to_string()
+        };
+        let errno = |errno: Errno| io::Error::from_raw_os_error(errno.raw_os_error());
+        let server = "is the server running?";
+        for (address, error, remedy, is_for_server) in [
+            (
+                "tcp://h:1",
+                Errno::MFILE,
+                "; close connections or files",
+                false,
+            ),
+            (
+                "shm://a",
+                Errno::NFILE,
+                "; close connections or files",
+                false,
+            ),
+            ("tcp://h:1", Errno::CONNREFUSED, server, true),
+            ("shm://a", Errno::CONNREFUSED, "`shm:///path`", true),
+            ("shm:///a", Errno::NOENT, server, true),
+            ("uds://@a", Errno::CONNREFUSED, "`uds:///path`", true),
+            ("uds:///a", Errno::ACCESS, "Options::socket_mode", false),
+            ("tcp://h:1", Errno::HOSTUNREACH, "; is the host up", false),
+            ("tcp://h:1", Errno::NOMEM, "", false),
+        ] {
+            let text = text(address, errno(error));
+            assert!(text.contains(remedy), "{text}");
+            assert_eq!(text.contains(server), is_for_server, "{text}");
+        }
+        let text = text("shm:///a", errno(Errno::NOENT));
+        assert!(text.ends_with(server), "{text}");
     }
 }

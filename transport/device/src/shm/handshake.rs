@@ -96,53 +96,80 @@ enum Unread {
 impl Unread {
     #[cold]
     fn another_process() -> Self {
-        Self::Failed(io::Error::new(
-            io::ErrorKind::PermissionDenied,
-            "its descriptors belong to another process than the listener",
-        ))
+        Self::not_permitted("its descriptors belong to another process than the listener")
+    }
+
+    #[cold]
+    fn not_permitted(reason: &'static str) -> Self {
+        Self::Failed(io::Error::new(io::ErrorKind::PermissionDenied, reason))
     }
 }
 
-/// Tries to read the memory of a process, if the options permit it.
+/// Tries to read the memory of a process, if the options permit it. Memory of another user is never
+/// read: a process with more rights than its peer would read on behalf of the peer.
 fn probe(process: Credentials, mark: NonceMark, options: &Options) -> Result<Remote, Unread> {
     if !options.remote_reads {
         return Err(Unread::Unwanted);
+    }
+    if !is_same_user(process) {
+        return Err(Unread::not_permitted("it belongs to another user"));
     }
     Remote::probe(process.pid, mark).map_err(Unread::Failed)
 }
 
 /// Returns the mark by which the peer may read this process's memory, or an invalid one if the
-/// options forbid it.
-fn mark(nonce: &Nonce, options: &Options) -> NonceMark {
-    if options.remote_reads {
+/// options forbid it or the peer belongs to another user.
+fn mark(nonce: &Nonce, peer: Credentials, options: &Options) -> NonceMark {
+    if options.remote_reads && is_same_user(peer) {
         nonce.mark()
     } else {
         NonceMark::NOWHERE
     }
 }
 
-/// Checks that the peer's process belongs to the same user. Between processes of one user, the
-/// device adds no rights that they do not have already.
-fn same_user(socket: &Socket) -> Result<Credentials, HandshakeError> {
-    let system = |source| HandshakeError::System { source };
-    let peer = Credentials::of_peer(socket.as_fd()).map_err(system)?;
-    if peer.uid == rustix::process::geteuid().as_raw() {
-        return Ok(peer);
+/// The users whose processes may be peers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Users {
+    /// This user alone. Between processes of one user, the device adds no rights that they do not
+    /// have already.
+    Same,
+    /// All that the mode of the listener's file permits to connect.
+    ByMode,
+}
+
+impl Users {
+    /// Returns the users who may connect to a listener at a path, or at another name.
+    pub(super) fn of(is_path: bool) -> Self {
+        if is_path { Self::ByMode } else { Self::Same }
     }
-    Err(system(io::Error::new(
-        io::ErrorKind::PermissionDenied,
-        format!("the peer belongs to another user, {}", peer.uid),
-    )))
+
+    /// Returns the credentials of the peer, or an error if it is of another user and must not be.
+    fn check(self, socket: &Socket) -> Result<Credentials, HandshakeError> {
+        let system = |source| HandshakeError::System { source };
+        let peer = Credentials::of_peer(socket.as_fd()).map_err(system)?;
+        if self == Self::ByMode || is_same_user(peer) {
+            return Ok(peer);
+        }
+        Err(system(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            format!("the peer belongs to another user, {}", peer.uid),
+        )))
+    }
+}
+
+fn is_same_user(peer: Credentials) -> bool {
+    peer.uid == rustix::process::geteuid().as_raw()
 }
 
 /// Performs the client's part of the handshake.
 pub(super) fn connect(
     socket: Socket,
     peer: Address,
+    users: Users,
     options: &Options,
 ) -> Result<Connection, Unwelcome> {
     let deadline = Deadline::after(options.handshake_timeout);
-    let listening = same_user(&socket)?;
+    let listening = users.check(&socket)?;
     let theirs = greeting::greet(&wire(&socket)?, options)?;
     let nonce = Nonce::new();
     let talk = Talk {
@@ -150,9 +177,9 @@ pub(super) fn connect(
         deadline,
         options,
     };
-    let mut trusted = Offered::new(options);
+    let mut trusted = Offered::new(options, is_same_user(listening));
     let ours = Offer {
-        mark: mark(&nonce, options),
+        mark: mark(&nonce, listening, options),
         flags: trusted.flag(TRUSTS),
     };
     say(&socket, &ours.to_bytes(), &[])?;
@@ -167,7 +194,7 @@ pub(super) fn connect(
     let bells = Socket::from(bells);
     // The peer may have forwarded a socket and a mark of another process. This process must not
     // read that process's memory on behalf of the peer.
-    let remote = if same_user(&bells)?.pid == listening.pid {
+    let remote = if users.check(&bells)?.pid == listening.pid {
         probe(listening, offer.mark, options)
     } else {
         Err(Unread::another_process())
@@ -181,7 +208,7 @@ pub(super) fn connect(
         lanes: [outgoing, incoming],
         nonce,
         theirs,
-        read: options.remote_reads && offer.flags & READS != 0,
+        read: options.remote_reads && is_same_user(listening) && offer.flags & READS != 0,
         remote,
         trusted,
         inbox,
@@ -194,7 +221,8 @@ pub(super) struct PendingShm {
     /// `None` after the connection was returned.
     wire: Option<SocketWire>,
     welcoming: Welcoming,
-    /// The process of the peer, once it is known to belong to the same user.
+    users: Users,
+    /// The process of the peer, once it is known to belong to a user who may connect.
     process: Option<Credentials>,
     /// The part of the offer that was received.
     offer: Record<OFFER>,
@@ -218,9 +246,10 @@ struct ServerOffer {
 }
 
 impl PendingShm {
-    pub(super) fn new(socket: Socket, peer: Address, options: &Options) -> Self {
+    pub(super) fn new(socket: Socket, peer: Address, users: Users, options: &Options) -> Self {
         Self {
             wire: Some(SocketWire::new(socket)),
+            users,
             welcoming: Welcoming::default(),
             process: None,
             offer: Record::new(),
@@ -242,9 +271,9 @@ impl PendingShm {
         let system = |source| HandshakeError::System { source };
         let (mapping, memory) = Mapping::create().map_err(system)?;
         let (bells, theirs_too) = Socket::pair(Domain::UNIX, Type::STREAM, None).map_err(system)?;
-        let trusted = Offered::new(options);
+        let trusted = Offered::new(options, is_same_user(process));
         let ours = Offer {
-            mark: mark(&nonce, options),
+            mark: mark(&nonce, process, options),
             flags: trusted.flag(TRUSTS) | if remote.is_ok() { READS } else { 0 },
         };
         let trusts = offer.flags & TRUSTS != 0;
@@ -272,7 +301,7 @@ impl Establish for PendingShm {
         if matches!(heard, Ok(false)) || self.process.is_some() {
             return heard;
         }
-        let peer = same_user(wire.socket()).inspect_err(|_| {
+        let peer = self.users.check(wire.socket()).inspect_err(|_| {
             let reason = "processes of other users are refused";
             self.welcoming.decline(&self.options, reason);
         });
@@ -311,7 +340,9 @@ impl Establish for PendingShm {
             lanes: [outgoing, incoming],
             nonce: offered.nonce,
             theirs: offered.theirs,
-            read: self.options.remote_reads && can & READS != 0,
+            read: self.options.remote_reads
+                && self.process.is_some_and(is_same_user)
+                && can & READS != 0,
             remote: offered.remote,
             trusted: offered.trusted,
             inbox,

@@ -8,11 +8,12 @@ use std::sync::{Mutex, MutexGuard};
 use std::task::Waker;
 
 use rustix::io::Errno;
-use socket2::{Domain, SockAddr, Socket, Type};
+use socket2::{Domain, Socket, Type};
 
-use super::handshake::PendingShm;
+use super::handshake::{PendingShm, Users};
 use crate::connection::{Accept, Accepted, Armed};
 use crate::credentials::Credentials;
+use crate::unix_name::{SocketFile, UnixName};
 use jstream_base::AcceptError;
 use jstream_base::Address;
 use jstream_base::Options;
@@ -30,6 +31,8 @@ pub(super) struct ShmListener {
     options: Options,
     /// The listening socket. Once closed, the descriptor refers to a connection that was hung up.
     socket: Socket,
+    /// The file of the socket, which `close` removes. `None` if the name is abstract.
+    file: Option<SocketFile>,
     closed: AtomicBool,
     /// Wakers of tasks that wait for a connection. `close` wakes them, because the socket that the
     /// system watches for them is then gone.
@@ -40,12 +43,12 @@ impl ShmListener {
     pub(super) fn new(address: &Address, options: &Options) -> io::Result<Self> {
         let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
         socket.set_nonblocking(true)?;
-        socket.bind(&socket_name(address)?)?;
-        socket.listen(BACKLOG)?;
+        let file = socket_name(address).listen(&socket, options.socket_mode, BACKLOG)?;
         Ok(Self {
             address: address.clone(),
             options: options.clone(),
             socket,
+            file,
             closed: AtomicBool::new(false),
             waiting: Mutex::default(),
         })
@@ -53,6 +56,13 @@ impl ShmListener {
 
     fn waiting(&self) -> MutexGuard<'_, WakerList> {
         lock(&self.waiting)
+    }
+
+    /// Removes the file, when the listener is closed.
+    fn remove_file(&self) {
+        if let Some(file) = &self.file {
+            file.remove();
+        }
     }
 }
 
@@ -71,7 +81,9 @@ impl Accept for ShmListener {
         match accepted {
             Ok((socket, _)) => {
                 let peer = named(&self.address, &socket);
-                let half_made = Box::new(PendingShm::new(socket, peer.clone(), &self.options));
+                let users = Users::of(is_path(&peer));
+                let pending = PendingShm::new(socket, peer.clone(), users, &self.options);
+                let half_made = Box::new(pending);
                 Ok(Some(Accepted { peer, half_made }))
             }
             Err(error) => match Errno::from_io_error(&error) {
@@ -105,7 +117,8 @@ impl Accept for ShmListener {
         if self.closed.swap(true, Ordering::AcqRel) {
             return;
         }
-        // Wakes threads that sleep on the socket. The name is released once no descriptor refers to
+        self.remove_file();
+        // Wakes threads that sleep on the socket. An abstract name is released once no descriptor refers to
         // the socket, so the descriptor is replaced by one that is always readable. The replacement
         // is readable from the start, because a woken thread polls the descriptor once more and is
         // not notified of later changes.
@@ -122,17 +135,34 @@ impl Accept for ShmListener {
     }
 }
 
-/// Returns the name of an address's socket. Each user has a separate set of names.
+impl Drop for ShmListener {
+    fn drop(&mut self) {
+        if !self.closed.swap(true, Ordering::AcqRel) {
+            self.remove_file();
+        }
+    }
+}
+
+/// Returns the name of an address's socket. A name that is no path is abstract, and each user has
+/// a separate set of these.
 ///
 /// # Panics
 ///
 /// If the address has another scheme.
-pub(super) fn socket_name(address: &Address) -> io::Result<SockAddr> {
+pub(super) fn socket_name(address: &Address) -> UnixName {
     let Address::Shm { name, .. } = address else {
         panic!("the shared memory device was given {address}");
     };
+    if is_path(address) {
+        return UnixName::File(name.into());
+    }
     let uid = rustix::process::geteuid().as_raw();
-    SockAddr::unix(format!("\0jstream-shm-{uid}-{name}"))
+    UnixName::Abstract(format!("jstream-shm-{uid}-{name}"))
+}
+
+/// Returns true for `shm:///path`.
+pub(super) fn is_path(address: &Address) -> bool {
+    matches!(address, Address::Shm { name, .. } if name.starts_with('/'))
 }
 
 /// Returns the listener's name with the process ID of the peer.

@@ -1,7 +1,8 @@
 //! Connections between the processes of one host, through shared memory.
 //!
-//! The two processes connect over a Unix socket in the abstract namespace. Over it, the server
-//! sends the client a sealed memory file with a ring for each direction ([`ring`]). A small message
+//! The two processes connect over a Unix socket: in the abstract namespace, where each user has
+//! separate names (`shm://name`), or at a path (`shm:///path`), which other users and containers
+//! can reach too, if the mode of its file permits it. Over the socket, the server sends the client a sealed memory file with a ring for each direction ([`ring`]). A small message
 //! is stored in a slot of the ring, a larger one in the data area behind the slots. A large message
 //! stays in the sender's memory, and the receiver copies it from there ([`remote`]) if the system
 //! permits it.
@@ -44,7 +45,7 @@ use std::time::Duration;
 use rustix::io::Errno;
 use socket2::{Domain, Socket, Type};
 
-use self::listener::socket_name;
+use self::listener::{is_path, socket_name};
 use super::connection::{Accept, Connection, Device};
 use super::deadline::Deadline;
 use jstream_base::Address;
@@ -54,7 +55,7 @@ use jstream_base::{ConnectError, ListenError};
 /// Delay before another connection attempt if the listener's backlog is full.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Device of the addresses `shm://name`.
+/// Device of the addresses `shm://name` and `shm:///path`.
 pub(crate) struct Shm;
 
 impl Device for Shm {
@@ -75,16 +76,17 @@ impl Device for Shm {
     }
 
     fn connect(&self, address: &Address, options: &Options) -> Result<Connection, ConnectError> {
+        let name = socket_name(address);
         let unreachable = |source| ConnectError::Unreachable {
             address: address.clone(),
             tried: 1,
-            source,
+            source: name.unreached(source, Some(rustix::process::geteuid().as_raw())),
         };
         let socket = Socket::new(Domain::UNIX, Type::STREAM, None).map_err(unreachable)?;
         socket.set_nonblocking(true).map_err(unreachable)?;
-        let name = socket_name(address).map_err(unreachable)?;
+        let at = name.socket_address().map_err(unreachable)?;
         let deadline = Deadline::after(options.connect_timeout);
-        while let Err(error) = socket.connect(&name) {
+        while let Err(error) = socket.connect(&at) {
             match Errno::from_io_error(&error) {
                 Some(Errno::AGAIN) if deadline.has_passed() => {
                     return Err(ConnectError::TimedOut {
@@ -97,7 +99,8 @@ impl Device for Shm {
                 _ => return Err(unreachable(error)),
             }
         }
-        handshake::connect(socket, address.clone(), options)
+        let users = handshake::Users::of(is_path(address));
+        handshake::connect(socket, address.clone(), users, options)
             .map_err(|unwelcome| unwelcome.at(address))
     }
 }

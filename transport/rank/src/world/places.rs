@@ -32,6 +32,10 @@ impl Whereabouts<'_> {
         for address in given {
             let place = match address {
                 Address::Inproc { .. } => Address::inproc(&name()),
+                // Other users and containers may see the folder only.
+                Address::Shm { name: path, .. } if path.starts_with('/') => {
+                    Address::shm(&format!("{path}.{}{dash}{service}", self.rank))
+                }
                 Address::Shm { .. } => Address::shm(&name()),
                 Address::Sim { .. } => Address::sim(&name()),
                 // An abstract name disappears with its process.
@@ -116,6 +120,7 @@ mod tests {
         };
         let given = addresses(&[
             "shm://w",
+            "shm:///run/w",
             "uds:///tmp/w",
             "uds://@w",
             "tcp://h:7",
@@ -125,6 +130,7 @@ mod tests {
         let name = "jsw-0123456789abcdef-3";
         let expected = [
             &format!("shm://{name}"),
+            "shm:///run/w.3",
             "uds:///tmp/w.3",
             &format!("uds://@{name}"),
             "tcp://h:0",

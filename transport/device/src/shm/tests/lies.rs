@@ -330,7 +330,7 @@ fn tempfile() -> std::fs::File {
 fn raw_client(address: &Address) -> Socket {
     let socket = Socket::new(Domain::UNIX, Type::STREAM, None).unwrap();
     socket
-        .connect(&super::super::socket_name(address).unwrap())
+        .connect(&super::super::socket_name(address).socket_address().unwrap())
         .unwrap();
     socket
 }
@@ -374,9 +374,58 @@ fn greetings_that_are_wrong_late_or_cut_short() {
     }
 }
 
+/// Connects to a path as another user, and exchanges messages.
+pub(super) fn guest(address: &Address) {
+    let nobody = rustix::thread::Uid::from_raw(65534);
+    rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
+    let connection = Shm.connect(address, &options()).unwrap();
+    let text = connection.degraded.join("; ");
+    assert!(text.contains("it belongs to another user"), "{text}");
+}
+
+#[test]
+fn another_user_connects_to_a_path_if_the_mode_permits_it() {
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: only root can be another user");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let everybody = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(folder.path(), everybody).unwrap();
+    let path = folder.path().join("bus");
+    let address = Address::shm(path.to_str().unwrap()).unwrap();
+    let mut options = options();
+    // Without permission, the system refuses the other user, and the error says what to do.
+    let listener = Shm.listen(&address, &options).unwrap();
+    let mut other = spawn("shut out", &address);
+    assert!(other.0.wait().unwrap().success());
+    drop(listener);
+    assert!(!path.exists());
+    options.socket_mode = 0o666;
+    let listener = Shm.listen(&address, &options).unwrap();
+    let mut other = spawn("guest", &address);
+    let source = (listener.source(), Interest::Readable);
+    assert!(sleep_on([source], Deadline::after(Duration::from_secs(60))).unwrap());
+    let accepted = listener.try_accept().unwrap().unwrap();
+    let connection = accepted.half_made.establish().unwrap();
+    assert_eq!(connection.identity.user, Some(65534));
+    // Root could read the memory of the other user, and does not.
+    let text = connection.degraded.join("; ");
+    assert!(text.contains("it belongs to another user"), "{text}");
+    assert!(other.0.wait().unwrap().success());
+}
+
+/// Fails to connect to a path as another user.
+pub(super) fn shut_out(address: &Address) {
+    let nobody = rustix::thread::Uid::from_raw(65534);
+    rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
+    let error = Shm.connect(address, &options()).err().unwrap().to_string();
+    assert!(error.contains("Options::socket_mode"), "{error}");
+}
+
 /// Connects as another user, and checks the reason for the refusal.
 pub(super) fn stranger(address: &Address) {
-    let name = super::super::socket_name(address).unwrap();
+    let name = super::super::socket_name(address).socket_address().unwrap();
     let nobody = rustix::thread::Uid::from_raw(65534);
     rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
     let mut client = Socket::new(Domain::UNIX, Type::STREAM, None).unwrap();
@@ -431,6 +480,16 @@ fn a_refused_client_learns_why() {
 fn nobody_listens() {
     let error = Shm.connect(&address(), &options()).err().unwrap();
     assert!(matches!(error, ConnectError::Unreachable { .. }), "{error}");
+    // Nobody else finds the name of a user in another network namespace, so both are named.
+    let namespace = std::fs::read_link("/proc/self/ns/net").unwrap();
+    let user = rustix::process::geteuid().as_raw();
+    let text = error.to_string();
+    let expected = format!(
+        "no process of user {user} has this name in the network namespace {}; is the server running?",
+        namespace.display()
+    );
+    assert!(text.contains(&expected), "{text}");
+    assert!(text.contains("`shm:///path`"), "{text}");
 }
 
 #[test]

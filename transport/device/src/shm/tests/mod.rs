@@ -70,6 +70,8 @@ fn part() {
         "hidden" => deaths::hidden(&address),
         "thousand" => deaths::thousand(&address),
         "listen" => deaths::accept_all(&address),
+        "guest" => lies::guest(&address),
+        "shut out" => lies::shut_out(&address),
         "stranger" => lies::stranger(&address),
         "talk" => storms::talk(&address),
         "sink" => figures::sink(&address),

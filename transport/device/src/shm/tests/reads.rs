@@ -116,11 +116,16 @@ fn the_memory_of_another_process_than_the_one_that_listens_is_not_read() {
     let (theirs, ours) = (address(), address());
     let _other = spawn("listen", &theirs);
     let server = Socket::new(Domain::UNIX, Type::STREAM, None).unwrap();
-    while server.connect(&socket_name(&theirs).unwrap()).is_err() {
+    while server
+        .connect(&socket_name(&theirs).socket_address().unwrap())
+        .is_err()
+    {
         std::thread::yield_now();
     }
     let listener = Socket::new(Domain::UNIX, Type::STREAM, None).unwrap();
-    listener.bind(&socket_name(&ours).unwrap()).unwrap();
+    listener
+        .bind(&socket_name(&ours).socket_address().unwrap())
+        .unwrap();
     listener.listen(1).unwrap();
     std::thread::scope(|scope| {
         let connecting = scope.spawn(|| Shm.connect(&ours, &options()).unwrap());

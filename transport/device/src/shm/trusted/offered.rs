@@ -19,9 +19,14 @@ pub(in super::super) enum Offered {
 }
 
 impl Offered {
-    pub(in super::super) fn new(options: &Options) -> Self {
+    /// Creates an outbox if the options trust peers. Only processes of the same user are trusted.
+    pub(in super::super) fn new(options: &Options, is_same_user: bool) -> Self {
         if !options.trusts_peer() {
             return Self::Nothing;
+        }
+        if !is_same_user {
+            let reason = "the peer belongs to another user";
+            return Self::Failed(io::Error::new(io::ErrorKind::PermissionDenied, reason));
         }
         match Outbox::create(options.outbox_bytes) {
             Ok((outbox, fd)) => Self::Outbox(outbox, fd),
