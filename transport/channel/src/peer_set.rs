@@ -3,10 +3,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::task::Waker;
+use std::time::Duration;
 use std::{io, mem};
 
 use jstream::Transportable;
 
+use super::error::SendError;
 use super::hello::Role;
 use super::near::{Announced, NearLink, announce};
 use super::peers::{JoinedPeer, Membership, PeerConnection, PeerSnapshot};
@@ -14,6 +16,7 @@ use jstream_base::Address;
 use jstream_base::Options;
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::acceptor::Acceptor;
+use jstream_endpoint::shared::Patience;
 use jstream_endpoint::{CompletionQueue, Endpoint};
 use jstream_sync::parker::Parker;
 use jstream_sync::wakers::WaitQueue;
@@ -363,6 +366,31 @@ impl<T: Transportable + 'static> PeerSet<T> {
         }
         state.tasks.insert(task);
         true
+    }
+
+    /// Waits until the receivers in other processes have been sent everything, and tells them that
+    /// nothing follows. All receivers share the send timeout.
+    pub(super) fn finish(&self) -> Result<(), SendError> {
+        let after = self.options.send_timeout;
+        let until = Deadline::after(after);
+        let far = |peer: &JoinedPeer<T>| match &peer.way {
+            PeerConnection::Far(endpoint) => Some(endpoint.clone()),
+            PeerConnection::Near(_) => None,
+        };
+        let endpoints: Vec<_> = self.lock().peers.iter().filter_map(far).collect();
+        let mut finished = Ok(());
+        for endpoint in endpoints {
+            let shared = endpoint.shared();
+            if shared.is_elsewhere() {
+                continue;
+            }
+            let left = until.left().unwrap_or(Duration::MAX);
+            if let Err(source) = shared.finish(Patience::For(left)) {
+                let peer = endpoint.peer().clone();
+                finished = finished.and(Err(SendError::Lost { peer, source }));
+            }
+        }
+        finished
     }
 
     /// Locks the state. Poisoning is ignored, because the state is consistent after every

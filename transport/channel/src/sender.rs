@@ -26,8 +26,11 @@ const MAX_PAUSE: Duration = Duration::from_millis(1);
 /// at the same time. A receiver gets the objects of one thread in the order in which they were
 /// sent.
 ///
-/// Dropping the last clone closes the channel after everything that was sent. Before the process
-/// exits, await the futures of [`send_async`](Self::send_async).
+/// Dropping the last clone closes the channel after everything that was sent. If objects wait for
+/// receivers in other processes, a thread of the process sends them, and the process does not exit
+/// before, but not later than after the send timeout of the options. [`finish`](Self::finish) waits
+/// and reports whether anything is lost. Before the process exits, await the futures of
+/// [`send_async`](Self::send_async).
 pub struct Sender<T: Transportable + 'static> {
     pub(super) peers: Arc<PeerSet<T>>,
 }
@@ -41,6 +44,18 @@ impl<T: Transportable + 'static> Sender<T> {
     #[must_use]
     pub fn address(&self) -> &Address {
         &self.peers.address
+    }
+
+    /// Waits until the receivers in other processes have been sent everything, and tells them that
+    /// nothing follows. The process may end afterwards. Blocks for at most the send timeout of the
+    /// options. Neither this handle nor its clones can send to these receivers afterwards.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::Lost`] names the first receiver that did not make room in time. It does not get
+    /// all objects if the process ends.
+    pub fn finish(&self) -> Result<(), SendError> {
+        self.peers.finish()
     }
 
     /// Sends an object. Blocks for room up to the send timeout of the options.

@@ -10,6 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, Weak};
 use std::task::{Poll, Wake, Waker};
 use std::thread::JoinHandle;
 
+use super::exit::{SENDING_THREAD, UnsentConnection};
 use super::shared::{Half, Shared};
 use super::timer::Timer;
 use jstream_device::deadline::Deadline;
@@ -133,7 +134,7 @@ impl WorkQueue {
     pub(super) fn start() -> io::Result<(Arc<Self>, JoinHandle<()>)> {
         let work = Arc::new(Self::default());
         let its = work.clone();
-        let thread = jstream_sync::threads::spawn("jstream-endpoints", move || its.run())?;
+        let thread = jstream_sync::threads::spawn(SENDING_THREAD, move || its.run())?;
         Ok((work, thread))
     }
 
@@ -226,7 +227,9 @@ enum DrivenOperations {
 /// A connection that is kept alive until everything is sent.
 #[derive(Default)]
 struct Kept {
-    shared: Option<Arc<Shared>>,
+    /// The connection, and the guard that delays the end of the process. They are dropped in this
+    /// order.
+    shared: Option<(Arc<Shared>, UnsentConnection)>,
     stuck: Option<Stuck>,
 }
 
@@ -287,7 +290,8 @@ impl Attached {
         let mut kept = lock(kept);
         let is_new = kept.shared.is_none();
         if is_new {
-            kept.shared = Some(shared.clone());
+            let unsent = UnsentConnection::new(shared.info().send_timeout);
+            kept.shared = Some((shared.clone(), unsent));
         }
         is_new
     }

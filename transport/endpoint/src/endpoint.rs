@@ -40,8 +40,10 @@ use jstream_device::connection::{Body, Connection, Outbound};
 /// receives that are posted while a thread sleeps in a send. No other operation progresses by
 /// itself; attach the endpoint to a [`Progress`](crate::Progress) to drive it in the background.
 ///
-/// Call [`finish`](Self::finish) before the process ends: posted messages that are not sent by then
-/// are lost, and a peer that reads slowly may find a lost connection instead of an ended one.
+/// Call [`finish`](Self::finish) before the process ends: messages that were posted with tickets
+/// and are not sent by then are lost, and a peer that reads slowly may find a lost connection
+/// instead of an ended one. The exit of the process waits only for messages that the background
+/// thread sends, because their tickets were dropped or a call that does not wait has begun them.
 ///
 /// Over sockets, the operating system resets a connection that is dropped before all received data
 /// was read, and a reset may discard messages that are still on their way to the peer. To avoid
@@ -101,7 +103,7 @@ impl Endpoint {
     /// [`SendError::TimedOut`] if the posted messages are not sent in time, or if the peer does not
     /// make room for the few bytes that end the direction.
     pub fn finish(&self) -> Result<(), SendError> {
-        self.shared.finish()
+        self.shared.finish(self.patience())
     }
 
     /// Sends one message whose payload is the concatenation of `segments`. Returns when the device

@@ -77,6 +77,7 @@ mod counters;
 mod direction_lock;
 mod endpoint;
 mod endpoint_info;
+mod exit;
 pub mod gate;
 mod listener;
 mod message;

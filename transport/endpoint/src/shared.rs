@@ -311,10 +311,10 @@ impl Shared {
         is_left
     }
 
-    /// Shuts down the send direction behind everything posted.
-    pub(crate) fn finish(&self) -> Result<(), SendError> {
+    /// Shuts down the send direction behind everything posted. Blocks up to the time of `patience`,
+    /// which is limited.
+    pub fn finish(&self, patience: Patience) -> Result<(), SendError> {
         self.try_flush();
-        let patience = Patience::For(self.info.send_timeout);
         let held = self.sending.lock();
         let all_gone = |sending: &mut SendDirection| {
             let all_gone = sending.has_turn() && !sending.waits_for_credit();

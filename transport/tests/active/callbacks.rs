@@ -1,6 +1,6 @@
 //! Code of the program that active messages call: subscribers of `tracing`, wakers, taps,
-//! executors, destructors, and functions that run at the end of a connection. It panics, or makes requests
-//! over the connection that calls it.
+//! executors, destructors, and functions that run at the end of a connection. It panics, or makes
+//! requests over the connection that calls it.
 
 use std::cell::{Cell, RefCell};
 use std::future::Future;

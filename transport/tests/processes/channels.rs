@@ -65,6 +65,20 @@ fn part() {
                 sender.send(&vec![number; 100]).unwrap();
             }
         }
+        "offer and go" => {
+            let sender = channel().sender().unwrap();
+            sender.send(&vec![0; 10]).unwrap();
+            let mut last = LARGE.to_vec();
+            last[0] = 1;
+            sender.try_send(&last).unwrap();
+        }
+        "offer and finish" => {
+            let sender = channel().sender().unwrap();
+            sender.try_send(&LARGE.to_vec()).unwrap();
+            sender.finish().unwrap();
+            // Destructors do not run.
+            std::process::exit(0);
+        }
         "receive one and stay" => {
             let receiver = channel().fan_out().receiver().unwrap();
             drop(receiver.recv().unwrap());
@@ -125,6 +139,33 @@ fn everything_comes_of_senders_that_end() {
             .sum::<usize>();
         assert_eq!(count, 3 * 2000 * 100, "{scheme}");
         others.iter_mut().for_each(Other::wait);
+    }
+}
+
+/// An object that is larger than the buffers of all devices.
+static LARGE: [u64; 4 << 20] = [7; 4 << 20];
+
+#[test]
+fn a_large_last_object_comes_of_senders_that_end() {
+    for scheme in SCHEMES {
+        for (role, count) in [("offer and go", 2), ("offer and finish", 1)] {
+            let channel = channel::<Numbers>(&fresh(scheme).to_string());
+            let receiver = channel.receiver().unwrap();
+            let mut other = Other::start(role, receiver.address());
+            // The sender has been dropped by then, unless it waits.
+            thread::sleep(Duration::from_millis(200));
+            for number in 0..count {
+                let numbers = receiver.recv_timeout(LONG).unwrap();
+                let is_last = number + 1 == count;
+                assert_eq!(numbers.get().len(), if is_last { LARGE.len() } else { 10 });
+            }
+            let closed = receiver.recv_timeout(LONG).unwrap_err();
+            assert!(
+                matches!(closed, RecvError::Closed { .. }),
+                "{scheme}: {closed}"
+            );
+            other.wait();
+        }
     }
 }
 
