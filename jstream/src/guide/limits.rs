@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | [`Limits::bytes`](crate::Limits::bytes) | 4 GiB | longer messages |
 //! | [`Limits::depth`](crate::Limits::depth) | 1,000 pointers on a path | graphs on which the program's own recursive functions would overflow the stack |
-//! | [`Limits::zero_sized`](crate::Limits::zero_sized) | 65,536 | slices of zero-sized elements, which cost the sender nothing |
+//! | [`Limits::zero_sized`](crate::Limits::zero_sized) | 65,536 | slices of zero-sized elements beyond one for each byte before them, which cost the sender nothing |
 //! | [`Limits::pending`](crate::Limits::pending) | 2^22 runs | messages that alternate between many types and need several times their length in memory |
 //! | [`Limits::shared`](crate::Limits::shared) | 2^22 objects, and as many further pointers | the same attack with shared objects |
 //! | [`Writer::with_limit`](crate::Writer::with_limit) | 4 GiB for each segment | graphs in which plain references reach one object on many paths, or form a cycle |

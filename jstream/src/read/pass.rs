@@ -73,6 +73,9 @@ pub struct Pass<'r> {
     /// True if all text is ASCII, so that no string can split a character.
     pub(super) ascii: bool,
     pub(super) zero_sized: usize,
+    /// The sum of the cursors of objects and bulk up to which claimed bytes were counted against
+    /// elements without size.
+    pub(super) counted_bytes: usize,
     pub(super) depth: Depth,
     /// The offset of the next object that begins a level or has another owner than the object
     /// before it.
@@ -180,9 +183,15 @@ impl Pass<'_> {
         byte & 0b1100_0000 != 0b1000_0000
     }
 
+    /// Counts elements without size, of which each byte that was claimed before allows one. So a
+    /// column of such elements beside one of keys costs nothing, and the work of the program stays
+    /// linear in the length of the message.
     #[cold]
     pub(super) fn count_zero_sized(&mut self, count: usize) -> Result<(), FaultKind> {
-        match self.zero_sized.checked_sub(count) {
+        let claimed = self.objects.cursor.wrapping_add(self.bulk.cursor);
+        let allowed = claimed.saturating_sub(self.counted_bytes).min(count);
+        self.counted_bytes = self.counted_bytes.wrapping_add(allowed);
+        match self.zero_sized.checked_sub(count.wrapping_sub(allowed)) {
             Some(rest) => {
                 self.zero_sized = rest;
                 Ok(())

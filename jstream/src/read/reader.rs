@@ -312,6 +312,7 @@ impl Reader {
             },
             ascii: layout.ascii,
             zero_sized: *zero_sized,
+            counted_bytes: after.wrapping_add(ORIGIN),
             depth: Depth {
                 now: 0,
                 end: 0,

@@ -1,5 +1,6 @@
 //! The limit of a writer applies to each segment.
 
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use jstream::{EmptyBuffer, Limits, Reader, Transportable, WriteError, Writer};
@@ -176,4 +177,35 @@ fn the_root_is_verified_at_the_limit_of_pending_checks() {
         };
         assert!(said.contains(expected), "{count}: {said}");
     }
+}
+
+/// A map whose values have no size is read with the default limits, however many entries it has.
+#[test]
+fn values_without_size_cost_nothing_beside_their_keys() {
+    const COUNT: u32 = 70_000;
+    let sorted: BTreeMap<u32, ()> = (0..COUNT).map(|key| (key, ())).collect();
+    let bytes = jstream::to_vec(&sorted).unwrap();
+    let read = jstream::from_slice::<BTreeMap<u32, ()>>(&bytes).unwrap();
+    assert_eq!(read.get().len(), COUNT as usize);
+    let texts: BTreeMap<String, [(); 2]> =
+        (0..COUNT).map(|key| (key.to_string(), [(); 2])).collect();
+    let bytes = jstream::to_vec(&texts).unwrap();
+    let read = jstream::from_slice::<BTreeMap<String, [(); 2]>>(&bytes).unwrap();
+    assert_eq!(read.get().len(), COUNT as usize);
+    let hashed: HashMap<u8, ()> = (0..=255).map(|key| (key, ())).collect();
+    let mut limits = Limits::default();
+    limits.zero_sized = 0;
+    let message = Writer::new().write(&vec![hashed; 3], EmptyBuffer::heap(1 << 14));
+    let read = Reader::new(limits).read::<Vec<HashMap<u8, ()>>>(message.unwrap());
+    assert_eq!(read.unwrap().get()[2].iter().count(), 256);
+    // Bytes are counted once, and not those that come later.
+    let keys = [7u8; 100];
+    let is_read = |units: [usize; 2]| {
+        let units = units.map(|len| vec![(); len]);
+        let value = (units[0].as_slice(), &keys[..], units[1].as_slice());
+        let message = Writer::new().write(&value, EmptyBuffer::heap(1 << 10));
+        let read = Reader::new(limits).read::<(&[()], &[u8], &[()])>(message.unwrap());
+        read.is_ok()
+    };
+    assert!(is_read([0, 100]) && !is_read([0, 101]) && !is_read([1, 99]));
 }

@@ -245,11 +245,11 @@ fn elements_without_size_by_the_exabyte() {
             forged.expect(name, says);
         }
     }
-    // Each length is within the limit, but their sum is not.
+    // Each length is within the limit, but their sum is not, even with the bytes of the slices.
     for nth in 4..44 {
         forged.put(Meaning::Length, nth, 2000);
     }
-    forged.expect("Nothings.map[32]", says);
+    forged.expect("Nothings.map[33]", says);
 
     let mut maps = Forged::<HashMap<(), ()>>::of(&HashMap::from([((), ())]));
     maps.put(Meaning::Length, 0, 1 << 60);
