@@ -23,6 +23,10 @@ const ATTACK: &str = "JSTREAM_TEST_STRANGERS";
 /// Number of connections that the strangers hold at most, if they have as many descriptors.
 const MOST: usize = 4000;
 
+/// Number of the first connections, which the strangers hold until the end. Of the others, they
+/// close the oldest one if they have too many.
+const KEPT: usize = 1500;
+
 /// What the strangers send on each connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Words {
@@ -145,7 +149,7 @@ pub fn attack() {
                 opened += 1;
                 held.push_back(Held { socket, said: 0 });
                 if held.len() > most {
-                    held.pop_front();
+                    drop(held.remove(KEPT.min(most / 2)));
                 }
             }
             if tries == 1 {

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use jstream_rmi::directory::{Directory, NAME, Names, Registrar};
 use jstream_rmi::{
@@ -62,6 +63,14 @@ pub(crate) fn besieged<T>(
     );
 }
 
+/// Returns options with which no stranger leaves by a timeout: only new connections evict old ones.
+pub(crate) fn patient() -> ServerOptions {
+    let mut options = ServerOptions::default();
+    options.transport.handshake_timeout = Duration::from_secs(3600);
+    options.messages.handshake_timeout = Duration::from_secs(3600);
+    options
+}
+
 fn serve(options: ServerOptions) -> Serving {
     let server = Server::new(options);
     server.bind::<dyn Sum>("sum", Arc::new(Plain)).unwrap();
@@ -88,7 +97,7 @@ fn calls(options: ServerOptions, client: &ClientOptions, words: Words, from_many
 #[test]
 fn clients_get_in_among_silent_strangers() {
     alone(|| {
-        let (server, client) = (ServerOptions::default(), ClientOptions::default());
+        let (server, client) = (patient(), ClientOptions::default());
         calls(server, &client, Words::Nothing, false);
     });
 }
@@ -96,7 +105,7 @@ fn clients_get_in_among_silent_strangers() {
 #[test]
 fn clients_get_in_among_strangers_from_everywhere() {
     alone(|| {
-        let (server, client) = (ServerOptions::default(), ClientOptions::default());
+        let (server, client) = (patient(), ClientOptions::default());
         calls(server, &client, Words::Nothing, true);
     });
 }
@@ -104,7 +113,7 @@ fn clients_get_in_among_strangers_from_everywhere() {
 #[test]
 fn clients_get_in_among_strangers_that_send_a_byte_at_a_time() {
     alone(|| {
-        let (server, client) = (ServerOptions::default(), ClientOptions::default());
+        let (server, client) = (patient(), ClientOptions::default());
         calls(server, &client, Words::Bytes, false);
     });
 }
@@ -113,7 +122,7 @@ fn clients_get_in_among_strangers_that_send_a_byte_at_a_time() {
 fn clients_with_the_secret_get_in_among_strangers_that_greet() {
     alone(|| {
         let secret = Secret::new(b"the secret of all of them").unwrap();
-        let (mut server, mut client) = (ServerOptions::default(), ClientOptions::default());
+        let (mut server, mut client) = (patient(), ClientOptions::default());
         server.secret = Some(secret.clone());
         client.secret = Some(secret);
         calls(server, &client, Words::Greeting, false);
@@ -123,7 +132,7 @@ fn clients_with_the_secret_get_in_among_strangers_that_greet() {
 #[test]
 fn names_are_found_among_silent_strangers() {
     alone(|| {
-        let registry = Server::default();
+        let registry = Server::new(patient());
         registry
             .bind::<dyn Directory>(NAME, Arc::new(Registrar::default()))
             .unwrap();

@@ -6,10 +6,11 @@ use std::io::Read;
 use std::net::SocketAddr;
 use std::process::Stdio;
 use std::thread;
+use std::time::Duration;
 
 use jstream_transport::channel::{Receiver, Sender, channel};
 use jstream_transport::rank::world::{Meeting, Session, World, WorldError, WorldOptions};
-use jstream_transport::{Address, listen};
+use jstream_transport::{Address, Options, listen};
 use testing::process::{again, alone};
 use testing::strangers::{Strangers, Words, attack, limit_descriptors, socket_of};
 use testing::transport::fresh;
@@ -80,9 +81,13 @@ fn during(words: Words, rate: u32, from_many: bool, at: &[SocketAddr], work: imp
     assert!(opened > 300, "only {opened} connections were opened");
 }
 
-/// Returns options with which a member waits for the others for long, but for no stranger.
+/// A timeout of handshakes after which no stranger leaves: only new connections evict old ones.
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// Returns options with which a member waits for the others for long.
 fn options() -> WorldOptions {
     let mut options = patient();
+    options.transport.handshake_timeout = HOUR;
     options.session = Some(Session::new().unwrap());
     options
 }
@@ -198,7 +203,10 @@ fn a_member_that_is_kept_out_says_why() {
 fn a_channel_is_joined(words: Words) {
     const SENDERS: u32 = 8;
     limit_descriptors(1024);
+    let mut options = Options::default();
+    options.handshake_timeout = HOUR;
     let receiver: Receiver<u32> = channel(&fresh("tcp").to_string())
+        .options(options)
         .peers(SENDERS as usize)
         .receiver()
         .unwrap();

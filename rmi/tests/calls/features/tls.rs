@@ -194,7 +194,9 @@ fn peers_that_show_no_certificate_make_room() {
 #[test]
 fn clients_get_in_among_strangers_without_a_certificate() {
     alone(|| {
-        let server = server(certified(Options::default()));
+        let mut transport = certified(Options::default());
+        transport.handshake_timeout = Duration::from_secs(3600);
+        let server = server(transport);
         let serving = server
             .listen(&"tls://127.0.0.1:0".parse().unwrap())
             .unwrap();
