@@ -5,7 +5,7 @@
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
-use crate::session::references::offers::Key;
+use crate::session::references::key::Key;
 
 /// A nonce or a proof.
 pub(crate) type ClaimBytes = [u64; 4];

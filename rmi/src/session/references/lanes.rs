@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, Weak};
 use rustc_hash::FxHashMap;
 
 use crate::session::connection::Connection;
-use crate::session::references::offers::Key;
+use crate::session::references::key::Key;
 use crate::session::references::table::References;
 use crate::support::lock;
 

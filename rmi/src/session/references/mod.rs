@@ -7,6 +7,7 @@
 mod claims;
 mod given;
 mod imports;
+mod key;
 mod lanes;
 mod lease;
 mod offers;
@@ -16,6 +17,7 @@ mod table;
 pub(crate) use self::claims::{ClaimRole, claim_nonce};
 pub(crate) use self::given::As;
 pub(crate) use self::imports::{Import, TOO_MANY};
+pub(crate) use self::key::Key;
 pub(crate) use self::lanes::Lanes;
-pub(crate) use self::offers::{Key, Offers};
+pub(crate) use self::offers::Offers;
 pub(crate) use self::table::References;

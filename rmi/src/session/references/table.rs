@@ -14,8 +14,8 @@ use crate::session::connection::Connection;
 use crate::session::objects::Node;
 use crate::session::references::given::{As, Given};
 use crate::session::references::imports::{Import, Imports};
+use crate::session::references::key::Key;
 use crate::session::references::lease::{Tending, clamped};
-use crate::session::references::offers::Key;
 use crate::session::references::results::Results;
 use crate::support::lock;
 
