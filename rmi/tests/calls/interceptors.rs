@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use jstream_rmi::{
     CallEnd, CallError, CallInfo, Client, ClientOptions, Denied, Interceptor, Interceptors,
-    Outcome, Server, ServerOptions, Serving, Side, Stub, Traced, Watch, remote,
+    Outcome, Retries, Server, ServerOptions, Serving, Side, Stub, Traced, Watch, remote,
 };
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -63,6 +63,63 @@ impl Seen for Plain {
         let inside = state.entered.iter().map(|id| state.spans[*id].0.name());
         inside.collect::<Vec<_>>().join(" ")
     }
+}
+
+#[remote]
+trait Again {
+    #[remote(idempotent)]
+    fn twice(&self, n: u64) -> u64;
+}
+
+impl Again for Plain {
+    fn twice(&self, n: u64) -> u64 {
+        2 * n
+    }
+}
+
+/// The observed calls: the interface, the method, and the length of the arguments.
+type Described = Arc<Mutex<Vec<(&'static str, &'static str, u64)>>>;
+
+struct Describing(Described);
+
+impl Interceptor for Describing {
+    fn before(&self, _: &CallInfo) -> Result<Box<dyn Watch>, Denied> {
+        Ok(Box::new(Self(self.0.clone())))
+    }
+}
+
+impl Watch for Describing {
+    fn after(&self, call: &CallInfo, _: &CallEnd) {
+        let described = (call.interface, call.method, call.bytes);
+        self.0.lock().unwrap().push(described);
+    }
+}
+
+/// Interceptors at the caller see the interface and the length of the arguments, also of calls that
+/// are retried.
+#[test]
+fn a_caller_knows_its_calls() {
+    let described = Described::default();
+    let server = Server::default();
+    server.bind::<dyn Again>("again", Arc::new(Plain)).unwrap();
+    let address = "inproc://interceptors-caller".parse().unwrap();
+    let _serving = server.listen(&address).unwrap();
+    let mut options = ClientOptions::default();
+    options.interceptors = Interceptors::default().and(Describing(described.clone()));
+    let client = Client::connect_with(&address, &options).wait().unwrap();
+    let again = client.lookup::<dyn Again>("again").wait().unwrap();
+    described.lock().unwrap().clear();
+    let retrying = again.retrying(Retries::default());
+    for again in [&again, &retrying] {
+        assert_eq!(*again.twice(4).wait().unwrap().get(), 8);
+    }
+    let described = described.lock().unwrap();
+    let [plain, retried] = described[..] else {
+        panic!("{described:?}");
+    };
+    assert_eq!((plain.0, plain.1), ("Again", "twice"));
+    assert!(plain.2 > 0);
+    assert_eq!(retried, plain);
 }
 
 /// The observed calls: the method, and the outcome.

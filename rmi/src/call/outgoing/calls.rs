@@ -25,7 +25,7 @@ impl Object {
         }
         if let (Some(retries), true) = (self.retries, method.is_idempotent()) {
             self.note(interface, index);
-            return self.begin_again(method, index, arguments, retries);
+            return self.begin_again(interface, index, arguments, retries);
         }
         let mut going = match self.going(interface, index) {
             Ok(going) => going,
@@ -44,7 +44,7 @@ impl Object {
     #[cold]
     fn begin_again<A, R>(
         &self,
-        method: &'static Method,
+        interface: &'static Interface,
         index: usize,
         arguments: &A,
         retries: Retries,
@@ -53,6 +53,7 @@ impl Object {
         A: Transportable,
         R: Transportable + 'static,
     {
+        let method = interface.method(index);
         let kept = self.header(method, index).and_then(|(deadline, _)| {
             let metadata = self.metadata(method)?;
             match written_copy(arguments) {
@@ -67,7 +68,7 @@ impl Object {
             Ok(kept) => kept,
             Err(error) => return Call::failed(error),
         };
-        let again = RetryState::new(self.clone(), method, index, message, terms, retries);
+        let again = RetryState::new(self.clone(), interface, index, message, terms, retries);
         Call::again(again)
     }
 

@@ -15,17 +15,18 @@ use crate::reference::Object;
 use crate::support::CallError;
 
 impl Object {
-    /// Sends a call with encoded arguments, this deadline and metadata.
+    /// Sends a call with encoded arguments, this deadline and metadata. The method is named with its
+    /// interface, which is empty if that is not known.
     pub(crate) fn send_message(
         &self,
-        method: &'static Method,
+        (interface, method): (&'static str, &'static Method),
         index: usize,
         message: &[u8],
         (deadline, mut metadata): (Option<Instant>, Metadata),
     ) -> Result<Sent, CallError> {
         let header = self.header_until(method, index, deadline)?;
         let bytes = message.len() as u64;
-        let watched = self.watched(("", method), deadline, bytes, &mut metadata)?;
+        let watched = self.watched((interface, method), deadline, bytes, &mut metadata)?;
         let segments = [IoSlice::new(message)];
         // A pipelined object may have become known since then.
         let Some((connection, number)) = self.way() else {
@@ -81,7 +82,7 @@ impl Object {
                 Err(error) => Err(ended(watched.as_ref(), unsent(method, error))),
             };
         }
-        self.send_message(method, index, message, (deadline, metadata))?
+        self.send_message(("", method), index, message, (deadline, metadata))?
             .wait_for_message()
     }
 }

@@ -168,6 +168,7 @@ impl Object {
 impl OutgoingCall<'_> {
     /// Sends the arguments.
     pub(super) fn send(&mut self, segments: &[IoSlice<'_>]) -> Result<Sent, CallError> {
+        self.record_arguments(segments);
         let (connection, word) = (self.connection, self.word);
         let ticket = if !self.metadata.is_empty() {
             self.with_tail(segments, &[], None, |word, segments| {
@@ -193,6 +194,7 @@ impl OutgoingCall<'_> {
         rest: Option<Box<Rest>>,
         made: Option<CallTrailer>,
     ) -> Result<Sent, CallError> {
+        self.record_arguments(segments);
         let (connection, deadline) = (self.connection, self.deadline);
         let promised = rest.as_ref().map_or(&[][..], |rest| rest.promised());
         let sent = self.with_tail(segments, promised, made, |word, segments| {
@@ -206,6 +208,7 @@ impl OutgoingCall<'_> {
 
     /// Sends the arguments of a one-way call.
     pub(super) fn send_one_way(&mut self, segments: &[IoSlice<'_>]) -> Result<(), CallError> {
+        self.record_arguments(segments);
         let sent = self.with_tail(segments, &[], None, |word, segments| {
             self.connection.call_one_way(word, segments, self.deadline)
         });
@@ -217,6 +220,14 @@ impl OutgoingCall<'_> {
         }
         sent_one_way(self.watched.as_ref());
         Ok(())
+    }
+
+    /// Tells the interceptors the length of the arguments, which have been written.
+    #[inline]
+    fn record_arguments(&self, segments: &[IoSlice<'_>]) {
+        if let Some(watched) = &self.watched {
+            watched.record_arguments(length(segments) as u64);
+        }
     }
 
     /// Passes the word and the segments of the call to `send`, with the numbers of the calls whose

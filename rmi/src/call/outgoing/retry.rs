@@ -6,14 +6,14 @@ use jstream::MessageBuffer;
 
 use crate::call::outgoing::sent::Sent;
 use crate::frame::Metadata;
-use crate::interface::Method;
+use crate::interface::Interface;
 use crate::reference::{Object, Retries};
 use crate::support::CallError;
 
 /// State needed to retry a call.
 pub(crate) struct RetryState {
     object: Object,
-    method: &'static Method,
+    interface: &'static Interface,
     index: usize,
     message: MessageBuffer,
     deadline: Option<Instant>,
@@ -25,7 +25,7 @@ pub(crate) struct RetryState {
 impl RetryState {
     pub(crate) fn new(
         object: Object,
-        method: &'static Method,
+        interface: &'static Interface,
         index: usize,
         message: MessageBuffer,
         (deadline, metadata): (Option<Instant>, Metadata),
@@ -33,7 +33,7 @@ impl RetryState {
     ) -> Self {
         Self {
             object,
-            method,
+            interface,
             index,
             message,
             deadline,
@@ -46,8 +46,9 @@ impl RetryState {
     pub(crate) fn send(&self) -> Result<Sent, CallError> {
         let terms = (self.deadline, self.metadata.clone());
         let message = self.message.as_bytes();
-        self.object
-            .send_message(self.method, self.index, message, terms)
+        let method = self.interface.method(self.index);
+        let named = (self.interface.name(), method);
+        self.object.send_message(named, self.index, message, terms)
     }
 
     /// Returns the time of the next retry, or `None` if a retry cannot help or is not allowed.

@@ -1,7 +1,9 @@
 //! Interceptors, and the calls that they watch.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -38,8 +40,8 @@ pub struct CallInfo {
     pub deadline: Option<Instant>,
     /// The other side of the connection.
     pub peer: PeerInfo,
-    /// Length of the arguments' message in bytes. 0 if there are no arguments, and at the caller if
-    /// they have not been written yet.
+    /// Length of the arguments' message in bytes. 0 if there are no arguments, and at the caller
+    /// before they were written: [`Interceptor::before`] may get 0, [`Watch::after`] the length.
     pub bytes: u64,
     /// The metadata of the call. At the caller, interceptors see what earlier ones have
     /// [added](Watch::add_metadata).
@@ -202,6 +204,8 @@ pub(crate) struct Watched {
     watches: Vec<Box<dyn Watch>>,
     since: Instant,
     ended: Mutex<bool>,
+    /// Length in bytes of the arguments that were written after the beginning, or 0.
+    written: AtomicU64,
 }
 
 impl Watched {
@@ -212,6 +216,7 @@ impl Watched {
             watches: Vec::with_capacity(all.len()),
             since: Instant::now(),
             ended: Mutex::new(false),
+            written: AtomicU64::new(0),
         };
         for interceptor in all {
             let added = catch_unwind(AssertUnwindSafe(|| watched.add(interceptor.as_ref())));
@@ -245,6 +250,11 @@ impl Watched {
         &self.call.metadata
     }
 
+    /// Records the length of the arguments, which have been written.
+    pub(crate) fn record_arguments(&self, bytes: u64) {
+        self.written.store(bytes, Ordering::Relaxed);
+    }
+
     /// Runs a part of the method inside all interceptors.
     pub(crate) fn run(&self, work: &mut dyn FnMut()) {
         fn inside(watches: &[Box<dyn Watch>], work: &mut dyn FnMut()) {
@@ -267,8 +277,13 @@ impl Watched {
             time: self.since.elapsed(),
             bytes,
         };
+        let mut call = Cow::Borrowed(&self.call);
+        let written = self.written.load(Ordering::Relaxed);
+        if written > 0 {
+            call.to_mut().bytes = written;
+        }
         for watch in self.watches.iter().rev() {
-            catch_panic(|| watch.after(&self.call, &end));
+            catch_panic(|| watch.after(&call, &end));
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use jstream_rmi::{Client, Interceptors, Metered, Server, ServerOptions, remote};
+use jstream_rmi::{Client, ClientOptions, Interceptors, Metered, Server, ServerOptions, remote};
 use metrics::{
     Counter, CounterFn, Gauge, GaugeFn, Histogram, HistogramFn, Key, KeyName, Metadata, Recorder,
     SharedString, Unit,
@@ -117,7 +117,11 @@ fn calls_are_counted() {
     let server = Server::new(options);
     server.bind::<dyn Sum>("sum", Arc::new(Plain)).unwrap();
     let serving = server.listen(&"inproc://metered".parse().unwrap()).unwrap();
-    let client = Client::connect(serving.address()).wait().unwrap();
+    let mut options = ClientOptions::default();
+    options.interceptors = Interceptors::default().and(Metered);
+    let client = Client::connect_with(serving.address(), &options)
+        .wait()
+        .unwrap();
     let sum = client.lookup::<dyn Sum>("sum").wait().unwrap();
     for n in 0..3 {
         sum.add(n, 1).wait().unwrap();
@@ -138,4 +142,10 @@ fn calls_are_counted() {
     assert_eq!(value("jstream_call_seconds", "add"), 3.0);
     assert!(value("jstream_call_argument_bytes", "add") > 0.0);
     assert!(value("jstream_call_result_bytes", "add") > 0.0);
+    // The caller has written what the callee has received.
+    let of_caller = "jstream_call_argument_bytes side=caller interface=Sum method=add";
+    assert_eq!(
+        kept.value(of_caller),
+        value("jstream_call_argument_bytes", "add")
+    );
 }
