@@ -181,6 +181,9 @@ pub enum HandshakeError {
         /// The first bytes that the peer sent.
         theirs: [u8; 8],
     },
+    /// The peer expects TLS.
+    #[error("the peer expects TLS; use tls://host:port on both sides")]
+    Encrypted,
     /// The peer has another version of the protocol.
     #[error("the peer has protocol version {theirs}, this program {ours}; update the older one")]
     Version {

@@ -20,6 +20,9 @@ const LAST_WORDS: usize = 64;
 const ACCEPTED: u8 = 0;
 const REFUSED: u8 = 1;
 
+/// The beginning of an alert of TLS, with which servers answer a hello that they do not expect.
+const ALERT: [u8; 2] = [0x15, 3];
+
 /// Length of the verdict that a server sends after its hello: the verdict, a reserved byte, the
 /// length of the reason that follows as a little-endian `u16`, and four reserved bytes.
 const VERDICT_LENGTH: usize = 8;
@@ -263,7 +266,11 @@ fn cut(reason: &str) -> &str {
 
 fn hear(wire: &dyn Wire, deadline: Deadline, options: &Options) -> Result<Hello, HandshakeError> {
     let mut bytes = [0; Hello::WIRE_LENGTH];
-    in_words(read_exact(wire, &mut bytes, deadline), 0, options)?;
+    let read = read_exact(wire, &mut bytes, deadline);
+    if bytes.starts_with(&ALERT) {
+        return Err(HandshakeError::Encrypted);
+    }
+    in_words(read, 0, options)?;
     Hello::from_bytes(&bytes)
 }
 
@@ -354,6 +361,15 @@ mod tests {
         write_all(&server, bytes, Deadline::NEVER).unwrap();
         server.end_sending();
         greet(&client, &options(1)).unwrap_err()
+    }
+
+    #[test]
+    fn an_alert_of_tls_is_understood() {
+        let alert = [0x15, 3, 3, 0, 2, 2, 10];
+        let Unwelcome::Handshake(error) = answered(&alert) else {
+            panic!("it is no refusal")
+        };
+        assert!(matches!(error, HandshakeError::Encrypted), "{error}");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The TLS handshake.
 
+use std::io::IoSlice;
+
 use rustls::{ClientConnection, Connection};
 
 use super::arrived::Arrived;
@@ -14,6 +16,10 @@ use jstream_sync::watcher::Interest;
 
 /// The types of the records that a handshake consists of: change of cipher, alert, handshake.
 const FIRST: std::ops::RangeInclusive<u8> = 0x14..=0x16;
+
+/// The fatal alert `unexpected_message`, as an unencrypted record of TLS 1.2, which clients and
+/// servers of all versions understand.
+const UNEXPECTED: [u8; 7] = [0x15, 3, 3, 0, 2, 2, 10];
 
 /// The longest reason of a failure, in bytes.
 const MAX_REASON: usize = 256;
@@ -114,7 +120,11 @@ impl Shaking {
             return Ok(false);
         };
         if self.received == 0 {
-            is_tls(self.arrived.bytes())?;
+            is_tls(self.arrived.bytes()).inspect_err(|_| {
+                // Tells a client without encryption what this side expects. If it can't be sent now,
+                // the client learns only that the connection has ended.
+                let _ = self.socket.try_write(&[IoSlice::new(&UNEXPECTED)]);
+            })?;
         }
         self.received = self.received.saturating_add(n);
         if n == 0 { Err(self.closed()) } else { Ok(true) }

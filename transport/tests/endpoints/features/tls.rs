@@ -250,9 +250,10 @@ fn who_does_not_speak_tls_is_told_so() {
         let connecting = scope.spawn(|| connect(&plain, &options).unwrap_err());
         let error = listener.accept().unwrap().establish().unwrap_err();
         assert!(error.to_string().contains("without encryption"), "{error}");
-        // The client received a TLS alert or no bytes at all, but no greeting.
+        // The client has received an alert of TLS.
         let error = connecting.join().unwrap();
         assert!(matches!(error, ConnectError::Handshake { .. }), "{error:?}");
+        assert!(error.to_string().contains("tls://"), "{error}");
     });
     let mut stream = bare(listener.local_address());
     stream.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
