@@ -61,8 +61,8 @@
 //! If a client exceeds a flow-control window, it violates the protocol and its connection is
 //! closed. If a client does not read its answers, its calls are deferred until it does, within its
 //! window. If the unread answers of all clients take too much memory, the connection of the client
-//! that reads them most slowly is ended. If a client exceeds any other limit, its call is refused as
-//! [busy](crate::CallError::Busy), and the connection stays open. If the server is out of file
+//! that reads them most slowly is ended. If a client exceeds any other limit, its call is refused
+//! as [busy](crate::CallError::Busy), and the connection stays open. If the server is out of file
 //! descriptors, it accepts connections more slowly.
 //!
 //! # Authentication

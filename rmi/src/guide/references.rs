@@ -153,11 +153,10 @@
 //!
 //! A client that has a reference to an object of one server can pass it to another server. The
 //! receiver then connects to the owner and claims the object by a key that is valid for one claim.
-//! The key is not sent to the owner's address: both prove that they know it.
-//! A receiver on another host gets the address by which the sender reached the owner, or, if that is
-//! a loopback address, the host of the sender.
-//! Until then the owner keeps the object, for at most the time of a lease. This makes a server
-//! connect to an address that a client supplies, so it has to be
+//! The key is not sent to the owner's address: both prove that they know it. A receiver on another
+//! host gets the address by which the sender reached the owner, or, if that is a loopback address,
+//! the host of the sender. Until then the owner keeps the object, for at most the time of a lease.
+//! This makes a server connect to an address that a client supplies, so it has to be
 //! [permitted](crate::ServerOptions::third_parties) at the server. Clients [permit
 //! it](crate::ClientOptions::third_parties) by default. The thread that reads the reference blocks
 //! until the owner has answered. An object of a program that does not listen can't be passed on.

@@ -189,9 +189,9 @@ impl Request {
     }
 
     /// Defers the request until its sender has taken all but `most` bytes of the messages sent to
-    /// it, or all of them if all peers together have too many; then its handler runs. Deferred requests run in the order of arrival. A deferred request
-    /// keeps its place in the peer's window, which therefore limits what the peer can make this
-    /// side hold.
+    /// it, or all of them if all peers together have too many; then its handler runs. Deferred
+    /// requests run in the order of arrival. A deferred request keeps its place in the peer's
+    /// window, which therefore limits what the peer can make this side hold.
     pub fn put_off(mut self, most: u64) {
         self.wait();
         let link = self.replier.link.clone();
@@ -424,8 +424,8 @@ impl Replier {
         }
     }
 
-    /// Charges the bytes of a result that is kept for the peer to fetch, as long as the guard lives.
-    /// Returns `None` if there is no room within
+    /// Charges the bytes of a result that is kept for the peer to fetch, as long as the guard
+    /// lives. Returns `None` if there is no room within
     /// [`Settings::max_backlog_in_all`](super::Settings::max_backlog_in_all).
     #[doc(hidden)]
     #[must_use]

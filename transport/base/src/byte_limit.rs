@@ -72,8 +72,8 @@ enum Charged {
 }
 
 impl HeldBytes {
-    /// Returns a key by which slow connections are before fast ones, and those that are too young to
-    /// judge behind all others. Among equals, the oldest is first.
+    /// Returns a key by which slow connections are before fast ones, and those that are too young
+    /// to judge behind all others. Among equals, the oldest is first.
     fn order(self) -> (bool, u128, Reverse<Duration>) {
         if self.age < YOUNG {
             return (true, 0, Reverse(self.age));

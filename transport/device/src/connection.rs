@@ -429,9 +429,9 @@ pub trait Incoming: Send {
     /// buffer that the caller has chosen, with capacity for the whole payload, or `None`, which the
     /// device replaces by a buffer of the pool. If that buffer has room for only a part of the
     /// payload, a call that finds it full replaces it by one for all of it. `into` holds the bytes
-    /// received so far, and must be the same in each call for one message. When the payload is complete, it is returned and
-    /// `into` is `None`. A device that moves buffers may return another buffer than the one in
-    /// `into`.
+    /// received so far, and must be the same in each call for one message. When the payload is
+    /// complete, it is returned and `into` is `None`. A device that moves buffers may return
+    /// another buffer than the one in `into`.
     fn payload(&mut self, into: &mut Option<BufferWriter>) -> Result<Option<Payload>, Fault>;
 
     /// Returns the size of the first buffer that [`payload`](Self::payload) takes from the pool for

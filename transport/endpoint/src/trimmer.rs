@@ -1,4 +1,5 @@
-//! Return of the memory of large messages to the system, once a connection has had none for a while.
+//! Return of the memory of large messages to the system, once a connection has had none for a
+//! while.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock, Weak};

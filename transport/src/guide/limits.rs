@@ -31,8 +31,8 @@
 //! [`RecvError::NoBuffer`](crate::RecvError::NoBuffer). A later receive gets the message. A server
 //! of active messages serves its other connections meanwhile. It closes the connection if the
 //! message has waited for [`buffer_timeout`](crate::active::Settings::buffer_timeout). When a
-//! connection has closed, or has had no large message for some seconds, and little of the pool is in
-//! use, the [memory is returned](jstream::buffer::Pool::trim_if_idle) to the system.
+//! connection has closed, or has had no large message for some seconds, and little of the pool is
+//! in use, the [memory is returned](jstream::buffer::Pool::trim_if_idle) to the system.
 //!
 //! A message that arrives in part reserves at most 1/512 of the pool, until that much of it is
 //! there. If messages that arrive slowly take all of

@@ -15,8 +15,8 @@ use crate::reference::Object;
 use crate::support::CallError;
 
 impl Object {
-    /// Sends a call with encoded arguments, this deadline and metadata. The method is named with its
-    /// interface, which is empty if that is not known.
+    /// Sends a call with encoded arguments, this deadline and metadata. The method is named with
+    /// its interface, which is empty if that is not known.
     pub(crate) fn send_message(
         &self,
         (interface, method): (&'static str, &'static Method),

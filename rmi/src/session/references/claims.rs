@@ -1,6 +1,7 @@
 //! Proofs by which a claimant and the owner of an object show each other that they know the key of
-//! the offer. The key itself is sent only by the program that passes the object on, to both of them.
-//! So a program that listens at a wrong address learns nothing that it could use at the owner.
+//! the offer. The key itself is sent only by the program that passes the object on, to both of
+//! them. So a program that listens at a wrong address learns nothing that it could use at the
+//! owner.
 
 use hmac::{Hmac, Mac};
 use sha2::Sha256;

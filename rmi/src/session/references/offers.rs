@@ -16,8 +16,8 @@ use crate::support::lock;
 /// offers are never claimed.
 const MOST: usize = 1024;
 
-/// Offered objects, by the identifiers of their keys. Each can be claimed once, within the time of a
-/// lease.
+/// Offered objects, by the identifiers of their keys. Each can be claimed once, within the time of
+/// a lease.
 #[derive(Default)]
 pub(crate) struct Offers(Mutex<FxHashMap<[u64; 2], Offer>>);
 

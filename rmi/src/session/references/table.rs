@@ -177,8 +177,8 @@ impl References {
     pub(crate) fn follow(&self, connection: &Connection, mut ticket: Ticket, settle: Settle) {
         if ticket.revoke() {
             let mut followed = lock(&self.followed);
-            // The end of the connection empties the list. An entry that is added after that would stay
-            // as long as the connection's handles.
+            // The end of the connection empties the list. An entry that is added after that would
+            // stay as long as the connection's handles.
             if !connection.peer().has_ended() {
                 let now = Instant::now();
                 let until = now.checked_add(FOLLOWED).unwrap_or(now);

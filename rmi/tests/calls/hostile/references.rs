@@ -460,8 +460,8 @@ fn what_is_offered_is_claimed_once_and_by_its_key_alone() {
     assert_eq!(friend.code(2), 0);
 }
 
-/// A program that listens at the address of a reference does not learn the key, and is not taken for
-/// the owner.
+/// A program that listens at the address of a reference does not learn the key, and is not taken
+/// for the owner.
 #[test]
 fn a_key_is_not_sent_to_the_address_of_a_reference() {
     let key = [0x0123_4567_89ab_cdef, 0xfedc_ba98_7654_3210];

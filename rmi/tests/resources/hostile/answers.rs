@@ -56,8 +56,8 @@ fn ask_and_do_not_read(method: u64) {
     }
     scene.assert_serves();
     let peak = until_ended(&scene);
-    // An answer occupies a buffer of 2 MiB. Each thread, of which 16 may be added, has the value and
-    // the message of another one.
+    // An answer occupies a buffer of 2 MiB. Each thread, of which 16 may be added, has the value
+    // and the message of another one.
     let threads = 16 + ServerOptions::default().threads;
     let most = 2 * LIMIT + threads * (4 << 20);
     assert!(

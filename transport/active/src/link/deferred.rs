@@ -14,8 +14,8 @@ use crate::request::Request;
 use jstream_sync::lock;
 
 impl Link {
-    /// Returns true if a request should be deferred: the peer's backlog exceeds `most` bytes, it has
-    /// a backlog and the sum of all backlogs is large, or earlier requests are deferred.
+    /// Returns true if a request should be deferred: the peer's backlog exceeds `most` bytes, it
+    /// has a backlog and the sum of all backlogs is large, or earlier requests are deferred.
     #[inline]
     pub(crate) fn is_unread(&self, most: u64) -> bool {
         self.has_unread.load(Ordering::Relaxed) || self.exceeds(self.backlog(), most)

@@ -121,8 +121,8 @@ impl Shaking {
         };
         if self.received == 0 {
             is_tls(self.arrived.bytes()).inspect_err(|_| {
-                // Tells a client without encryption what this side expects. If it can't be sent now,
-                // the client learns only that the connection has ended.
+                // Tells a client without encryption what this side expects. If it can't be sent
+                // now, the client learns only that the connection has ended.
                 let _ = self.socket.try_write(&[IoSlice::new(&UNEXPECTED)]);
             })?;
         }

@@ -99,8 +99,8 @@ impl Shared {
         self.send_with_credit(message, patience, Credit::FREE)
     }
 
-    /// Returns true if the device may have to wait for the peer before it has taken a message of this
-    /// length. It may then keep the begun message for longer than its segments are borrowed.
+    /// Returns true if the device may have to wait for the peer before it has taken a message of
+    /// this length. It may then keep the begun message for longer than its segments are borrowed.
     #[inline]
     pub fn is_long(&self, length: u64) -> bool {
         let limits = &self.info.limits;
@@ -250,8 +250,8 @@ impl Shared {
         self.carry();
     }
 
-    /// Copies the payload of a message to one buffer. If the pool is full, the buffer is allocated on
-    /// the heap: the layers above limit the bytes of such copies.
+    /// Copies the payload of a message to one buffer. If the pool is full, the buffer is allocated
+    /// on the heap: the layers above limit the bytes of such copies.
     pub fn gather(&self, segments: &[IoSlice<'_>]) -> MessageBuffer {
         let length = segments.iter().map(|segment| segment.len());
         let length = length.fold(0, usize::saturating_add);

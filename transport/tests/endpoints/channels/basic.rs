@@ -470,8 +470,8 @@ fn a_name_is_free_again_when_its_channel_is_gone() {
     }
 }
 
-/// If a receiver stops reading, one send waits for the send timeout and fails. Those before it, whose
-/// objects fit the buffers of the system, do not wait for it too.
+/// If a receiver stops reading, one send waits for the send timeout and fails. Those before it,
+/// whose objects fit the buffers of the system, do not wait for it too.
 #[test]
 fn one_send_waits_for_a_receiver_that_stopped_reading() {
     const TIMEOUT: Duration = Duration::from_secs(8);
