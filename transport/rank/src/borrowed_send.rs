@@ -90,8 +90,8 @@ impl Node {
     /// `meanwhile` after the receive was posted; if that fails, the receive is cancelled. The wait
     /// continues with the spin budget that the caller has left in `spun`.
     ///
-    /// If the message has begun to arrive when the time is over, its rest is waited for. If it comes
-    /// from the rank `severed` and takes too long, the connection ends.
+    /// If the message has begun to arrive when the time is over, its rest is waited for. If it
+    /// comes from the rank `severed` and takes too long, the connection ends.
     #[allow(clippy::too_many_arguments, reason = "two callers have all of them")]
     #[inline]
     pub(super) fn receive_into(

@@ -17,6 +17,7 @@ use super::attention::Attention;
 use super::bell::Bell;
 use super::communicators::Communicators;
 use super::credit::{Account, allowed};
+use super::failures::Failures;
 use super::options::Options;
 use super::revocations::Revocations;
 use super::state::{Peer, RankState};
@@ -56,6 +57,8 @@ pub(super) struct Inbox {
     has_open_revocations: AtomicBool,
     /// True if receives wait for ranks without a connection.
     has_wanted: Arc<AtomicBool>,
+    /// True if operations have failed at other ranks.
+    has_failures: Arc<AtomicBool>,
 }
 
 /// Guard of the locked state of an inbox. While it exists, the program is not called: wakers,
@@ -92,8 +95,10 @@ impl Inbox {
             peers.push(Peer::default());
         }
         let wanted = WantedLines::new(size);
+        let failures = Failures::default();
         Arc::new(Self {
             has_wanted: wanted.flag(),
+            has_failures: failures.flag(),
             rank,
             size,
             options: options.clone(),
@@ -114,6 +119,7 @@ impl Inbox {
                 communicators: Communicators::default(),
                 revocations: Revocations::default(),
                 tombstones: Tombstones::default(),
+                failures,
                 wanted,
             }),
             epoch: AtomicU32::new(0),
@@ -170,6 +176,12 @@ impl Inbox {
     pub(super) fn take_open_revocations(&self) -> bool {
         let flag = &self.has_open_revocations;
         flag.load(Ordering::Relaxed) && flag.swap(false, Ordering::Relaxed)
+    }
+
+    /// Returns true if operations have failed at other ranks.
+    #[inline]
+    pub(super) fn has_failures(&self) -> bool {
+        self.has_failures.load(Ordering::Relaxed)
     }
 
     /// Returns true if receives wait for ranks without a connection.

@@ -98,6 +98,8 @@ mod completion;
 mod credit;
 mod element;
 mod error;
+mod failure_notices;
+mod failures;
 mod inbox;
 mod layout;
 mod letter;

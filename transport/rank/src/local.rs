@@ -174,7 +174,7 @@ impl Inbox {
             if let Some(error) = self.is_closed(state) {
                 return Left::Refused(error);
             }
-            if state.is_unwanted(&heading.envelope) {
+            if state.is_dropped(&heading, deferred) {
                 return Left::Done;
             }
             if state.has_backlog(heading.envelope.source) {

@@ -228,7 +228,7 @@ impl Node {
                     let habit = inbox.habit.load(Ordering::Relaxed);
                     Spin::begin(inbox.options.spin, habit, Deadline::NEVER)
                 });
-                !self.is_revoked(pattern.context) && spin.again_until(&deadline)
+                !self.may_be_over(pattern.context) && spin.again_until(&deadline)
             } else {
                 looks = u32::wrapping_add(looks, 1);
                 looks < LOOKS

@@ -506,8 +506,8 @@ impl Rank {
 }
 
 impl Node {
-    /// Blocks until a message arrives and copies it to the front of `memory`. If a message has begun
-    /// to arrive when the time is over, the call waits for the rest of it.
+    /// Blocks until a message arrives and copies it to the front of `memory`. If a message has
+    /// begun to arrive when the time is over, the call waits for the rest of it.
     #[inline]
     pub(super) fn receive_bytes(
         &self,

@@ -86,7 +86,7 @@ impl RankSink {
             if !self.count(state, header.length, deferred) {
                 return Choice::Refuse(strange(header.kind));
             }
-            if state.is_unwanted(&heading.envelope) {
+            if state.is_dropped(&heading, deferred) {
                 state.drop_letter(&heading, Letter::Coming { ack }, deferred);
                 if let Some(peer) = state.peer(self.rank) {
                     peer.incoming = ExpectedPayload::Unwanted;
@@ -197,7 +197,7 @@ impl RankSink {
             if !self.count(state, heading.held, deferred) {
                 return Err(refused);
             }
-            if state.is_unwanted(&heading.envelope) {
+            if state.is_dropped(&heading, deferred) {
                 state.drop_letter(&heading, Letter::Announced { offer }, deferred);
                 return Ok(());
             }

@@ -68,8 +68,8 @@ pub(super) enum Link<'n> {
 
 /// Opens connections to ranks when they are first needed.
 pub(super) trait Dial: Send + Sync {
-    /// Returns when `node` has a connection to a rank, or the reason why it has none. The connection
-    /// may be one that the other rank has opened.
+    /// Returns when `node` has a connection to a rank, or the reason why it has none. The
+    /// connection may be one that the other rank has opened.
     fn dial(&self, node: &Node, rank: u32, until: Deadline) -> Result<(), DialFailure>;
 
     /// Waits until no connection is being opened or accepted, at most until the deadline.
@@ -175,6 +175,15 @@ impl Node {
                 None => self.connect(rank, place),
             },
             Some(Path::Nobody) | None => Err(self.no_rank(rank)),
+        }
+    }
+
+    /// Returns true if messages to a rank need no new connection.
+    pub(super) fn is_linked(&self, rank: u32) -> bool {
+        match self.paths.get(rank as usize) {
+            Some(Path::Thread(_)) => true,
+            Some(Path::Remote(place)) => place.get().is_some_and(|line| !line.is_gone()),
+            Some(Path::Nobody) | None => false,
         }
     }
 

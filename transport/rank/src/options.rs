@@ -33,7 +33,11 @@ pub struct Options {
     /// Time for which a rank waits for a message of a [collective
     /// operation](super::Rank#collective-operations) (default: 10 minutes). It limits how long a
     /// rank hangs if the ranks disagree about the operation, and how much later than the first of
-    /// them the last may begin.
+    /// them the last may begin. Connecting to a member counts.
+    ///
+    /// A message that has begun by then can't be taken back. If the rest of it takes more than
+    /// another quarter of this time, the connection to the other rank ends, and the rank is
+    /// [gone](crate::Error::PeerGone).
     pub collective_timeout: Duration,
 }
 

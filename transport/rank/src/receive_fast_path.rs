@@ -141,7 +141,7 @@ impl Node {
                     PollOutcome::Nothing => {}
                     PollOutcome::Other => break None,
                 }
-            } else if self.is_revoked(pattern.context) || !spin.again_until(&deadline) {
+            } else if self.may_be_over(pattern.context) || !spin.again_until(&deadline) {
                 break Some(spin);
             }
         };

@@ -34,9 +34,13 @@ impl RankState {
         let id = self
             .requests
             .insert(RankRequest::receive(context, place, expected));
-        if let Some(error) = self.revocations.error(context) {
+        let failed = self.told_failure(&pattern, expected);
+        if let Some(error) = self.revocations.error(context).or(failed) {
             self.complete(id, RequestOutcome::failed(error), deferred);
             return id;
+        }
+        if let Some(request) = self.requests.get_mut(id) {
+            request.pattern = Some(pattern);
         }
         let descriptor = (expected.descriptor != 0).then_some(expected.descriptor);
         let alone = pattern.source.is_none() && self.nobody_is_left_in(pattern.context);
@@ -306,7 +310,7 @@ impl RankState {
         letter: Letter,
         deferred: &mut DeferredWork,
     ) -> Result<(), Letter> {
-        if self.is_unwanted(&heading.envelope) {
+        if self.is_dropped(&heading, deferred) {
             self.drop_letter(&heading, letter, deferred);
             return Ok(());
         }

@@ -10,7 +10,7 @@ use super::names::Status;
 use super::table::Number;
 use crate::error::ElementName;
 use jstream_device::connection::{Body, Payload};
-use jstream_matching::ReceiveId;
+use jstream_matching::{Pattern, ReceiveId};
 
 /// The destination of a received message.
 pub(super) enum ReceiveTarget {
@@ -49,6 +49,8 @@ pub(super) struct RankRequest {
     place: ReceiveTarget,
     /// The context of the message.
     pub(super) context: u32,
+    /// The messages that a receive was posted for, unless it was posted for a claimed one.
+    pub(super) pattern: Option<Pattern>,
     pub(super) capacity: Option<usize>,
     /// The expected element type; bytes accept any type.
     pub(super) expected: ElementName,
@@ -77,6 +79,7 @@ impl RankRequest {
     pub(super) fn receive(context: u32, place: ReceiveTarget, expected: ElementName) -> Self {
         Self {
             context,
+            pattern: None,
             capacity: place.capacity(),
             place,
             expected,

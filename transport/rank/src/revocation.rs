@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use super::communicator::Communicator;
+use super::communicator::{COLLECTIVE, Communicator};
 use super::error::Error;
 use super::member::Rank;
 use super::node::{Link, Node};
@@ -72,9 +72,16 @@ impl Node {
         self.check_revoked(context)
     }
 
-    /// Returns true if the communicator with this context was revoked.
+    /// Returns true if the communicator with this context was revoked, or if a collective operation
+    /// of any has failed at another rank. A receive does not spin on then, but is posted, which
+    /// tells.
     #[inline]
-    pub(super) fn is_revoked(&self, context: u32) -> bool {
+    pub(super) fn may_be_over(&self, context: u32) -> bool {
+        self.is_revoked(context) || context & COLLECTIVE != 0 && self.inbox.has_failures()
+    }
+
+    #[inline]
+    fn is_revoked(&self, context: u32) -> bool {
         self.inbox.has_revocations() && self.inbox.lock().revocations.error(context).is_some()
     }
 

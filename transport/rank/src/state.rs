@@ -7,6 +7,7 @@ use std::task::Waker;
 use super::communicators::Communicators;
 use super::credit::Account;
 use super::error::Error;
+use super::failures::Failures;
 use super::letter::{ExpectedPayload, Letter, Offer, Want};
 use super::queue::Exit;
 use super::request::{RankRequest, RequestOutcome};
@@ -41,6 +42,7 @@ pub(super) struct RankState {
     pub(super) revocations: Revocations,
     /// Operations of which messages may still arrive.
     pub(super) tombstones: Tombstones,
+    pub(super) failures: Failures,
     pub(super) wanted: WantedLines,
 }
 
@@ -122,8 +124,8 @@ impl RankState {
     }
 
     /// Wakes `task` when the request ends. Returns a waker to be dropped without the lock: that of
-    /// an earlier call, or `task` if it is not needed. Cloning, comparing and dropping wakers may run
-    /// code of the program.
+    /// an earlier call, or `task` if it is not needed. Cloning, comparing and dropping wakers may
+    /// run code of the program.
     #[must_use = "is dropped without the lock"]
     pub(super) fn set_task(&mut self, id: OpId, task: Waker) -> Option<Waker> {
         let Some(request) = self.requests.get_mut(id) else {

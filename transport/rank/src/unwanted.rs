@@ -119,6 +119,7 @@ impl RankState {
     /// included.
     pub(super) fn bury(&mut self, context: u32, tag: u64, deferred: &mut DeferredWork) {
         self.tombstones.add(context, tag);
+        self.failures.remove(context, tag);
         let is_meant = |other: &Envelope| other.context == context && other.tag == tag;
         self.drop_messages(is_meant, deferred);
     }

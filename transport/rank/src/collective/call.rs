@@ -10,14 +10,16 @@ use jstream_matching::Pattern;
 use crate::communicator::COLLECTIVE;
 use crate::element::{Element, descriptor};
 use crate::error::{ElementName, Error};
+use crate::failures::TOLD;
 use crate::letter::SendMode;
 use crate::member::Rank;
 use crate::names::Destination;
 use crate::requests::SendRequest;
 use crate::wire::Label;
 
-/// Descriptors from this one on are those of failure messages. The lower 32 bits are the number in
-/// the communicator of the rank that has failed. Descriptors of elements are below `1 << 63`.
+/// Descriptors from this one on are those of failure messages that take the place of others. The
+/// lower 32 bits are the number in the communicator of the rank that has failed. Descriptors of
+/// elements are below `1 << 63`.
 const FAILED: u64 = 0xffff_ffff << 32;
 
 /// Stands for a count that differs between ranks.
@@ -142,6 +144,24 @@ impl Call {
         Some(rank.post_send(to, label, nothing, SendMode::Standard))
     }
 
+    /// Tells the other members that the member `lost` is lost, as far as they are connected to this
+    /// rank. They may wait for that member without knowing it.
+    #[cold]
+    pub(super) fn tell_others(&self, rank: &Rank, lost: u32) {
+        let label = Label {
+            descriptor: TOLD | u64::from(lost),
+            ..self.label(rank)
+        };
+        let others = (0..rank.size()).filter(|other| ![rank.rank(), lost].contains(other));
+        for other in others {
+            if rank.node().is_linked(rank.members().in_node(other)) {
+                let nothing = MessageBuffer::nothing();
+                let to = Destination::Rank(other);
+                drop(rank.post_send(to, label, nothing, SendMode::Standard));
+            }
+        }
+    }
+
     /// Drops the messages of the operation, which has failed at this rank, those that still arrive
     /// included.
     pub(super) fn bury(&self, rank: &Rank) {
@@ -163,7 +183,7 @@ impl Call {
     pub(super) fn error(&self, error: Error) -> Error {
         let collective = self.collective;
         match error {
-            Error::WrongElements { sent, .. } if sent.descriptor >= FAILED => {
+            Error::WrongElements { sent, .. } if sent.descriptor >= TOLD => {
                 let rank = u32::try_from(sent.descriptor & !FAILED).unwrap_or(u32::MAX);
                 Error::FailedAt { collective, rank }
             }

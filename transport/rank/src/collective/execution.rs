@@ -151,7 +151,10 @@ where
             Error::FailedAt { rank, .. } => self.failed = *rank as usize,
             Error::Collective { source, .. } => match **source {
                 Error::TimedOut { .. } => self.is_late = true,
-                Error::PeerGone { rank, .. } => self.failed = rank as usize,
+                Error::PeerGone { rank, .. } => {
+                    self.failed = rank as usize;
+                    self.call.tell_others(self.rank, rank);
+                }
                 _ => {}
             },
             Error::Disagreement { rank, .. } => self.disagreeing.push(*rank as usize),

@@ -185,9 +185,9 @@ impl<'r> ObjectExchange<'r> {
     ///
     /// # Errors
     ///
-    /// The first error of a message. All other messages were received, and are dropped. If a message
-    /// could not be sent, its receiver may wait for it before it sends, so nothing is received
-    /// before the receiver is told, when this is dropped.
+    /// The first error of a message. All other messages were received, and are dropped. If a
+    /// message could not be sent, its receiver may wait for it before it sends, so nothing is
+    /// received before the receiver is told, when this is dropped.
     pub(super) fn receive(&mut self) -> Result<Vec<RankMessage>, Error> {
         if let Some(error) = self.error.take() {
             return Err(error);
@@ -245,6 +245,7 @@ impl<'r> ObjectExchange<'r> {
             Error::Collective { ref source, .. } => {
                 if let Error::PeerGone { rank, .. } = **source {
                     self.failed = rank as usize;
+                    self.call.tell_others(self.rank, rank);
                 }
             }
             // The member may wait for a message that this rank does not send.

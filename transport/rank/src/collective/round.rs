@@ -286,8 +286,8 @@ impl<'scope> Round<'scope> {
         }
     }
 
-    /// Ends all messages that have not ended, with an error that names the `timeout`. A message that
-    /// is being sent or received can't be taken back. If the rest of it takes too long, the
+    /// Ends all messages that have not ended, with an error that names the `timeout`. A message
+    /// that is being sent or received can't be taken back. If the rest of it takes too long, the
     /// connection ends.
     pub(super) fn give_up(&mut self, party: Party<'_>, timeout: Duration) {
         let rank = party.rank;

@@ -77,7 +77,7 @@ impl Inbox {
         content: Content<'_>,
         deferred: &mut DeferredWork,
     ) {
-        if state.is_unwanted(&heading.envelope) {
+        if state.is_dropped(&heading, deferred) {
             if let Content::Jbuf(filled) = content {
                 deferred.drop_later(Payload::Bytes(filled));
             }

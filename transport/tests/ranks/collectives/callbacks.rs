@@ -230,7 +230,7 @@ const OPERATIONS: &[(&str, Blocking, Posting)] = &[
     ),
 ];
 
-/// What one execution of an operation did at one rank.
+/// The result of one execution of an operation at one rank.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 enum Seen {
     Success,
@@ -412,35 +412,34 @@ fn called() {
 
 #[test]
 fn functions_of_wakers_may_call_the_rank() {
-    for way in ["threads"] {
-        let ranks = group(way, 2, &brief());
-        each(&ranks, |rank| {
-            CALLED.set(Some(rank.clone()));
-            let waker = counting_waker();
-            let mut context = Context::from_waker(&waker);
-            let other = 1 - rank.rank();
-            for turn in 0..20u64 {
-                let mut receive = rank.irecv(other, turn);
-                let mut ready = || Pin::new(&mut receive).poll(&mut context).is_ready();
-                let is_early = ready();
-                rank.send(other, turn, &[turn]).unwrap();
-                while !is_early && !ready() {
-                    std::thread::yield_now();
-                }
-                let mut forgotten = rank.irecv(other, 1_000);
-                let _ = Pin::new(&mut forgotten).poll(&mut context);
-                drop(forgotten);
-                let mut sums = vec![0; 3_000];
-                let own = vec![1u64; 3_000];
-                rank.scope(|scope| {
-                    let sum = scope.iall_reduce(&own, &mut sums, &Sum);
-                    complete(Mode::Polled, sum).unwrap();
-                });
-                assert!(sums.iter().all(|sum| *sum == 2));
+    let ranks = group("threads", 2, &brief());
+
+    each(&ranks, |rank| {
+        CALLED.set(Some(rank.clone()));
+        let waker = counting_waker();
+        let mut context = Context::from_waker(&waker);
+        let other = 1 - rank.rank();
+        for turn in 0..20u64 {
+            let mut receive = rank.irecv(other, turn);
+            let mut ready = || Pin::new(&mut receive).poll(&mut context).is_ready();
+            let is_early = ready();
+            rank.send(other, turn, &[turn]).unwrap();
+            while !is_early && !ready() {
+                std::thread::yield_now();
             }
-            CALLED.set(None);
-        });
-    }
+            let mut forgotten = rank.irecv(other, 1_000);
+            let _ = Pin::new(&mut forgotten).poll(&mut context);
+            drop(forgotten);
+            let mut sums = vec![0; 3_000];
+            let own = vec![1u64; 3_000];
+            rank.scope(|scope| {
+                let sum = scope.iall_reduce(&own, &mut sums, &Sum);
+                complete(Mode::Polled, sum).unwrap();
+            });
+            assert!(sums.iter().all(|sum| *sum == 2));
+        }
+        CALLED.set(None);
+    });
     assert!(CALLS.load(Ordering::Relaxed) > 0);
 }
 

@@ -2,6 +2,7 @@
 //! operations of the survivors work.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::slice;
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
@@ -436,7 +437,7 @@ fn messages_that_are_too_long_fail_at_all_ranks_at_once() {
                 posted.wait()
             }));
             errors.push(rank.scope(|scope| scope.ibroadcast(1, &mut received).wait()));
-            errors.push(rank.all_gather_objects(&[long.clone()]).map(drop));
+            errors.push(rank.all_gather_objects(slice::from_ref(&long)).map(drop));
             errors.push(
                 rank.all_to_all_objects(&[long.clone(), long.clone()])
                     .map(drop),
@@ -464,5 +465,41 @@ fn messages_that_are_too_long_fail_at_all_ranks_at_once() {
                 |error: &Error| blamed(error).is_some() || is_too_long(&error.to_string());
             assert!(is_known(zero) && is_known(one), "{place}: {texts:?}");
         }
+    }
+}
+
+/// Rank 0 has lost rank 1, which has stopped and is still connected to rank 2. Rank 2 waits for
+/// rank 1, and is told by rank 0.
+#[test]
+fn a_rank_that_one_member_has_lost_is_named_by_all() {
+    for scheme in ["shm", "tcp", "uds"] {
+        let options = testing::transport::patient();
+        let pair = || testing::transport::pair(scheme, &options, &options);
+        let (one, other, third) = (pair(), pair(), pair());
+        let mesh = |rank| Mesh::new(rank, 3, &brief());
+        let lost = one.0.clone();
+        let zero = mesh(0).endpoint(1, one.0).unwrap().endpoint(2, other.0);
+        let stopped = mesh(1).endpoint(0, one.1).unwrap().endpoint(2, third.0);
+        let two = mesh(2).endpoint(0, other.1).unwrap().endpoint(1, third.1);
+        let ranks = [zero, two].map(|mesh| mesh.unwrap().build());
+        let stopped = stopped.unwrap().build();
+        lost.close();
+        let errors = each(&ranks, |rank| {
+            let mut errors = Vec::new();
+            for count in [3, 60_000] {
+                let own = vec![1u64; count];
+                let mut sums = vec![0; count];
+                let ring = rank.with_algorithm(Algorithm::Ring);
+                errors.push(ring.all_reduce(&own, &mut sums, &Sum).unwrap_err());
+                let posted = ring.scope(|scope| scope.iall_reduce(&own, &mut sums, &Sum).wait());
+                errors.push(posted.unwrap_err());
+            }
+            errors.push(rank.all_gather_objects(&[1u8]).unwrap_err());
+            errors
+        });
+        for error in errors.iter().flatten() {
+            assert_eq!(blamed(error), Some(1), "{scheme}: {error}");
+        }
+        drop(stopped);
     }
 }

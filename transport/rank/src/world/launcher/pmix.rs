@@ -94,8 +94,8 @@ struct Functions {
     finalize: Finalize,
 }
 
-/// Returns the path of a library without links, or the reason why every user of the host may replace
-/// the library: it, or a folder above it, can be written to by all.
+/// Returns the path of a library without links, or the reason why every user of the host may
+/// replace the library: it, or a folder above it, can be written to by all.
 fn protected(path: &Path) -> Result<PathBuf, String> {
     let path = path.canonicalize().map_err(|error| error.to_string())?;
     for part in path.ancestors() {
@@ -117,8 +117,8 @@ impl PmixLibrary {
     /// Loads the library: that of the launcher's installation if it is known, otherwise that of
     /// the system.
     ///
-    /// The environment names the installation (`PMIX_PREFIX`), as `LD_LIBRARY_PATH` names libraries:
-    /// it is trusted. A library that every user of the host may replace is not loaded.
+    /// The environment names the installation (`PMIX_PREFIX`), as `LD_LIBRARY_PATH` names
+    /// libraries: it is trusted. A library that every user of the host may replace is not loaded.
     pub(super) fn load(place: &PmixPlace) -> Result<Self, String> {
         let prefix = place.prefix.iter();
         let own = prefix.flat_map(|prefix| {

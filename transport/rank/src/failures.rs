@@ -1,0 +1,117 @@
+//! Collective operations that have failed at other ranks.
+//!
+//! A rank that loses the connection to another one in a collective operation tells all members that
+//! it is connected to. So a member that waits for a message of the lost rank, and does not know
+//! that it is lost, gets an error at once. Its other messages of the operation are not affected.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::communicator::Members;
+use super::element::name_by;
+use super::error::{ElementName, Error};
+use jstream_matching::{Envelope, Pattern};
+
+/// Maximum number of failures that are kept. A rank that begins an operation whose failure was
+/// removed gets to know of it as before: by its own connections, or by the timeout.
+const MOST: usize = 256;
+
+/// Descriptor of the messages that tell of a failure, without taking the place of another message.
+/// The lower 32 bits are the number in the communicator of the rank that has failed.
+pub(super) const TOLD: u64 = 0xffff_fffe << 32;
+
+/// An operation that has failed at another rank.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct ToldFailure {
+    context: u32,
+    tag: u64,
+    descriptor: u64,
+    /// The rank that has told of it.
+    source: u32,
+}
+
+impl ToldFailure {
+    /// Returns the failure that a message tells of.
+    pub(super) fn of(envelope: &Envelope, descriptor: u64) -> Self {
+        Self {
+            context: envelope.context,
+            tag: envelope.tag,
+            descriptor,
+            source: envelope.source,
+        }
+    }
+
+    /// Returns true if a receive is for a message of the lost rank.
+    pub(super) fn concerns(&self, pattern: &Pattern, members: &Members) -> bool {
+        let lost = u32::try_from(self.descriptor & !TOLD).unwrap_or(u32::MAX);
+        pattern.context == self.context
+            && pattern.tag == Some(self.tag)
+            && pattern.source == Some(members.in_node(lost))
+    }
+
+    /// Returns the error of a receive.
+    pub(super) fn error(&self, expected: ElementName) -> Error {
+        Error::WrongElements {
+            expected,
+            sent: name_by(self.descriptor),
+            rank: self.source,
+            tag: self.tag,
+        }
+    }
+}
+
+/// The operations that have failed at other ranks and have not ended at this one.
+#[derive(Default)]
+pub(super) struct Failures {
+    list: VecDeque<ToldFailure>,
+    /// True if the list has entries, to be read without the lock of the inbox.
+    flag: Arc<AtomicBool>,
+}
+
+impl Failures {
+    /// Returns the flag that tells whether there are failures.
+    pub(super) fn flag(&self) -> Arc<AtomicBool> {
+        self.flag.clone()
+    }
+
+    /// Returns true if there is no failure.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Returns the failure that concerns a receive.
+    pub(super) fn find(&self, pattern: &Pattern, members: &Members) -> Option<&ToldFailure> {
+        let mut all = self.list.iter();
+        all.find(|failure| failure.concerns(pattern, members))
+    }
+
+    /// Adds a failure. Returns false if it is known.
+    pub(super) fn add(&mut self, new: ToldFailure) -> bool {
+        let is_known = |old: &ToldFailure| {
+            ToldFailure {
+                source: new.source,
+                ..*old
+            } == new
+        };
+        if self.list.iter().any(is_known) {
+            return false;
+        }
+        self.list.push_back(new);
+        if self.list.len() > MOST {
+            self.list.pop_front();
+        }
+        self.flag.store(true, Ordering::Relaxed);
+        true
+    }
+
+    /// Removes the failure of an operation that has ended at this rank.
+    pub(super) fn remove(&mut self, context: u32, tag: u64) {
+        if !self.list.is_empty() {
+            self.list
+                .retain(|failure| failure.context != context || failure.tag != tag);
+            self.flag.store(!self.list.is_empty(), Ordering::Relaxed);
+        }
+    }
+}
