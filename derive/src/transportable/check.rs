@@ -118,7 +118,8 @@ fn check_enum(of: &Own, errors: &mut Errors) {
     } else if has_data && of.repr.int.is_none() && !of.has_form {
         errors.add(Error::new(
             of.name.span(),
-            "the layout of an enum with data is not defined: add `#[repr(u8)]`",
+            "the layout of an enum with data is not defined: add `#[repr(u8)]`, or \
+             `#[transportable(owned)]` if the type of a field owns its parts",
         ));
     }
     if of.repr.int.is_none() && of.repr.wide.is_none() {

@@ -224,7 +224,7 @@ fn places() -> Vec<Damaged> {
         patch(
             ("too_many_units", "references"),
             ("zero-sized", Some(0x38)),
-            &[(0x40, &[1, 0, 1])],
+            &[(0x40, &[1, 0, 2])],
         ),
         resized(("no_tag_left", "options"), past_end(0x118), TEXT, -1),
     ]

@@ -72,6 +72,8 @@ class Message:
         self.classes = {of.descriptor: of.root for of in classes}
         self.zero_sized = ZERO_SIZED
         self.layout()
+        # Claimed bytes up to which elements without size were counted.
+        self.counted = self.objects.cursor + self.bulk.cursor
         # Claimed and not yet read: (place, count, type, depth, owner, where the values go).
         self.queue = []
         self.level = self.owner = 0
@@ -238,7 +240,9 @@ class Message:
         if size >= 1 << 63:
             raise Refused("past the end", slot)
         if of.size == 0:
-            self.zero_sized -= count
+            allowed = min(count, self.objects.cursor + self.bulk.cursor - self.counted)
+            self.counted += allowed
+            self.zero_sized -= count - allowed
             if self.zero_sized < 0:
                 raise Refused("zero-sized", slot)
         segment = self.bulk if is_flat(of) else self.objects
