@@ -160,8 +160,9 @@
 //! A channel is closed when all peers have closed their sides, which they do when their last clone
 //! is dropped. Before that, everything that was sent is received: if a process exits, it waits
 //! first for receivers that have no room yet, up to the send timeout of the options.
-//! `Sender::finish` waits, too, and reports whether anything is lost. A peer that disappears without
-//! closing has crashed or was cut off. This is reported as an error with the address of the peer.
+//! `Sender::finish` waits, too, and reports whether anything is lost. A peer that disappears
+//! without closing has crashed or was cut off. This is reported as an error with the address of the
+//! peer.
 //!
 //! | event | result at the receiver | result at the sender |
 //! |---|---|---|
