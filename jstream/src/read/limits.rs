@@ -8,8 +8,8 @@ pub struct Limits {
     /// Maximum length of a message in bytes (default 4 GiB).
     pub bytes: usize,
     /// Maximum number of zero-sized elements in a message (default 65,536), in addition to one for
-    /// each byte of the targets before them, as of the keys of a map whose values have no size. They
-    /// cost the sender no bytes, but they cost time in code that iterates over them.
+    /// each byte of the targets before them, such as the keys of a map whose values have no size.
+    /// They cost the sender no bytes, but they cost time in code that iterates over them.
     pub zero_sized: usize,
     /// Maximum number of pointers on a path without a `Cell` from the root to an object that holds
     /// pointers itself (default 1,000; `None` for no limit). Reading uses constant stack at any
