@@ -44,11 +44,21 @@ pub(crate) fn claim(
     let parsed = received_address(parsed, from)
         .ok_or_else(|| format!("the owner is at {address}, which leads to another host there"))?;
     // The side that has named the owner shares its secret with it.
-    let options = ClientOptions {
+    #[cfg_attr(not(feature = "tls"), allow(unused_mut, reason = "changed with TLS"))]
+    let mut options = ClientOptions {
         secret: from.session().terms.secret.clone(),
         ..ClientOptions::default()
     };
-    let owner = OWNERS.connect(&parsed, &options);
+    #[cfg(feature = "tls")]
+    {
+        options.transport.tls.clone_from(&from.session().terms.tls);
+    }
+    // A certificate that is trusted by one connection need not be by another, so connections over
+    // TLS are not shared.
+    let owner = match parsed {
+        Address::Tls { .. } => connect(&parsed, &options),
+        _ => OWNERS.connect(&parsed, &options),
+    };
     let owner = owner.map_err(|error| unreached(error.to_string()))?;
     let registry = own(&owner, REGISTRY).within(CLAIM);
     let registry = RegistryStub::new(registry);
@@ -145,6 +155,8 @@ pub(crate) fn connect(
         clock: options.clock.clone(),
         interceptors: options.interceptors.clone(),
         secret: options.secret.clone(),
+        #[cfg(feature = "tls")]
+        tls: options.transport.tls.clone(),
         capture: options.capture.as_ref().map(|to| to.connection(true)),
     };
     let route = (address, &options.transport, &options.messages);

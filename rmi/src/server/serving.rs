@@ -285,6 +285,8 @@ impl ServingState {
             clock: options.clock.clone(),
             interceptors: options.interceptors.clone(),
             secret: options.secret.clone(),
+            #[cfg(feature = "tls")]
+            tls: options.transport.tls.clone(),
             capture: options.capture.as_ref().map(|to| to.connection(false)),
         };
         let waiting = self.waiting.clone();

@@ -45,6 +45,9 @@ pub(crate) struct Terms {
     pub(crate) interceptors: Interceptors,
     /// Shared secret for authentication.
     pub(crate) secret: Option<Secret>,
+    /// Certificates with which this side claims objects of third parties, over `tls`.
+    #[cfg(feature = "tls")]
+    pub(crate) tls: Option<jstream_base::tls::Tls>,
     /// Destination of captured messages.
     pub(crate) capture: Option<Capturing>,
 }

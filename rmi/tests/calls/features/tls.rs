@@ -6,7 +6,8 @@ use std::thread;
 use std::time::Duration;
 
 use jstream_rmi::{
-    Client, ClientOptions, ConnectError, Options, Server, ServerOptions, Stub, context, remote,
+    Client, ClientOptions, ConnectError, Options, Remote, Server, ServerOptions, Serving, Stub,
+    context, remote,
 };
 use testing::certificates::{Authority, Identity, local};
 use testing::process::alone;
@@ -34,6 +35,7 @@ trait Sums {
     fn sum(&self, of: &[f64]) -> f64;
     fn twice(&self, number: u64) -> u64;
     fn certificate(&self) -> Option<Vec<u8>>;
+    fn twice_there(&self, there: Remote<dyn Sums>, number: u64) -> u64;
 }
 
 struct Here;
@@ -53,6 +55,10 @@ impl Sums for Here {
             Some(Ok(back)) => *back.twice(number).wait().unwrap().get(),
             _ => number * 2,
         }
+    }
+
+    fn twice_there(&self, there: Remote<dyn Sums>, number: u64) -> u64 {
+        *there.twice(number).wait().unwrap().get()
     }
 
     fn certificate(&self) -> Option<Vec<u8>> {
@@ -134,6 +140,41 @@ fn calls_in_both_directions() {
             });
         }
     });
+}
+
+/// The receiver of a reference connects to the owner with its own certificate, and checks that of
+/// the owner.
+#[test]
+fn objects_of_third_parties_are_claimed_over_tls() {
+    let authority = Authority::generate();
+    let mut other = Options::default();
+    other.tls = Some(presenting(
+        &authority.certify("127.0.0.1"),
+        &authority.pem(),
+    ));
+    let listening = |options: Options| {
+        let mut of = ServerOptions::default();
+        of.transport = options;
+        of.third_parties = true;
+        let server = Server::new(of);
+        server.bind::<dyn Sums>("sums", Arc::new(Here)).unwrap();
+        server
+            .listen(&"tls://127.0.0.1:0".parse().unwrap())
+            .unwrap()
+    };
+    let [owner, friend] = [(); 2].map(|()| listening(certified(Options::default())));
+    let stranger = listening(other.clone());
+    let sums = |serving: &Serving, options: Options| {
+        let client = Client::connect_with(serving.address(), &client(options));
+        let client = client.wait().unwrap();
+        client.lookup::<dyn Sums>("sums").wait().unwrap()
+    };
+    let there = || Remote::from_stub(sums(&owner, certified(Options::default())));
+    let friend = sums(&friend, certified(Options::default()));
+    assert_eq!(*friend.twice_there(there(), 4).wait().unwrap().get(), 8);
+    let stranger = sums(&stranger, other);
+    let error = stranger.twice_there(there(), 4).wait().unwrap_err();
+    assert!(error.to_string().contains("certificate"), "{error}");
 }
 
 #[test]
