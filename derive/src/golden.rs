@@ -199,7 +199,9 @@ fn no_path_begins_with_the_name_of_a_crate_of_the_standard_library() {
         paths
     };
     assert_eq!(of("impl ::core::A for x::core::B<std::C> {}").len(), 2);
-    for input in inputs() {
+    // `ErrorDebug` is for crates of jstream, some of which do not depend on the crate `jstream`.
+    let for_programs = |input: &PathBuf| !input.ends_with("error_debug.rs");
+    for input in inputs().into_iter().filter(for_programs) {
         let of_program = of(&fs::read_to_string(&input).unwrap());
         let generated = of(&expand(&input));
         let other = generated.difference(&of_program).next();
