@@ -286,6 +286,33 @@ pub fn long_lines(source: &Source) -> Vec<Finding> {
     findings
 }
 
+/// The macros that emit an event of `tracing`.
+const EVENTS: [&str; 5] = ["trace!", "debug!", "info!", "warn!", "error!"];
+
+/// Finds events of `tracing` that are not emitted by `emit`. A subscriber is code of the program,
+/// so it is called without locks, and its panic is caught.
+#[must_use]
+pub fn bare_events(source: &Source) -> Vec<Finding> {
+    /// Number of lines before an event in which the call of `emit` stands.
+    const NEAR: usize = 4;
+    let mut findings = Vec::new();
+    let mut since_emit = NEAR;
+    for (number, line) in source.lines() {
+        since_emit = if line.contains("emit(") {
+            0
+        } else {
+            since_emit.saturating_add(1)
+        };
+        let event = line.trim_start().strip_prefix("tracing::");
+        let is_event = event.is_some_and(|event| EVENTS.iter().any(|name| event.starts_with(name)));
+        if is_event && since_emit > NEAR {
+            let text = "an event is emitted by `jstream_base::events::emit`".to_owned();
+            findings.push(source.finding(number, text));
+        }
+    }
+    findings
+}
+
 /// Returns the name of the type that `line` defines unless it is `pub`, or `None` if there is none.
 fn private_type(line: &str) -> Option<&str> {
     let mut words = line.split_whitespace().peekable();

@@ -8,8 +8,10 @@ use jstream::Transportable;
 use super::hello::{Hello, MAX_SCHEMA};
 use super::peer_set::PeerSet;
 use super::peers::PeerConnection;
+use jstream_base::events::emit;
 use jstream_endpoint::acceptor::{Acceptor, AcceptorLimits, Newcomer};
 use jstream_endpoint::{Endpoint, Listener};
+use tracing::Level;
 
 /// Starts a thread that accepts peers at `listener`.
 pub(super) fn open<T: Transportable + 'static>(
@@ -26,7 +28,9 @@ pub(super) fn open<T: Transportable + 'static>(
         async move {
             let peer = newcomer.peer().clone();
             if let Err(reason) = let_in(newcomer, &ours, peers).await {
-                tracing::debug!(%peer, reason, "peer did not join the channel");
+                emit(Level::DEBUG, move || {
+                    tracing::debug!(%peer, reason, "peer did not join the channel");
+                });
             }
         }
     };

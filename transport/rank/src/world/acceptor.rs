@@ -1,10 +1,12 @@
 //! Acceptor of members. What a stranger can cause happens in the acceptor's one thread. A member
 //! that is accepted gets a thread of its own for the rest.
 
+use jstream_base::events::emit;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
+use tracing::Level;
 
 use super::error::Refusal;
 use super::words::{Ask, LONGEST, Word};
@@ -47,7 +49,9 @@ impl MemberAcceptor {
                 };
                 let asked = ask(newcomer, &*check).await;
                 if let Err(reason) = asked.and_then(enter) {
-                    tracing::debug!(%peer, reason, "did not join the world");
+                    emit(Level::DEBUG, move || {
+                        tracing::debug!(%peer, reason, "did not join the world");
+                    });
                 }
             }
         };
@@ -84,7 +88,9 @@ impl MemberThread {
     ) -> Result<(), String> {
         let spawned = jstream_sync::threads::spawn("jstream-join", move || {
             if let Err(reason) = run() {
-                tracing::debug!(peer, reason, "did not join the world");
+                emit(Level::DEBUG, move || {
+                    tracing::debug!(peer, reason, "did not join the world");
+                });
             }
             drop(self);
         });

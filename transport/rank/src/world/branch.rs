@@ -7,8 +7,10 @@ use super::lobby::{Check, LOOK};
 use super::options::WorldOptions;
 use super::words::Word;
 use jstream_base::Address;
+use jstream_base::events::emit;
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::{Completion, CompletionQueue, Endpoint, Outcome, Unreceived};
+use tracing::Level;
 
 /// The children of a rank in the tree.
 pub(super) struct Branch<'b> {
@@ -70,7 +72,10 @@ impl Branch<'_> {
         for (rank, endpoint) in &self.children {
             // A child that is gone is a rank of the world that has ended.
             if let Err(error) = Word::Go.say(endpoint) {
-                tracing::debug!(rank, %error, "can't tell a rank that the world is complete");
+                let rank = *rank;
+                emit(Level::DEBUG, move || {
+                    tracing::debug!(rank, %error, "can't tell a rank that the world is complete");
+                });
             }
         }
     }
@@ -80,7 +85,10 @@ impl Branch<'_> {
         let failed = failure(own, error);
         for (rank, endpoint) in &self.children {
             if let Err(error) = failed.try_say(endpoint) {
-                tracing::debug!(rank, %error, "can't notify a member that the world failed");
+                let rank = *rank;
+                emit(Level::DEBUG, move || {
+                    tracing::debug!(rank, %error, "can't notify a member that the world failed");
+                });
             }
         }
         let _ = farewell(self.children.clone(), Deadline::after(GOODBYE));

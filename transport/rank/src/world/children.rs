@@ -1,11 +1,13 @@
 //! Child processes of a world, and how they ended.
 
+use jstream_base::events::emit;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Child, Command, ExitStatus};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, mpsc};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
+use tracing::Level;
 
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
@@ -166,7 +168,9 @@ impl Kept {
                 Deadline::after(LOOK)
             };
             if let Err(error) = sleep_on_any(told.map(AsFd::as_fd), until) {
-                tracing::debug!(%error, "can't wait for child processes");
+                emit(Level::DEBUG, move || {
+                    tracing::debug!(%error, "can't wait for child processes");
+                });
                 std::thread::sleep(LOOK);
             }
         }

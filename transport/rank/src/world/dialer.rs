@@ -15,9 +15,11 @@ use super::session::Session;
 use super::tree::parent;
 use super::words::{Ask, Purpose, VERSION, Word};
 use crate::node::{Dial, DialFailure, Node};
+use jstream_base::events::emit;
 use jstream_base::{Address, Options};
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::{Endpoint, Listener};
+use tracing::Level;
 
 /// First and last time for which a refused rank waits for the connection of the other one before it
 /// asks again. The time doubles each time.
@@ -107,7 +109,9 @@ impl Dialer {
             self.reserve(rank);
             self.attach(node, rank, endpoint);
         } else if let Err(error) = endpoint.finish() {
-            tracing::debug!(rank, %error, "can't shut down the connection");
+            emit(Level::DEBUG, move || {
+                tracing::debug!(rank, %error, "can't shut down the connection");
+            });
         }
     }
 

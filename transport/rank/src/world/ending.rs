@@ -12,9 +12,11 @@ use super::census::Census;
 use crate::state::RankState;
 use crate::{Rank, SendRequest, Source};
 use jstream_base::RecvError;
+use jstream_base::events::emit;
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::Unreceived;
 use jstream_endpoint::{CompletionQueue, Endpoint, Outcome};
+use tracing::Level;
 
 /// The tag of goodbye messages, which have a separate context.
 const GOODBYE: u64 = 0;
@@ -245,7 +247,9 @@ pub(super) fn farewell(
     builder.spawn(move || {
         for (rank, endpoint) in finishing {
             if let Err(error) = endpoint.finish() {
-                tracing::debug!(rank, %error, "can't shut down the connection");
+                emit(Level::DEBUG, move || {
+                    tracing::debug!(rank, %error, "can't shut down the connection");
+                });
             }
         }
         let _ = done.send(());
@@ -262,7 +266,10 @@ pub(super) fn farewell(
         let rank = u32::try_from(completion.user).unwrap_or(u32::MAX);
         match completion.outcome {
             Outcome::Received(Ok(message)) => {
-                tracing::debug!(rank, header = ?message.header, "message dropped at the end");
+                let header = message.header;
+                emit(Level::DEBUG, move || {
+                    tracing::debug!(rank, ?header, "message dropped at the end");
+                });
                 if let Some(endpoint) = open.get(&rank) {
                     queue.post_recv(endpoint, completion.user, None);
                 }

@@ -1,8 +1,10 @@
 //! The handle of a world.
 
+use jstream_base::events::emit;
 use std::fmt;
 use std::ops::Deref;
 use std::time::Duration;
+use tracing::Level;
 
 use super::children::Children;
 use super::ending::goodbye;
@@ -88,7 +90,9 @@ impl World {
         let lost = goodbye(&self.ending, until, timeout);
         // The clean shutdown tells connected peers that this rank was not lost.
         if let Err(error) = self.rank.node().finish_lines() {
-            tracing::debug!(%error, "can't shut down a connection");
+            emit(Level::DEBUG, move || {
+                tracing::debug!(%error, "can't shut down a connection");
+            });
         }
         let children = std::mem::take(&mut self.children).into_iter();
         let ends: Vec<_> = children

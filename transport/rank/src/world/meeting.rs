@@ -20,8 +20,10 @@ use super::site::Site;
 use super::tree::children;
 use super::words::{Ask, Purpose, Word};
 use jstream_base::Address;
+use jstream_base::events::emit;
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::{Endpoint, listen_all};
+use tracing::Level;
 
 /// Rank 0 of a world that is being created, which listens for the other members.
 ///
@@ -260,7 +262,10 @@ fn tell_noted(dialer: &Dialer, noted: &[(u32, Vec<Address>)], error: &WorldError
         let opened = dialer.open((*rank, addresses), Purpose::Join, until, &mut || Ok(()));
         let told = opened.map(|endpoint| failed.say(&endpoint).and_then(|()| endpoint.finish()));
         if !matches!(told, Ok(Ok(()))) {
-            tracing::debug!(rank, "can't notify a member that the world failed");
+            let rank = *rank;
+            emit(Level::DEBUG, move || {
+                tracing::debug!(rank, "can't notify a member that the world failed");
+            });
         }
     }
 }

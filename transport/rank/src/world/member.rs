@@ -18,9 +18,11 @@ use super::site::Site;
 use super::tree::{children, parent};
 use super::words::{Ask, Purpose, Unheard, VERSION, Word};
 use crate::Rank;
+use jstream_base::events::emit;
 use jstream_base::{Address, RecvError};
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::{Endpoint, listen_all};
+use tracing::Level;
 
 /// A member that is about to join.
 pub(super) struct Joining<'j> {
@@ -174,7 +176,9 @@ impl Joining<'_> {
             Err(unheard) => return Err(self.unheard(0, unheard)),
         }
         if let Err(error) = first.finish() {
-            tracing::debug!(%error, "can't shut down the connection to rank 0");
+            emit(Level::DEBUG, move || {
+                tracing::debug!(%error, "can't shut down the connection to rank 0");
+            });
         }
         drop(first);
         dialer

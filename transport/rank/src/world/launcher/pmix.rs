@@ -3,6 +3,7 @@
 //! The functions and types are those of the PMIx standard, which versions 2 to 6 of the library
 //! have in the same form. Only few of them are used, so they are declared here.
 
+use jstream_base::events::emit;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem::{ManuallyDrop, offset_of};
 use std::os::unix::fs::PermissionsExt;
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::mpsc;
 use std::thread::Builder;
+use tracing::Level;
 
 use libloading::Library;
 
@@ -130,7 +132,9 @@ impl PmixLibrary {
         let own = own.filter_map(|path| match protected(&path) {
             Ok(path) => Some(path),
             Err(why) => {
-                tracing::warn!(path = %path.display(), why, "the PMIx library is not loaded");
+                emit(Level::WARN, move || {
+                    tracing::warn!(path = %path.display(), why, "the PMIx library is not loaded");
+                });
                 None
             }
         });
