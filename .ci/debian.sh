@@ -16,19 +16,24 @@ debian_rust() {
     [[ $version ]] || skip "the package rustc-web is not offered in version $wanted"
     release=${version%%.*}.$(cut -d. -f2 <<<"$version")
     debian=$target/ci/debian-$wanted
-    if [[ ! -x $debian/usr/bin/rustc || $(cat "$debian/version" || true) != "$version $*" ]]; then
-        rm -rf "$debian"
-        mkdir -p "$debian/packages"
-        (
-            cd "$debian/packages"
-            run apt-get -q -o APT::Sandbox::User=root download \
-                {rustc-web,libstd-rust-web-dev,"libstd-rust-web-$release"}="$version" "${@/#rust-web-src/rust-web-src=$version}"
-            for package in *.deb; do
-                run dpkg -x "$package" ..
-            done
-        )
-        echo "$version $*" >"$debian/version"
-    fi
+    # Stages beside each other use one folder, to which each adds the packages that are missing.
+    (
+        flock 9
+        if [[ $(cat "$debian/version" || true) != "$version" ]]; then
+            rm -rf "$debian"
+            mkdir -p "$debian/packages"
+            echo "$version" >"$debian/version"
+        fi
+        cd "$debian/packages"
+        for package in {rustc-web,libstd-rust-web-dev,"libstd-rust-web-$release"}="$version" \
+            "${@/#rust-web-src/rust-web-src=$version}"; do
+            if [[ ! -e ${package%=*}.unpacked ]]; then
+                run apt-get -q -o APT::Sandbox::User=root download "$package"
+                run dpkg -x "${package%=*}"_*.deb ..
+                touch "${package%=*}.unpacked"
+            fi
+        done
+    ) 9>"$target/ci/debian-$wanted.lock"
     libraries=$debian/usr/lib/x86_64-linux-gnu
     if LD_LIBRARY_PATH=$libraries ldd "$libraries"/librustc_driver-*.so | grep 'LLVM.*not found'; then
         apt_install "the LLVM of rustc $wanted" "$(dpkg -f \

@@ -78,7 +78,7 @@ impl RegionOptions {
             Region::new(map, memfd)
         };
         if self.locked {
-            region.lock_refused = region.map.lock().err();
+            region.lock_refused = lock_pages(&region.map).err();
             region.locked = region.lock_refused.is_none();
         }
         Ok(region)
@@ -121,6 +121,28 @@ impl RegionOptions {
         }
     }
 }
+
+/// Locks the pages of a map in memory.
+#[cfg(unix)]
+fn lock_pages(map: &MmapRaw) -> io::Result<()> {
+    map.lock()
+}
+
+/// Returns an error: `memmap2` locks pages on Unix only.
+#[cfg(not(unix))]
+fn lock_pages(_: &MmapRaw) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Unlocks pages that [`lock_pages`] has locked.
+#[cfg(unix)]
+fn unlock_pages(map: &MmapRaw) {
+    // If it fails, the memory stays locked until it is unmapped.
+    let _ = map.unlock();
+}
+
+#[cfg(not(unix))]
+fn unlock_pages(_: &MmapRaw) {}
 
 #[cfg(target_os = "linux")]
 fn advise_huge(map: &MmapRaw) -> Pages {
@@ -372,7 +394,7 @@ impl Region {
         let mut pins = self.pins();
         let mut refused = None;
         if !self.locked && !pins.locked {
-            refused = self.map.lock().err();
+            refused = lock_pages(&self.map).err();
             pins.locked = refused.is_none();
         }
         // Each registration holds an `Arc`, and an `Arc` aborts before its count can overflow.
@@ -490,9 +512,7 @@ impl Drop for Registration {
         let mut pins = self.region.pins();
         pins.registered = pins.registered.saturating_sub(1);
         if pins.registered == 0 && pins.locked {
-            // The region was locked, so unlocking can succeed. If it fails, the memory stays locked
-            // until it is unmapped.
-            let _ = self.region.map.unlock();
+            unlock_pages(&self.region.map);
             pins.locked = false;
         }
     }

@@ -10,6 +10,7 @@
 use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::fmt;
+#[cfg(target_os = "linux")]
 use std::fs::File;
 use std::path::Path;
 use std::ptr::{self, NonNull};

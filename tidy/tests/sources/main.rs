@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use tidy::{
-    Finding, Source, doc_openings, error_debugs, error_sources, long_lines, repeated_types,
-    sources, upward_imports,
+    Finding, Source, bare_events, doc_openings, error_debugs, error_sources, long_lines,
+    repeated_types, sources, upward_imports,
 };
 
 /// Packages with Rust sources.
@@ -92,6 +92,20 @@ fn errors_include_their_causes_in_their_texts() {
 }
 
 #[test]
+fn events_are_emitted_without_locks() {
+    let bare = Source {
+        path: "bare.rs".into(),
+        text: "let x = 1;\ntracing::debug!(x, \"an event\");\n".to_owned(),
+    };
+    assert_eq!(bare_events(&bare).len(), 1);
+    for package in ["rmi", "transport"] {
+        let mut sources = sources_of(package);
+        sources.retain(|source| source.path.iter().any(|folder| folder == "src"));
+        assert_none(&sources.iter().flat_map(bare_events).collect::<Vec<_>>());
+    }
+}
+
+#[test]
 fn errors_print_their_sentence_by_debug() {
     for package in ["jstream", "rmi", "sync", "transport"] {
         let mut sources = sources_of(package);
@@ -123,6 +137,53 @@ fn front_pages_name_the_programs() {
         }
     }
     assert_eq!(programs, 5);
+}
+
+/// Returns the words of a list `name=(...)` in a script.
+fn list_of<'s>(script: &'s str, name: &str) -> Vec<&'s str> {
+    let start = script.split_once(&format!("\n{name}=(")).unwrap().1;
+    start
+        .split_once(')')
+        .unwrap()
+        .0
+        .split_whitespace()
+        .collect()
+}
+
+#[test]
+fn the_table_of_platforms_says_what_the_stage_checks() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
+    let (readme, script, run) = (
+        read("README.md"),
+        read(".ci/stages/targets.sh"),
+        read(".ci/run"),
+    );
+    assert!(list_of(&run, "outer_apart").contains(&"targets"));
+    let host = run.split_once("\nhost=").unwrap().1.lines().next().unwrap();
+    let mut expected = vec![(host, "tested", "tested")];
+    for (objects, list) in [
+        ("tested", list_of(&script, "objects_run")),
+        ("compiles", list_of(&script, "objects_compile")),
+    ] {
+        for platform in list {
+            let compiles = list_of(&script, "transport_compiles").contains(&platform);
+            let is_refused = list_of(&script, "transport_refused").contains(&platform);
+            assert_ne!(compiles, is_refused, "{platform}");
+            expected.push((platform, objects, if compiles { "compiles" } else { "no" }));
+        }
+    }
+    let section = readme.split_once("## Where it runs").unwrap().1;
+    let rows = section.lines().skip_while(|line| !line.starts_with("|---"));
+    let rows = rows.skip(1).take_while(|line| line.starts_with('|'));
+    let found: Vec<(&str, &str, &str)> = rows
+        .map(|row| {
+            let mut cells = row.split('|').skip(1).map(str::trim);
+            let platform = cells.next().unwrap().trim_matches('`');
+            (platform, cells.next().unwrap(), cells.next().unwrap())
+        })
+        .collect();
+    assert_eq!(found, expected);
 }
 
 #[test]

@@ -3,6 +3,15 @@
 //! The crate is an implementation detail of `jstream-transport`, which exports its public types.
 //! Its own interface may change in any release.
 
+// The lowest crate of the transport says it once. The others are then not compiled, and do not
+// fail in their own ways.
+#[cfg(not(target_os = "linux"))]
+compile_error!(
+    "the transport of jstream needs Linux: its devices wait with epoll and eventfd, and share \
+     memory by memfd. On other systems, use the crate `jstream` alone, for example to read and \
+     write messages in buffers"
+);
+
 mod address;
 pub mod byte_limit;
 mod error;
@@ -10,6 +19,7 @@ pub mod events;
 pub mod frame;
 mod header;
 mod options;
+#[cfg(unix)]
 pub mod process;
 #[cfg(feature = "tls")]
 pub mod tls;

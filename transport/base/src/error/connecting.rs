@@ -5,7 +5,6 @@ use std::io;
 use std::time::Duration;
 
 use jstream_derive::ErrorDebug;
-use rustix::io::Errno;
 use thiserror::Error;
 
 use crate::Address;
@@ -261,6 +260,11 @@ impl fmt::Display for TriedAddresses {
     }
 }
 
+/// Errors of the system: the host, or this process, has as many open files as it may. No
+/// [`io::ErrorKind`] stands for them.
+const NFILE: i32 = 23;
+const MFILE: i32 = 24;
+
 /// Formats the step that helps against an error of connecting to an address, if one is known.
 struct Remedy<'e>(&'e Address, &'e io::Error);
 
@@ -272,11 +276,7 @@ impl fmt::Display for Remedy<'_> {
         };
         let Self(address, error) = self;
         f.write_str(match error.kind() {
-            _ if matches!(
-                Errno::from_io_error(error),
-                Some(Errno::MFILE | Errno::NFILE)
-            ) =>
-            {
+            _ if matches!(error.raw_os_error(), Some(NFILE | MFILE)) => {
                 "; close connections or files, or raise the limit of open files (`ulimit -n`)"
             }
             ConnectionRefused | NotFound => match address {
@@ -321,6 +321,8 @@ impl fmt::Display for FailedAddresses {
 mod tests {
     use std::error::Error;
 
+    use rustix::io::Errno;
+
     use super::*;
 
     #[test]
@@ -346,6 +348,8 @@ mod tests {
 
     #[test]
     fn the_remedy_is_one_for_the_error() {
+        let numbers = [Errno::NFILE, Errno::MFILE].map(Errno::raw_os_error);
+        assert_eq!(numbers, [NFILE, MFILE]);
         let text = |address: &str, source: io::Error| {
             let unreachable = ConnectError::Unreachable {
                 address: address.parse().unwrap(),
