@@ -318,6 +318,10 @@ fn reading() {
 }
 
 #[test]
+#[cfg_attr(
+    address_sanitizer,
+    ignore = "std leaks the nodes of a tree if a comparison panics, and rustc a returned error if a destructor does"
+)]
 fn restoring_and_copying() {
     let good = message_of(&whole(false)).as_bytes().to_vec();
     let read = || jstream::from_slice::<Whole>(&good).unwrap();
