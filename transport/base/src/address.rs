@@ -21,8 +21,8 @@ const MAX_SHM_NAME: usize = 80;
 /// terminating zero byte.
 const MAX_SOCKET_PATH: usize = 107;
 
-/// Address of a listener: `inproc://name`, `shm://name`, `shm:///path`, `uds:///path`, `tcp://host:port`,
-/// `uring://host:port`, `tls://host:port` or `sim://name`.
+/// Address of a listener: `inproc://name`, `shm://name`, `shm:///path`, `uds:///path`,
+/// `tcp://host:port`, `uring://host:port`, `tls://host:port` or `sim://name`.
 ///
 /// The host is a name, an IPv4 address, or an IPv6 address in brackets. If the port is 0,
 /// `listen` chooses any free port.

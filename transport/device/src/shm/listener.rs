@@ -118,10 +118,10 @@ impl Accept for ShmListener {
             return;
         }
         self.remove_file();
-        // Wakes threads that sleep on the socket. An abstract name is released once no descriptor refers to
-        // the socket, so the descriptor is replaced by one that is always readable. The replacement
-        // is readable from the start, because a woken thread polls the descriptor once more and is
-        // not notified of later changes.
+        // Wakes threads that sleep on the socket. An abstract name is released once no descriptor
+        // refers to the socket, so the descriptor is replaced by one that is always readable. The
+        // replacement is readable from the start, because a woken thread polls the descriptor once
+        // more and is not notified of later changes.
         let _ = self.socket.shutdown(Shutdown::Both);
         if let Ok((end, other)) = Socket::pair(Domain::UNIX, Type::STREAM, None) {
             drop(other);
