@@ -1,7 +1,7 @@
 # Stage of .ci/run, which sources this file.
 
 # Compares the instruction counts of the hot paths with benches/benches/counts/limits.json.
-# `cargo bench -p jstream-benches --bench counts -- --update` sets the limits, and prints the change.
+# `cargo bench --workspace --bench counts -- --update` sets the limits, and prints the change.
 stage_counts() {
     apt_install valgrind valgrind
     # The benchmark and the program that runs it have the same version.

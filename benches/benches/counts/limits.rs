@@ -11,7 +11,7 @@ use serde_json::Value;
 pub(crate) const OPERATIONS: u32 = 1_000;
 
 /// The command that makes the counts of this run the limits.
-const UPDATE: &str = "cargo bench -p jstream-benches --bench counts -- --update";
+const UPDATE: &str = "cargo bench --workspace --bench counts -- --update";
 
 /// The excess over a limit that is no fault, as a fraction of the limit. Hash functions with random
 /// keys and the addresses of allocations move some counts by less.

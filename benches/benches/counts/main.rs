@@ -4,8 +4,8 @@
 //! are driven by one thread, so that the counts repeat.
 //!
 //! ```text
-//! cargo bench -p jstream-benches --bench counts                 # compare with the limits
-//! cargo bench -p jstream-benches --bench counts -- --update     # set the limits, print the change
+//! cargo bench --workspace --bench counts                 # compare with the limits
+//! cargo bench --workspace --bench counts -- --update     # set the limits, print the change
 //! ```
 //!
 //! Needs valgrind, and the program `gungraun-runner` in the version of the library.
