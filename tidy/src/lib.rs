@@ -303,8 +303,9 @@ pub fn bare_events(source: &Source) -> Vec<Finding> {
         } else {
             since_emit.saturating_add(1)
         };
-        let event = line.trim_start().strip_prefix("tracing::");
-        let is_event = event.is_some_and(|event| EVENTS.iter().any(|name| event.starts_with(name)));
+        let code = line.split("//").next().unwrap_or_default();
+        let mut events = code.split("tracing::").skip(1);
+        let is_event = events.any(|event| EVENTS.iter().any(|name| event.starts_with(name)));
         if is_event && since_emit > NEAR {
             let text = "an event is emitted by `jstream_base::events::emit`".to_owned();
             findings.push(source.finding(number, text));

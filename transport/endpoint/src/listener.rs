@@ -395,7 +395,12 @@ impl Incoming {
             Poll::Pending
         })
         .await
-        .inspect_err(|error| tracing::debug!(peer = %self.peer, %error, "not established"))
+        .inspect_err(|error| {
+            let (peer, reason) = (self.peer.clone(), error.to_string());
+            emit(Level::DEBUG, move || {
+                tracing::debug!(%peer, error = reason, "not established");
+            });
+        })
     }
 
     /// Creates the endpoint of a connection whose greetings were exchanged.
@@ -405,8 +410,11 @@ impl Incoming {
 
     /// Refuses the connection, without waiting; see [`Establish::decline`].
     pub(super) fn decline(&mut self, reason: &str) {
-        tracing::debug!(peer = %self.peer, reason, "refused");
         self.half_made.decline(reason);
+        let (peer, reason) = (self.peer.clone(), reason.to_owned());
+        emit(Level::DEBUG, move || {
+            tracing::debug!(%peer, reason, "refused");
+        });
     }
 
     /// Returns the connection's socket, if there is one.

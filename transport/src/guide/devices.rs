@@ -29,11 +29,11 @@
 //! and listen at a path in it: `shm:///run/app/bus`.
 //!
 //! [`Options::socket_mode`](crate::Options::socket_mode) says who may connect: `0o600`, the
-//! default, is for the user of the listener, `0o660` also for the group of its file, and `0o666` for
-//! all that may enter the folder. A listener that closes removes its file. A new listener replaces
-//! the file of one that was killed. The programs still do not trust each other: messages are copied
-//! before they are read. Large messages are copied twice between users, and between containers with
-//! separate process ids.
+//! default, is for the user of the listener, `0o660` also for the group of its file, and `0o666`
+//! for all that may enter the folder. A listener that closes removes its file. A new listener
+//! replaces the file of one that was killed. The programs still do not trust each other: messages
+//! are copied before they are read. Large messages are copied twice between users, and between
+//! containers with separate process ids.
 //!
 //! # Encryption
 //!

@@ -2,9 +2,9 @@
 //!
 //! The two processes connect over a Unix socket: in the abstract namespace, where each user has
 //! separate names (`shm://name`), or at a path (`shm:///path`), which other users and containers
-//! can reach too, if the mode of its file permits it. Over the socket, the server sends the client a
-//! sealed memory file with a ring for each direction ([`ring`]). A small message is stored in a slot
-//! of the ring, a larger one in the data area behind the slots. A large message stays in the
+//! can reach too, if the mode of its file permits it. Over the socket, the server sends the client
+//! a sealed memory file with a ring for each direction ([`ring`]). A small message is stored in a
+//! slot of the ring, a larger one in the data area behind the slots. A large message stays in the
 //! sender's memory, and the receiver copies it from there ([`remote`]) if the system permits it.
 //!
 //! Every received message is copied to a buffer of the receiver before it is interpreted. The peer
