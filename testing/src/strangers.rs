@@ -27,10 +27,10 @@ const MOST: usize = 4000;
 /// close the oldest one if they have too many.
 const KEPT: usize = 1500;
 
-/// What the strangers send on each connection.
+/// Bytes that the strangers send on each connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Words {
-    /// Nothing.
+    /// No bytes.
     Nothing,
     /// The greeting of the device, and then nothing.
     Greeting,

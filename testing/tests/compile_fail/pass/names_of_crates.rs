@@ -5,7 +5,7 @@ extern crate self as std;
 
 use ::jstream::{EmptyBuffer, Reader, Transportable, Writer};
 
-/// Where a macro writes `::core::primitive::u16`, it would mean a byte.
+/// Types that a macro would mean by `::core::primitive::u16`.
 #[allow(non_camel_case_types)]
 pub mod primitive {
     pub type u8 = ();
