@@ -40,7 +40,7 @@ fn a_fault_names_path_count_limit_and_command() {
         faults,
         [
             "path read takes 1020.0 instructions, +2.0 % over the limit of 1000.0 (tolerance \
-             2 %); if this is intended, raise the limit with: cargo bench -p jstream-benches \
+             2 %); if this is intended, raise the limit with: cargo bench --workspace \
              --bench counts -- --update"
         ]
     );
