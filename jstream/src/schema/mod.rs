@@ -70,6 +70,7 @@ mod graph;
 mod kind;
 mod known;
 mod link;
+mod rules;
 mod show;
 #[cfg(test)]
 mod tests;
@@ -87,6 +88,7 @@ pub(crate) use known::of_descriptor;
 pub(crate) use known::{Descriptors, Learnt};
 pub use known::{Mismatch, descriptor};
 pub use link::TypeIndex;
+pub use rules::{DefaultValue, FieldRules, OlderName, TypeRules, VariantRules};
 
 use self::codec::checksum;
 
@@ -96,6 +98,8 @@ pub struct Schema {
     /// The types; `None` while a type is being described.
     types: Vec<Option<TypeInfo>>,
     index: HashMap<TypeId, TypeIndex>,
+    /// The rules of the types that have any.
+    rules: HashMap<TypeIndex, TypeRules>,
 }
 
 /// The identity of a type in a schema, and its layout in bytes.

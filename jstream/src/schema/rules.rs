@@ -1,0 +1,121 @@
+//! Rules for the conversion of messages of other versions, which lie beside the schema.
+//!
+//! Rules belong to a type of a schema by its index. They do not affect the descriptor: a new rule
+//! changes no message. `FORMAT.md` specifies their encoding (section 7) and their meaning
+//! (section 12).
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+use super::Schema;
+use super::link::TypeIndex;
+
+/// A name that a type, field or variant had in an older version.
+pub type OlderName = Cow<'static, str>;
+
+/// The rules of a type.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TypeRules {
+    /// Older names of the type, if it is a class of trait objects.
+    pub names: Vec<OlderName>,
+    /// The rules of a struct's fields, by their indices, in ascending order.
+    pub fields: Vec<(usize, FieldRules)>,
+    /// The rules of an enum's variants, by their indices, in ascending order.
+    pub variants: Vec<(usize, VariantRules)>,
+}
+
+/// The rules of a field.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FieldRules {
+    /// Older names of the field.
+    pub names: Vec<OlderName>,
+    /// The value of the field in messages that lack it.
+    pub default: Option<DefaultValue>,
+    /// True if larger numbers are accepted, provided that their values fit.
+    pub narrow: bool,
+    /// True if a receiver without this field must refuse the message.
+    pub must_understand: bool,
+    /// True if the program orders the keys of the map or set anew.
+    pub rebuild: bool,
+}
+
+/// The rules of a variant.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct VariantRules {
+    /// Older names of the variant.
+    pub names: Vec<OlderName>,
+    /// True if unknown variants become this one. It has no fields.
+    pub other: bool,
+    /// The rules of the variant's fields, by their indices, in ascending order.
+    pub fields: Vec<(usize, FieldRules)>,
+}
+
+/// The default of a field: a message of the field's type.
+#[derive(Clone)]
+#[non_exhaustive]
+pub enum DefaultValue {
+    /// A function of the program that writes the message. The error says why it could not.
+    Function(fn() -> Result<Vec<u8>, String>),
+    /// The message.
+    Message(Arc<[u8]>),
+}
+
+impl DefaultValue {
+    /// Returns the message.
+    ///
+    /// # Errors
+    ///
+    /// The reason why the function of the program could not write it. A panic is such a reason.
+    pub fn message(&self) -> Result<Arc<[u8]>, String> {
+        match self {
+            Self::Function(write) => {
+                let written = std::panic::catch_unwind(write);
+                let written = written.map_err(|_| "the expression panicked".to_owned())?;
+                written.map(Arc::from)
+            }
+            Self::Message(message) => Ok(message.clone()),
+        }
+    }
+}
+
+/// Compares the messages. A function that fails differs from all others.
+impl PartialEq for DefaultValue {
+    fn eq(&self, other: &Self) -> bool {
+        match (self.message(), other.message()) {
+            (Ok(this), Ok(other)) => this == other,
+            _ => false,
+        }
+    }
+}
+
+impl Eq for DefaultValue {}
+
+impl fmt::Debug for DefaultValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Function(_) => f.write_str("Function"),
+            Self::Message(message) => write!(f, "Message({} bytes)", message.len()),
+        }
+    }
+}
+
+impl Schema {
+    /// Sets the rules of a type of this schema.
+    pub fn set_rules(&mut self, index: TypeIndex, rules: TypeRules) {
+        if rules == TypeRules::default() {
+            self.rules.remove(&index);
+        } else {
+            self.rules.insert(index, rules);
+        }
+    }
+
+    /// Returns the rules of a type of this schema, if it has any.
+    #[must_use]
+    pub fn rules(&self, index: TypeIndex) -> Option<&TypeRules> {
+        self.rules.get(&index)
+    }
+}
