@@ -8,6 +8,7 @@ use super::{Broke, Direction, DirectionLock, TurnGuard};
 use jstream_device::connection::{Armed, Fault, Interest};
 use jstream_device::deadline::Deadline;
 use jstream_device::poll::sleep_on;
+use jstream_sync::callbacks::{self, Deferral};
 
 /// Duration of a sleep on one of two sources, if the system has no memory to poll both.
 const SOON: Duration = Duration::from_millis(1);
@@ -88,17 +89,27 @@ impl<D: Direction> DirectionLock<D> {
     }
 
     /// Moves the half out of the lock, sleeps, and puts the half back.
+    ///
+    /// Callbacks run before that or after it: one that uses this direction in a blocking call would
+    /// wait for the half, which only this thread can put back.
     fn sleep_by<'t>(
         &'t self,
         mut held: TurnGuard<'t, D>,
         until: Deadline,
         sleep: impl FnOnce(&mut D::Half, Deadline) -> (Result<(), Fault>, Broke),
     ) -> TurnGuard<'t, D> {
+        if held.deferral.has_queued() {
+            // The caller then looks again.
+            drop(held);
+            return self.lock();
+        }
         let patience = held.patience();
         let Some(mut half) = held.take_half() else {
             return held;
         };
         let before = self.take_waited_since(&mut held);
+        // Dropped after the half was put back, when the guard that is returned defers.
+        let _deferral = Deferral::begin();
         self.tell(held);
         let until = patience.map_or(until, |left| until.or_sooner(Deadline::after(left)));
         let (slept, broke) = sleep(&mut half, until);
@@ -141,7 +152,12 @@ impl<D: Direction> DirectionLock<D> {
             return (E::sleep(half, until), Broke(false));
         }
         let mut held = self.lock();
+        let were_queued = callbacks::are_queued();
         held.drive();
+        if !were_queued && callbacks::are_queued() {
+            // They run when the other half has been put back.
+            return (Ok(()), self.leave(held));
+        }
         let patience = held.patience();
         let ours = if held.wants_half() {
             held.take_half()
