@@ -162,6 +162,16 @@ impl<I: Implementation> Registry<I> {
         Some(one.class())
     }
 
+    /// Returns all classes that can be told apart.
+    fn classes(&self) -> Vec<&'static Class> {
+        let all = self.by_number.values().flatten();
+        all.map(|one| {
+            let one: &'static I = one;
+            one.class()
+        })
+        .collect()
+    }
+
     /// Returns the names of all classes, in alphabetical order.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
@@ -259,13 +269,18 @@ pub fn implementations<D: Registered + ?Sized>() -> Vec<String> {
 }
 
 /// Adds the type of a trait object to the schema.
-pub fn describe_dynamic<D: ?Sized + 'static>(schema: &mut Schema, name: &str) -> TypeIndex {
+pub fn describe_dynamic<D>(schema: &mut Schema, name: &str) -> TypeIndex
+where
+    D: Registered + ?Sized + 'static,
+{
     let key = TypeKey {
         id: TypeId::of::<D>(),
         size: 0,
         align: 1,
     };
-    schema.define(key, &format!("dyn {name}"), &mut |_| Kind::Dynamic)
+    let index = schema.define(key, &format!("dyn {name}"), &mut |_| Kind::Dynamic);
+    schema.set_class_list(index, || D::Implementation::registry().classes());
+    index
 }
 
 /// Registers types as implementations of a transportable trait: `implements!(Shape: Circle<f32>,

@@ -184,6 +184,8 @@ pub mod command_line;
 mod detach;
 mod dynamic;
 mod erased;
+#[cfg(feature = "evolve")]
+pub mod evolve;
 #[cfg(all(feature = "file", unix))]
 pub mod file;
 pub mod guide;

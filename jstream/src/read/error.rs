@@ -4,6 +4,8 @@ use std::error::Error;
 use std::fmt;
 
 use crate::buffer::EmptyBuffer;
+#[cfg(feature = "evolve")]
+use crate::evolve::{Compatibility, Effect};
 use crate::schema::Mismatch;
 
 /// A segment of a message.
@@ -68,6 +70,27 @@ pub enum ReadError {
         /// [`Reader::learn`](super::Reader::learn).
         mismatch: Option<Box<Mismatch>>,
     },
+    /// The message is of another version of the type, from which no message can be converted.
+    #[cfg(feature = "evolve")]
+    Incompatible {
+        /// The type to be read.
+        expected_type: String,
+        /// The message's descriptor.
+        found: u64,
+        /// The differences of the two versions.
+        compatibility: Box<Compatibility>,
+    },
+    /// The message is of another version of the type, and can't be converted.
+    #[cfg(feature = "evolve")]
+    Conversion {
+        /// The path of fields from the root to the value, in this program's version. `[]` is an
+        /// element. Empty if the error belongs to no field.
+        path: String,
+        /// The error.
+        what: String,
+        /// The offset of the value in bytes, from the start of the message.
+        offset: usize,
+    },
     /// The text segment is not UTF-8.
     NotUtf8 {
         /// The offset of the first invalid byte, from the start of the message.
@@ -121,14 +144,42 @@ impl fmt::Display for ReadError {
                 write!(
                     f,
                     "the message does not hold the type {expected_type} of this program: its \
-                     descriptor is {found:#018x}, not {expected:#018x}; build both sides from the \
-                     same definition"
+                     descriptor is {found:#018x}, not {expected:#018x}; a reader that has learnt \
+                     the schema of another version (Reader::learn) converts its messages"
                 )?;
                 match mismatch {
                     Some(mismatch) if f.alternate() => write!(f, "; {mismatch:#}"),
                     Some(mismatch) => write!(f, "; {mismatch}"),
                     None => Ok(()),
                 }
+            }
+            #[cfg(feature = "evolve")]
+            Self::Incompatible {
+                expected_type,
+                compatibility,
+                ..
+            } => {
+                write!(
+                    f,
+                    "the message is of another version of {expected_type}, and can't be converted"
+                )?;
+                let refused = compatibility
+                    .findings()
+                    .iter()
+                    .filter(|finding| finding.effect == Effect::Refused);
+                for (index, finding) in refused.enumerate() {
+                    let start = if index == 0 { ": " } else { "; " };
+                    write!(f, "{start}{}: {}", finding.path, finding.what)?;
+                }
+                Ok(())
+            }
+            #[cfg(feature = "evolve")]
+            Self::Conversion { path, what, offset } => {
+                f.write_str("a message of another version can't be converted: ")?;
+                if !path.is_empty() {
+                    write!(f, "{path}: ")?;
+                }
+                write!(f, "{what} (at offset {offset:#x})")
             }
             Self::NotUtf8 { offset } => {
                 write!(f, "the text is not UTF-8 (at offset {offset:#x})")

@@ -16,6 +16,8 @@ use super::pass::{ClaimedSegment, Depth, Pass};
 use super::queue::Queue;
 use super::shared::PassRoot;
 use crate::buffer::{ALIGNMENT, MessageBuffer};
+#[cfg(feature = "evolve")]
+use crate::evolve::{ConversionFailure, Converter, NewType};
 use crate::model::{InPlace, Transportable};
 use crate::received::{Received, Wire};
 use crate::schema::{Describe, Descriptors, Learnt, Schema, SchemaError, TypeIndex};
@@ -33,6 +35,8 @@ pub struct Reader {
     is_clean: bool,
     descriptors: Descriptors,
     learnt: Learnt,
+    #[cfg(feature = "evolve")]
+    converter: Option<Box<Converter>>,
 }
 
 impl Reader {
@@ -61,9 +65,10 @@ impl Reader {
         self.is_clean = false;
     }
 
-    /// Learns the structure of a peer's type, so that the error for a message of that type can
-    /// describe how the types differ. Returns its descriptor. Types that this process has written,
-    /// read, or passed to [`descriptor`](crate::descriptor) are known already.
+    /// Learns the schema of another version of a type, or of a class of trait objects. Messages of
+    /// that version are converted to the version of this program when they are read: see
+    /// [`changing`](crate::guide::changing) in the guide. If the versions are not compatible, the
+    /// error names the fields. Returns the descriptor of the schema.
     ///
     /// # Errors
     ///
@@ -112,11 +117,74 @@ impl Reader {
                 // at the start of the slot.
                 Ok(unsafe { Received::at_offset(slot, root, wire) })
             }
+            #[cfg(feature = "evolve")]
+            Err(ReadError::Descriptor { found, .. }) if self.learnt.has(found) => {
+                self.read_converted(message, found)
+            }
             Err(error) => Err(ReadFailure {
                 error,
                 buffer: message.into_empty(),
             }),
         }
+    }
+
+    /// Converts a message of another version, whose descriptor is `found`, and reads the result.
+    #[cfg(feature = "evolve")]
+    #[cold]
+    fn read_converted<T>(
+        &mut self,
+        message: MessageBuffer,
+        found: u64,
+    ) -> Result<Received<T>, ReadFailure>
+    where
+        T: Transportable + 'static,
+    {
+        let converted = self.convert::<T>(message.as_bytes(), ALIGNMENT, found);
+        // Its slot returns now.
+        let buffer = message.into_empty();
+        match converted {
+            Ok(converted) => {
+                drop(buffer);
+                self.read::<T>(converted)
+            }
+            Err(error) => Err(ReadFailure { error, buffer }),
+        }
+    }
+
+    /// Converts a message of another version, whose descriptor is `found`, to one of this type. The
+    /// segments of the message are aligned to at most `align`.
+    #[cfg(feature = "evolve")]
+    pub(crate) fn convert<T>(
+        &mut self,
+        message: &[u8],
+        align: usize,
+        found: u64,
+    ) -> Result<MessageBuffer, ReadError>
+    where
+        T: Transportable + 'static,
+    {
+        let new = NewType {
+            key: typeid::of::<T::InPlace<'static>>(),
+            describe: T::InPlace::<'static>::describe,
+        };
+        let converter = self.converter.get_or_insert_default();
+        let context = (&self.learnt, &self.limits);
+        let converted = converter.convert((message, align), found, new, context);
+        let invalid = |path: String, what, offset| ReadError::Conversion { path, what, offset };
+        converted.map_err(|failure| match failure {
+            ConversionFailure::Unknown => self
+                .expect::<T>(found)
+                .err()
+                .unwrap_or(ReadError::Short { len: message.len() }),
+            ConversionFailure::Incompatible(compatibility) => ReadError::Incompatible {
+                expected_type: short(std::any::type_name::<T>()),
+                found,
+                compatibility: Box::new((*compatibility).clone()),
+            },
+            ConversionFailure::Schema(what) => invalid(String::new(), what, 0),
+            ConversionFailure::Invalid(fault) => invalid(String::new(), fault.what, fault.at),
+            ConversionFailure::Refused(refusal) => invalid(refusal.path, refusal.what, refusal.at),
+        })
     }
 
     /// Returns true if the message consists of one plain value at the

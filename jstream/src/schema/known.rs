@@ -133,6 +133,24 @@ impl Learnt {
         Ok(descriptor)
     }
 
+    /// Returns true if a schema was learnt.
+    #[cfg(feature = "evolve")]
+    pub(crate) fn has(&self, descriptor: u64) -> bool {
+        self.known.contains_key(&descriptor)
+    }
+
+    /// Returns a learnt schema and its root.
+    #[cfg(feature = "evolve")]
+    pub(crate) fn schema(&self, descriptor: u64) -> Option<(Schema, TypeIndex)> {
+        self.known.get(&descriptor).map(decoded)
+    }
+
+    /// Returns the schema of a type of the program.
+    #[cfg(feature = "evolve")]
+    pub(crate) fn own(descriptor: u64) -> Option<(Schema, TypeIndex)> {
+        known(descriptor).as_ref().map(decoded)
+    }
+
     /// Returns the mismatch between the structure that was expected, which `describe` describes,
     /// and that with the descriptor `found`, or `None` if the latter is not known.
     pub(crate) fn mismatch(

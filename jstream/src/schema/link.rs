@@ -4,10 +4,17 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TypeIndex(pub(super) u32);
 
+#[cfg(any(feature = "cli", feature = "evolve", feature = "testing"))]
 impl TypeIndex {
     /// Returns the index as a number, from 0 on.
     pub(crate) const fn place(self) -> usize {
         self.0 as usize
+    }
+
+    /// Returns the index with this number, which is below that of the types of a schema.
+    #[cfg(feature = "evolve")]
+    pub(crate) fn of_place(place: usize) -> Self {
+        Self(u32::try_from(place).unwrap_or(u32::MAX))
     }
 }
 

@@ -91,6 +91,7 @@ pub use link::TypeIndex;
 pub use rules::{DefaultValue, FieldRules, OlderName, TypeRules, VariantRules};
 
 use self::codec::checksum;
+use crate::class::Class;
 
 /// The structure of a type and of all types reachable from it.
 #[derive(Debug, Clone, Default)]
@@ -100,7 +101,12 @@ pub struct Schema {
     index: HashMap<TypeId, TypeIndex>,
     /// The rules of the types that have any.
     rules: HashMap<TypeIndex, TypeRules>,
+    /// Functions that return the classes of the program's own traits.
+    class_lists: HashMap<TypeIndex, ClassList>,
 }
+
+/// Function that returns the classes of a trait.
+pub(crate) type ClassList = fn() -> Vec<&'static Class>;
 
 /// The identity of a type in a schema, and its layout in bytes.
 #[doc(hidden)]
@@ -176,6 +182,17 @@ impl Schema {
     #[must_use]
     pub fn get(&self, index: TypeIndex) -> Option<&TypeInfo> {
         self.types.get(index.0 as usize)?.as_ref()
+    }
+
+    /// Sets the function that returns the classes of a trait.
+    pub(crate) fn set_class_list(&mut self, index: TypeIndex, list: ClassList) {
+        self.class_lists.insert(index, list);
+    }
+
+    /// Returns the function that returns the classes of a trait of this program.
+    #[cfg(feature = "evolve")]
+    pub(crate) fn class_list(&self, index: TypeIndex) -> Option<ClassList> {
+        self.class_lists.get(&index).copied()
     }
 
     /// Returns all types with their indices. Types that are still being described are `None`.

@@ -54,6 +54,17 @@ pub struct VariantRules {
     pub fields: Vec<(usize, FieldRules)>,
 }
 
+#[cfg(feature = "evolve")]
+impl TypeRules {
+    /// Returns true if a field of the type must be understood.
+    pub(crate) fn has_obligation(&self) -> bool {
+        let obliges = |(_, field): &(usize, FieldRules)| field.must_understand;
+        let mut variants = self.variants.iter();
+        self.fields.iter().any(obliges)
+            || variants.any(|(_, variant)| variant.fields.iter().any(obliges))
+    }
+}
+
 /// The default of a field: a message of the field's type.
 #[derive(Clone)]
 #[non_exhaustive]
@@ -117,5 +128,28 @@ impl Schema {
     #[must_use]
     pub fn rules(&self, index: TypeIndex) -> Option<&TypeRules> {
         self.rules.get(&index)
+    }
+    /// Returns true if a field of any type must be understood.
+    #[cfg(feature = "evolve")]
+    pub(crate) fn has_obligations(&self) -> bool {
+        self.rules.values().any(TypeRules::has_obligation)
+    }
+
+    /// Returns the number of types.
+    #[cfg(feature = "evolve")]
+    pub(crate) fn len(&self) -> usize {
+        self.types.len()
+    }
+
+    /// Calls `visit` for each type that a type refers to.
+    #[cfg(feature = "evolve")]
+    pub(crate) fn for_each_part(&self, of: TypeIndex, visit: &mut dyn FnMut(TypeIndex)) {
+        if let Some(info) = self.get(of) {
+            // Nothing is encoded but the types.
+            info.kind.put(&mut Vec::new(), &mut |_, part| {
+                visit(part);
+                0
+            });
+        }
     }
 }

@@ -24,6 +24,7 @@ fn schema(types: Vec<TypeInfo>) -> Schema {
     Schema {
         types: types.into_iter().map(Some).collect(),
         index: HashMap::new(),
+        ..Schema::default()
     }
 }
 

@@ -1,0 +1,222 @@
+//! Simplification of a plan's nodes, before it is used.
+
+use super::layout::NoneForm;
+use super::plan::{Action, Becomes, Node, NodeId, OptionNode, Step, Target};
+use super::planner::Graph;
+
+/// Maximum number of steps of a struct into which the steps of its parts are moved.
+const MAX_STEPS: usize = 128;
+
+/// Calls `visit` for each node that a node refers to. The second argument is the index of the
+/// variant, if only values of that variant need the node.
+pub(super) fn children(
+    node: &Node,
+    targets: &[Target],
+    visit: &mut dyn FnMut(NodeId, Option<usize>),
+) {
+    match node {
+        Node::Struct(steps) => {
+            for step in steps {
+                match step.action {
+                    Action::Convert(part) => visit(part, None),
+                    Action::Unwrap(option) => visit(option.payload, None),
+                    Action::Copy { .. } | Action::Default(_) | Action::None(_) => {}
+                }
+            }
+        }
+        Node::Enum(of) => {
+            for (index, variant) in of.variants.iter().enumerate() {
+                if let Becomes::Variant { fields, .. } = variant.becomes {
+                    visit(fields, Some(index));
+                }
+            }
+        }
+        Node::Option(option) => visit(option.payload, None),
+        Node::Some { payload, .. } => visit(*payload, None),
+        Node::Outcome(outcome) => {
+            visit(outcome.ok, None);
+            visit(outcome.err, None);
+        }
+        Node::Array { element, .. } => visit(*element, None),
+        Node::Spread { target, .. } | Node::Pointer { target, .. } => {
+            if let Some(target) = targets.get(target.0 as usize) {
+                visit(target.node, None);
+            }
+        }
+        Node::Shared { pointer, .. } => visit(*pointer, None),
+        Node::Copy { .. }
+        | Node::Widen { .. }
+        | Node::Narrow { .. }
+        | Node::Text
+        | Node::Object { .. }
+        | Node::Refused { .. } => {}
+    }
+}
+
+/// Makes variants without a conversion known, and simplifies the nodes. `sizes` are those of the
+/// old and the new slot of each node. The root has a conversion.
+pub(super) fn compile(graph: &mut Graph, sizes: &[(usize, usize)], refused: &[(NodeId, usize)]) {
+    refuse(graph, refused);
+    // The nodes of parts precede the nodes of the whole.
+    for index in 0..graph.nodes.len() {
+        let sizes = sizes.get(index).copied().unwrap_or_default();
+        let simpler = simplify(graph, index, sizes);
+        if let (Some(simpler), Some(place)) = (simpler, graph.nodes.get_mut(index)) {
+            *place = simpler;
+        }
+    }
+}
+
+/// Propagates the lack of a conversion from parts to their wholes, up to variants.
+fn refuse(graph: &mut Graph, refused: &[(NodeId, usize)]) {
+    if refused.is_empty() {
+        return;
+    }
+    let mut parents: Vec<Vec<(NodeId, Option<usize>)>> = vec![Vec::new(); graph.nodes.len()];
+    for (index, node) in (0u32..).zip(&graph.nodes) {
+        children(node, &graph.targets, &mut |child, variant| {
+            if let Some(parents) = parents.get_mut(child.0 as usize) {
+                parents.push((NodeId(index), variant));
+            }
+        });
+    }
+    let mut stack = refused.to_vec();
+    while let Some((node, finding)) = stack.pop() {
+        for (parent, variant) in parents.get(node.0 as usize).into_iter().flatten() {
+            let Some(place) = graph.nodes.get_mut(parent.0 as usize) else {
+                continue;
+            };
+            match (place, variant) {
+                (Node::Enum(of), Some(variant)) => {
+                    if let Some(variant) = of.variants.get_mut(*variant) {
+                        variant.becomes = Becomes::Refused { finding };
+                    }
+                }
+                (Node::Refused { .. }, _) => {}
+                (place, _) => {
+                    *place = Node::Refused { finding };
+                    stack.push((*parent, finding));
+                }
+            }
+        }
+    }
+}
+
+/// Returns a simpler node that does the same, if there is one.
+fn simplify(graph: &Graph, index: usize, (from_size, to_size): (usize, usize)) -> Option<Node> {
+    let node_of = |id: NodeId| graph.nodes.get(id.0 as usize);
+    let copied = |id: NodeId| match node_of(id) {
+        Some(Node::Copy { len }) => Some(*len),
+        _ => None,
+    };
+    match graph.nodes.get(index)? {
+        Node::Struct(steps) => {
+            let steps = flatten(steps, &node_of);
+            match &*steps {
+                [] => Some(Node::Copy { len: 0 }).filter(|_| to_size == 0),
+                [
+                    Step {
+                        from: 0,
+                        to: 0,
+                        action: Action::Copy { len },
+                    },
+                ] if (*len, *len) == (from_size, to_size) => Some(Node::Copy { len: *len }),
+                _ => None,
+            }
+            .or(Some(Node::Struct(steps)))
+        }
+        // All bytes of such an option belong to its value.
+        Node::Option(OptionNode {
+            from: from @ (NoneForm::Zero | NoneForm::Byte(_)),
+            to,
+            payload,
+            ..
+        }) if from == to && from_size == to_size => {
+            let len = copied(*payload)?;
+            (len == to_size).then_some(Node::Copy { len })
+        }
+        Node::Array { element, len, .. } => {
+            let element = copied(*element)?;
+            let whole = element.checked_mul(*len)?;
+            ((whole, whole) == (from_size, to_size)).then_some(Node::Copy { len: whole })
+        }
+        Node::Enum(of) => {
+            let is_all_tag = (of.from_tag, of.to_tag) == ((0, from_size), (0, to_size));
+            let is_same = from_size == to_size
+                && of.variants.iter().all(|variant| match variant.becomes {
+                    Becomes::Variant { tag, fields } => {
+                        tag == variant.from && has_no_content(node_of(fields))
+                    }
+                    Becomes::Unknown | Becomes::Refused { .. } => false,
+                });
+            (is_all_tag && is_same).then_some(Node::Copy { len: to_size })
+        }
+        _ => None,
+    }
+}
+
+/// Returns true if the fields of a variant have no bytes.
+fn has_no_content(fields: Option<&Node>) -> bool {
+    match fields {
+        Some(Node::Struct(steps)) => steps.is_empty(),
+        Some(Node::Copy { len }) => *len == 0,
+        _ => false,
+    }
+}
+
+/// Moves the steps of parts into the whole, and joins copies of adjacent bytes. Copies precede
+/// other steps, whose order stays.
+fn flatten<'n>(steps: &[Step], node_of: &dyn Fn(NodeId) -> Option<&'n Node>) -> Box<[Step]> {
+    let mut copies = Vec::new();
+    let mut others = Vec::new();
+    let mut push = |step: Step| match step.action {
+        Action::Copy { len: 0 } => {}
+        Action::Copy { len } => copies.push((step.to, step.from, len)),
+        _ => others.push(step),
+    };
+    let mut room = MAX_STEPS.saturating_sub(steps.len());
+    for step in steps {
+        let Action::Convert(part) = step.action else {
+            push(*step);
+            continue;
+        };
+        match node_of(part) {
+            Some(Node::Copy { len }) => push(Step {
+                action: Action::Copy { len: *len },
+                ..*step
+            }),
+            Some(Node::Struct(inner)) if inner.len() <= room => {
+                room = room.saturating_sub(inner.len());
+                for part in inner {
+                    push(Step {
+                        from: step.from.saturating_add(part.from),
+                        to: step.to.saturating_add(part.to),
+                        action: part.action,
+                    });
+                }
+            }
+            _ => push(*step),
+        }
+    }
+    copies.sort_unstable();
+    let mut joined: Vec<(usize, usize, usize)> = Vec::new();
+    for (to, from, len) in copies {
+        match joined.last_mut() {
+            Some((last_to, last_from, last_len))
+                if (
+                    last_to.checked_add(*last_len),
+                    last_from.checked_add(*last_len),
+                ) == (Some(to), Some(from)) =>
+            {
+                *last_len = last_len.saturating_add(len);
+            }
+            _ => joined.push((to, from, len)),
+        }
+    }
+    let copies = joined.into_iter().map(|(to, from, len)| Step {
+        from,
+        to,
+        action: Action::Copy { len },
+    });
+    copies.chain(others).collect()
+}

@@ -1,0 +1,807 @@
+//! The second pass: writes the values of a scanned message as a message of the new schema.
+//!
+//! Targets are written in the order in which a reader of the new schema meets them: a queue of
+//! runs, breadth first. The segments grow as targets are claimed, and each claim is compared with
+//! the limit before memory is allocated.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::layout::NoneForm;
+use super::plan::{
+    Action, Becomes, EnumNode, Node, NodeId, OptionNode, OutcomeNode, Plan, Step, TargetId,
+};
+use super::scan::{MIN_VALUES, Scanned, VALUES_PER_BYTE, number};
+use crate::buffer::{EmptyBuffer, MessageBuffer};
+use crate::wire::{HEADER_LEN, Header, MAGIC, ORIGIN, SHARED, align_up};
+
+/// Length of a bulk segment in bytes from which on it begins at a cache line.
+const LONG_BULK: usize = 512;
+
+/// The alignment of a long bulk segment.
+const LINE: usize = 64;
+
+/// A message that can't be converted because of a value in it, or because of the limits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    /// The path of fields in the new type; `[]` is an element.
+    pub(crate) path: String,
+    pub(crate) what: String,
+    /// Offset of the value in the old message.
+    pub(crate) at: usize,
+}
+
+type Emitted = Result<(), Refusal>;
+
+/// Limits of an emission.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EmitLimits {
+    /// Maximum length of the new message in bytes.
+    pub(crate) bytes: usize,
+    /// Maximum number of runs that wait to be converted.
+    pub(crate) pending: usize,
+}
+
+/// The plan of a class, and the class that its objects become; or the reason why there is none.
+pub(crate) type ClassPlan<'p> = Result<(&'p Plan, u64), String>;
+
+/// A source of values, and the plan by which they are converted.
+#[derive(Debug)]
+struct Context<'p> {
+    plan: &'p Plan,
+    bytes: &'p [u8],
+    scanned: &'p Scanned,
+    /// Index of the context of the plan's first default.
+    defaults: usize,
+}
+
+/// Where a new value is written.
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    is_bulk: bool,
+    at: usize,
+}
+
+impl Slot {
+    fn part(self, offset: usize) -> Self {
+        Self {
+            at: self.at.saturating_add(offset),
+            ..self
+        }
+    }
+}
+
+/// Adjacent values in the objects segment that wait to be converted.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    context: usize,
+    target: TargetId,
+    from: usize,
+    to: usize,
+    count: usize,
+}
+
+/// State of an emission.
+struct Emission<'p> {
+    contexts: &'p [Context<'p>],
+    /// The plans of the classes, in the order of the scan, and their contexts.
+    classes: &'p [ClassPlan<'p>],
+    class_places: HashMap<(u64, &'p str), usize>,
+    limits: EmitLimits,
+    /// The objects segment, from the start of the message on.
+    objects: Vec<u8>,
+    bulk: Vec<u8>,
+    bulk_align: usize,
+    text: Vec<u8>,
+    runs: VecDeque<Run>,
+    /// New numbers of shared targets and second words of their pointers, by the old number and the
+    /// identity of the new pointer.
+    numbers: HashMap<(u32, u64), (u64, u64)>,
+    /// Index of the next tag in the text, if options are visited in the old order.
+    hint: usize,
+    /// Number of values that may still be visited.
+    left: usize,
+}
+
+/// Converts a message that was scanned. `classes` are the plans of the scanned classes, in order.
+///
+/// # Errors
+///
+/// A [`Refusal`] if a value has no counterpart, or the result would exceed the limits.
+pub(crate) fn emit<'p>(
+    plan: &'p Plan,
+    message: &'p [u8],
+    scanned: &'p Scanned,
+    classes: &'p [ClassPlan<'p>],
+    limits: EmitLimits,
+) -> Result<MessageBuffer, Refusal> {
+    let contexts = contexts(plan, message, scanned, classes);
+    let layout = plan.target(plan.root).map(|root| root.to_layout);
+    let root_at = align_up(HEADER_LEN, layout.map_or(1, |layout| layout.align));
+    let root_len = layout.map_or(0, |layout| layout.size);
+    let places = scanned.classes.iter().enumerate();
+    let class_places = places.map(|(place, class)| ((class.number, &*class.of_trait), place));
+    let mut emission = Emission {
+        contexts: &contexts,
+        classes,
+        class_places: class_places.collect(),
+        limits,
+        objects: Vec::new(),
+        bulk: Vec::new(),
+        bulk_align: 1,
+        text: Vec::new(),
+        runs: VecDeque::new(),
+        numbers: HashMap::new(),
+        hint: 0,
+        left: message
+            .len()
+            .saturating_mul(VALUES_PER_BYTE)
+            .saturating_add(MIN_VALUES),
+    };
+    emission.reserve(root_at.saturating_add(root_len), 0)?;
+    emission.objects.resize(root_at.saturating_add(root_len), 0);
+    emission.runs.push_back(Run {
+        context: 0,
+        target: plan.root,
+        from: scanned.shared.first().map_or(0, |root| root.at),
+        to: root_at,
+        count: 1,
+    });
+    emission.drain()?;
+    emission.finish(plan.descriptor)
+}
+
+/// Returns the contexts: the message under its plan, then under those of its classes, then the
+/// defaults of these plans.
+fn contexts<'p>(
+    plan: &'p Plan,
+    bytes: &'p [u8],
+    scanned: &'p Scanned,
+    classes: &'p [ClassPlan<'p>],
+) -> Vec<Context<'p>> {
+    let classes = classes.iter().map(|class| match class {
+        Ok((plan, _)) => *plan,
+        // The context of a class without a plan is not used.
+        Err(_) => plan,
+    });
+    let plans: Vec<&Plan> = std::iter::once(plan).chain(classes).collect();
+    let mut contexts = Vec::new();
+    let mut defaults = plans.len();
+    for plan in &plans {
+        contexts.push(Context {
+            plan,
+            bytes,
+            scanned,
+            defaults,
+        });
+        defaults = defaults.saturating_add(plan.defaults.len());
+    }
+    for default in plans.iter().flat_map(|plan| &plan.defaults) {
+        contexts.push(Context {
+            plan: &default.plan,
+            bytes: &default.message,
+            scanned: &default.scanned,
+            defaults,
+        });
+    }
+    contexts
+}
+
+impl<'p> Emission<'p> {
+    fn drain(&mut self) -> Emitted {
+        while let Some(run) = self.runs.pop_front() {
+            let Some(context) = self.contexts.get(run.context) else {
+                continue;
+            };
+            let Some(target) = context.plan.target(run.target) else {
+                continue;
+            };
+            let sizes = (target.from_layout.size, target.to_layout.size);
+            let to = Slot {
+                is_bulk: false,
+                at: run.to,
+            };
+            self.elements(
+                (run.context, context),
+                target.node,
+                sizes,
+                run.count,
+                (run.from, to),
+            )?;
+        }
+        Ok(())
+    }
+
+    fn finish(self, descriptor: u64) -> Result<MessageBuffer, Refusal> {
+        let bulk_align = match self.bulk.len() >= LONG_BULK {
+            true => self.bulk_align.max(LINE),
+            false => self.bulk_align,
+        };
+        let header = Header {
+            magic: MAGIC,
+            bulk_align: u32::try_from(bulk_align).unwrap_or(1),
+            descriptor,
+            objects_end: self.objects.len() as u64,
+            bulk_len: self.bulk.len() as u64,
+            text_len: self.text.len() as u64,
+        };
+        let bulk_start = align_up(self.objects.len(), bulk_align);
+        let padding = bulk_start.saturating_sub(self.objects.len());
+        let len = bulk_start
+            .saturating_add(self.bulk.len())
+            .saturating_add(self.text.len());
+        let mut writer = EmptyBuffer::heap(len).writer();
+        let objects = self.objects.get(HEADER_LEN..).unwrap_or_default();
+        let zeroes = [0; ORIGIN];
+        let padding = zeroes.get(..padding).unwrap_or_default();
+        for part in [
+            &header.to_bytes()[..],
+            objects,
+            padding,
+            &self.bulk,
+            &self.text,
+        ] {
+            if !writer.extend(part) {
+                return refuse("", 0, "the buffer is too short for the new message");
+            }
+        }
+        Ok(writer.finish())
+    }
+
+    /// Checks that the message may have so many more bytes, the last of which have `align`.
+    fn reserve(&mut self, bytes: usize, align: usize) -> Emitted {
+        let total = [
+            self.objects.len(),
+            self.bulk.len(),
+            self.text.len(),
+            LINE,
+            align,
+        ]
+        .into_iter()
+        .fold(bytes, usize::saturating_add);
+        if total > self.limits.bytes {
+            let what = format!(
+                "the new message would be longer than the limit of {} bytes",
+                self.limits.bytes
+            );
+            return refuse("", 0, what);
+        }
+        self.left = self
+            .left
+            .saturating_add(bytes.saturating_mul(VALUES_PER_BYTE));
+        Ok(())
+    }
+
+    fn count(&mut self, values: usize) -> Emitted {
+        match self.left.checked_sub(values) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => refuse("", 0, "the conversion requires too much work"),
+        }
+    }
+
+    /// Returns the new slot's bytes from `slot` on.
+    fn out(&mut self, slot: Slot, len: usize) -> Result<&mut [u8], Refusal> {
+        let segment = match slot.is_bulk {
+            true => &mut self.bulk,
+            false => &mut self.objects,
+        };
+        match segment.get_mut(slot.at..slot.at.saturating_add(len)) {
+            Some(bytes) => Ok(bytes),
+            None => refuse("", 0, "a new value lies outside of its segment"),
+        }
+    }
+
+    fn put_word(&mut self, slot: Slot, word: u64) -> Emitted {
+        self.out(slot, 8)?.copy_from_slice(&word.to_le_bytes());
+        Ok(())
+    }
+
+    fn put_byte(&mut self, slot: Slot, byte: u8) -> Emitted {
+        self.out(slot, 1)?.fill(byte);
+        Ok(())
+    }
+
+    fn put_tag(&mut self, tag: u8) -> Emitted {
+        self.reserve(1, 0)?;
+        self.text.push(tag);
+        Ok(())
+    }
+
+    /// Converts adjacent values.
+    fn elements(
+        &mut self,
+        context: (usize, &'p Context<'p>),
+        node: NodeId,
+        (from_size, to_size): (usize, usize),
+        count: usize,
+        (from, to): (usize, Slot),
+    ) -> Emitted {
+        if to_size == 0 {
+            return Ok(());
+        }
+        let old = |len: usize| old_bytes(context.1, from, count.saturating_mul(len));
+        match context.1.plan.node(node) {
+            Node::Copy { len } if (*len, *len) == (from_size, to_size) => {
+                let bytes = old(*len)?;
+                self.out(to, bytes.len())?.copy_from_slice(bytes);
+            }
+            Node::Widen {
+                from: old_number,
+                to: number,
+            } => {
+                let bytes = old(from_size)?;
+                let new = self.out(to, count.saturating_mul(to_size))?;
+                old_number.widen(bytes, *number, new);
+            }
+            node => {
+                for index in 0..count {
+                    let from = from.saturating_add(index.saturating_mul(from_size));
+                    let to = to.part(index.saturating_mul(to_size));
+                    self.value(context, node, from, to)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn value(
+        &mut self,
+        context: (usize, &'p Context<'p>),
+        node: &'p Node,
+        from: usize,
+        to: Slot,
+    ) -> Emitted {
+        self.count(1)?;
+        let of = context.1;
+        match node {
+            Node::Copy { len } => self.copy(of, from, to, *len),
+            Node::Widen { from: old, to: new } => {
+                let bytes = old_bytes(of, from, old.size)?;
+                old.widen(bytes, *new, self.out(to, new.size)?);
+                Ok(())
+            }
+            Node::Narrow {
+                from: old,
+                to: new,
+                path,
+            } => {
+                let bytes = old_bytes(of, from, old.size)?;
+                let Some(value) = old.convert(bytes, *new) else {
+                    let what = format!("the new type has no value {}", old.show(bytes));
+                    return refuse(of.plan.path(*path), from, what);
+                };
+                let out = self.out(to, new.size)?;
+                for (to, byte) in out.iter_mut().zip(value) {
+                    *to = byte;
+                }
+                Ok(())
+            }
+            Node::Struct(steps) => self.steps(context, steps, from, to),
+            Node::Enum(node) => self.variant(context, node, from, to),
+            Node::Option(option) => self.option(context, option, from, to),
+            Node::Some { to: form, payload } => {
+                self.put_some(*form, to)?;
+                self.value(context, of.plan.node(*payload), from, to)
+            }
+            Node::Outcome(outcome) => self.outcome(context, outcome, from, to),
+            Node::Array {
+                element,
+                len,
+                from_size,
+                to_size,
+            } => {
+                let sizes = (*from_size, *to_size);
+                self.elements(context, *element, sizes, *len, (from, to))
+            }
+            Node::Spread { target, len } => {
+                let place = self.target(context, *target, from, *len)?;
+                self.put_word(to, place)?;
+                self.put_word(to.part(8), *len as u64)
+            }
+            Node::Pointer { .. } | Node::Text | Node::Object { .. } => {
+                let second = match node {
+                    Node::Pointer { many: false, .. } => 0,
+                    _ => number(old_bytes(of, from.saturating_add(8), 8)?),
+                };
+                let old = self.old_target(context, node, from)?;
+                self.pointer(context, node, (old, second), to).map(drop)
+            }
+            Node::Shared {
+                pointer,
+                identity,
+                in_cell,
+            } => self.shared(context, (*pointer, *identity), *in_cell, from, to),
+            Node::Refused { .. } => refuse("", from, "there is no conversion"),
+        }
+    }
+
+    fn copy(&mut self, context: &'p Context<'p>, from: usize, to: Slot, len: usize) -> Emitted {
+        let bytes = old_bytes(context, from, len)?;
+        self.out(to, len)?.copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn steps(
+        &mut self,
+        context: (usize, &'p Context<'p>),
+        steps: &'p [Step],
+        from: usize,
+        to: Slot,
+    ) -> Emitted {
+        for step in steps {
+            let to = to.part(step.to);
+            let from = from.saturating_add(step.from);
+            match step.action {
+                Action::Copy { len } => self.copy(context.1, from, to, len)?,
+                Action::Convert(node) => {
+                    self.value(context, context.1.plan.node(node), from, to)?;
+                }
+                Action::Default(default) => self.default(context.1, default, to)?,
+                Action::None(form) => self.put_none(form, to)?,
+                Action::Unwrap(option) => {
+                    if self.is_some(context.1, option.from, option.of, from)? {
+                        self.value(context, context.1.plan.node(option.payload), from, to)?;
+                    } else {
+                        self.default(context.1, option.default, to)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn default(&mut self, context: &'p Context<'p>, default: usize, to: Slot) -> Emitted {
+        let index = context.defaults.saturating_add(default);
+        let Some(of) = self.contexts.get(index) else {
+            return refuse("", 0, "a default is missing");
+        };
+        let root = of.plan.target(of.plan.root).map(|root| root.node);
+        let Some((root, at)) = root.zip(of.scanned.shared.first()) else {
+            return refuse("", 0, "a default is missing");
+        };
+        self.value((index, of), of.plan.node(root), at.at, to)
+    }
+
+    fn variant(
+        &mut self,
+        context: (usize, &'p Context<'p>),
+        node: &'p EnumNode,
+        from: usize,
+        to: Slot,
+    ) -> Emitted {
+        let plan = context.1.plan;
+        let (tag_at, tag) = node.from_tag;
+        let bits = number(old_bytes(context.1, from.saturating_add(tag_at), tag)?);
+        let place = match node.is_indexed {
+            true => usize::try_from(bits).ok(),
+            false => {
+                let found = node
+                    .variants
+                    .binary_search_by_key(&bits, |variant| variant.from);
+                found.ok()
+            }
+        };
+        let Some(variant) = place.and_then(|place| node.variants.get(place)) else {
+            return refuse(plan.path(node.path), from, format!("{bits} is not a tag"));
+        };
+        match variant.becomes {
+            Becomes::Variant { tag, fields } => {
+                let (tag_at, len) = node.to_tag;
+                let out = self.out(to.part(tag_at), len)?;
+                for (to, byte) in out.iter_mut().zip(tag.to_le_bytes()) {
+                    *to = byte;
+                }
+                self.value(context, plan.node(fields), from, to)
+            }
+            Becomes::Unknown => {
+                let what = format!(
+                    "this version has no variant `{}`; `#[transportable(other)]` at a variant \
+                     without fields takes unknown ones",
+                    variant.name
+                );
+                refuse(plan.path(node.path), from, what)
+            }
+            Becomes::Refused { finding } => {
+                let findings = plan.compatibility().findings();
+                let what = match findings.get(finding) {
+                    Some(finding) => format!(
+                        "the variant `{}` can't be converted: {}: {}",
+                        variant.name, finding.path, finding.what
+                    ),
+                    None => format!("the variant `{}` can't be converted", variant.name),
+                };
+                refuse(plan.path(node.path), from, what)
+            }
+        }
+    }
+
+    /// Returns true if an old option has a payload, or an old result is an error.
+    fn is_some(
+        &mut self,
+        context: &'p Context<'p>,
+        form: NoneForm,
+        of: crate::schema::TypeIndex,
+        from: usize,
+    ) -> Result<bool, Refusal> {
+        let old = |offset: usize, len| old_bytes(context, from.saturating_add(offset), len);
+        let byte = |offset| old(offset, 1).map(number);
+        Ok(match form {
+            NoneForm::Pointer => number(old(0, 8)?) != 0,
+            NoneForm::Zero => {
+                let size = context.plan.from.layout(of).size;
+                old(0, size)?.iter().any(|byte| *byte != 0)
+            }
+            NoneForm::Byte(none) => byte(0)? != u64::from(none),
+            NoneForm::Tag(offset) => byte(offset)? == 1,
+            NoneForm::TextTag => context.scanned.tag(from, of, &mut self.hint),
+        })
+    }
+
+    /// Writes what states that an option has a payload, or that a result is an error.
+    fn put_some(&mut self, form: NoneForm, to: Slot) -> Emitted {
+        match form {
+            NoneForm::Pointer | NoneForm::Zero | NoneForm::Byte(_) => Ok(()),
+            NoneForm::Tag(offset) => self.put_byte(to.part(offset), 1),
+            NoneForm::TextTag => self.put_tag(1),
+        }
+    }
+
+    /// Writes what states that an option has no payload, or that a result is not an error.
+    fn put_none(&mut self, form: NoneForm, to: Slot) -> Emitted {
+        match form {
+            // The slot is zero.
+            NoneForm::Pointer | NoneForm::Zero | NoneForm::Tag(_) => Ok(()),
+            NoneForm::Byte(none) => self.put_byte(to, none),
+            NoneForm::TextTag => self.put_tag(0),
+        }
+    }
+
+    fn option(
+        &mut self,
+        context: (usize, &'p Context<'p>),
+        node: &'p OptionNode,
+        from: usize,
+        to: Slot,
+    ) -> Emitted {
+        if self.is_some(context.1, node.from, node.of, from)? {
+            self.put_some(node.to, to)?;
+            self.value(context, context.1.plan.node(node.payload), from, to)
+        } else {
+            self.put_none(node.to, to)
+        }
+    }
+
+    fn outcome(
+        &mut self,
+        context: (usize, &'p Context<'p>),
+        node: &'p OutcomeNode,
+        from: usize,
+        to: Slot,
+    ) -> Emitted {
+        let payload = if self.is_some(context.1, node.from, node.of, from)? {
+            self.put_some(node.to, to)?;
+            node.err
+        } else {
+            self.put_none(node.to, to)?;
+            node.ok
+        };
+        self.value(context, context.1.plan.node(payload), from, to)
+    }
+
+    /// Returns the offset of the target of an old pointer.
+    fn old_target(
+        &self,
+        (_, context): (usize, &'p Context<'p>),
+        node: &'p Node,
+        from: usize,
+    ) -> Result<usize, Refusal> {
+        let place = number(old_bytes(context, from, 8)?);
+        let place = usize::try_from(place).unwrap_or(usize::MAX);
+        let start = match node {
+            Node::Text => Some(context.scanned.text_start),
+            Node::Pointer { target, .. } => {
+                let target = context.plan.target(*target);
+                let is_flat = target.is_some_and(|target| target.from_layout.flat);
+                is_flat.then_some(context.scanned.bulk_start)
+            }
+            _ => {
+                let class = number(old_bytes(context, from.saturating_add(8), 8)?);
+                let class = self.class(context, node, class);
+                let is_flat = class.is_some_and(|(place, _)| {
+                    let seen = context.scanned.classes.get(place);
+                    seen.is_some_and(|seen| seen.types.layout(seen.types.root()).flat)
+                });
+                is_flat.then_some(context.scanned.bulk_start)
+            }
+        };
+        Ok(match start {
+            Some(start) => place.wrapping_sub(ORIGIN).wrapping_add(start),
+            None => place,
+        })
+    }
+
+    /// Returns the index of an old class, and its plan.
+    fn class(
+        &self,
+        context: &'p Context<'p>,
+        node: &'p Node,
+        class: u64,
+    ) -> Option<(usize, &'p ClassPlan<'p>)> {
+        let Node::Object { of_trait, .. } = node else {
+            return None;
+        };
+        let of_trait = context.plan.path(*of_trait);
+        let place = *self.class_places.get(&(class, of_trait))?;
+        Some((place, self.classes.get(place)?))
+    }
+
+    /// Writes a pointer and its target. The old pointer is the offset of its target and its second
+    /// word. Returns the second word of the new pointer, if it has one.
+    fn pointer(
+        &mut self,
+        context: (usize, &'p Context<'p>),
+        node: &'p Node,
+        (old, second): (usize, u64),
+        to: Slot,
+    ) -> Result<u64, Refusal> {
+        let second = match node {
+            Node::Pointer { target, many } => {
+                let count = match many {
+                    true => usize::try_from(second).unwrap_or(usize::MAX),
+                    false => 1,
+                };
+                let place = self.target(context, *target, old, count)?;
+                self.put_word(to, place)?;
+                if !many {
+                    return Ok(0);
+                }
+                second
+            }
+            Node::Text => {
+                let len = usize::try_from(second).unwrap_or(usize::MAX);
+                let bytes = old_bytes(context.1, old, len)?;
+                self.reserve(len, 0)?;
+                let place = self.text.len().saturating_add(ORIGIN);
+                self.text.extend_from_slice(bytes);
+                self.put_word(to, place as u64)?;
+                second
+            }
+            Node::Object { path, .. } => {
+                let path = context.1.plan.path(*path);
+                let Some((place, class)) = self.class(context.1, node, second) else {
+                    return refuse(path, old, format!("class {second:#018x} is not known"));
+                };
+                let (plan, new) = match class {
+                    Ok((plan, new)) => (*plan, *new),
+                    Err(error) => return refuse(path, old, error.clone()),
+                };
+                let index = place.saturating_add(1);
+                let Some(of) = self.contexts.get(index) else {
+                    return refuse(path, old, "the plan of a class is missing");
+                };
+                let place = self.target((index, of), plan.root, old, 1)?;
+                self.put_word(to, place)?;
+                new
+            }
+            _ => return refuse("", old, "the node is not a pointer"),
+        };
+        self.put_word(to.part(8), second)?;
+        Ok(second)
+    }
+
+    /// Claims a new target and converts it, now or later. Returns its place.
+    fn target(
+        &mut self,
+        (index, context): (usize, &'p Context<'p>),
+        id: TargetId,
+        from: usize,
+        count: usize,
+    ) -> Result<u64, Refusal> {
+        let Some(target) = context.plan.target(id) else {
+            return refuse("", from, "a target is missing");
+        };
+        let (size, align) = (target.to_layout.size, target.to_layout.align);
+        let Some(len) = count.checked_mul(size) else {
+            return refuse("", from, "a target exceeds the address space");
+        };
+        self.reserve(len, align)?;
+        if target.to_layout.flat {
+            self.bulk_align = self.bulk_align.max(align);
+            let start = align_up(self.bulk.len(), align);
+            self.bulk.resize(start.saturating_add(len), 0);
+            let to = Slot {
+                is_bulk: true,
+                at: start,
+            };
+            let sizes = (target.from_layout.size, size);
+            self.elements((index, context), target.node, sizes, count, (from, to))?;
+            return Ok(start.saturating_add(ORIGIN) as u64);
+        }
+        let start = align_up(self.objects.len(), align);
+        self.objects.resize(start.saturating_add(len), 0);
+        if count > 0 {
+            if self.runs.len() >= self.limits.pending {
+                return refuse("", from, "more runs wait than Limits::pending allows");
+            }
+            self.runs.push_back(Run {
+                context: index,
+                target: id,
+                from,
+                to: start,
+                count,
+            });
+        }
+        Ok(start as u64)
+    }
+
+    fn shared(
+        &mut self,
+        (index, context): (usize, &'p Context<'p>),
+        (pointer, identity): (NodeId, u64),
+        in_cell: bool,
+        from: usize,
+        to: Slot,
+    ) -> Emitted {
+        let word = number(old_bytes(context, from, 8)?);
+        if in_cell && word == 0 {
+            return Ok(());
+        }
+        let old_number = match word & SHARED {
+            0 => context.scanned.first(from),
+            _ => u32::try_from(word & !SHARED).ok(),
+        };
+        let old = old_number.and_then(|number| context.scanned.shared.get(number as usize));
+        let Some((old_number, old)) = old_number.zip(old) else {
+            return refuse("", from, "a shared object is not known");
+        };
+        let node = context.plan.node(pointer);
+        let known = match old_number {
+            0 => {
+                let is_root = matches!(
+                    node,
+                    Node::Pointer { target, many: false }
+                        if index == 0 && *target == context.plan.root
+                );
+                if !is_root {
+                    let what = "the root is also shared as another type, which would make it two \
+                                objects";
+                    return refuse("", from, what);
+                }
+                Some((0, 0))
+            }
+            _ => self.numbers.get(&(old_number, identity)).copied(),
+        };
+        if let Some((number, second)) = known {
+            self.put_word(to, SHARED | number)?;
+            let is_wide = !matches!(node, Node::Pointer { many: false, .. });
+            return match is_wide {
+                true => self.put_word(to.part(8), second),
+                false => Ok(()),
+            };
+        }
+        // The root is number 0.
+        let number = (self.numbers.len() as u64).saturating_add(1);
+        let second = self.pointer((index, context), node, (old.at, old.meta), to)?;
+        self.numbers
+            .insert((old_number, identity), (number, second));
+        Ok(())
+    }
+}
+
+fn old_bytes<'p>(context: &'p Context<'p>, at: usize, len: usize) -> Result<&'p [u8], Refusal> {
+    match context.bytes.get(at..at.saturating_add(len)) {
+        Some(bytes) => Ok(bytes),
+        None => refuse("", at, "an old value lies outside of the message"),
+    }
+}
+
+#[cold]
+fn refuse<T>(path: &str, at: usize, what: impl Into<String>) -> Result<T, Refusal> {
+    Err(Refusal {
+        path: path.to_owned(),
+        what: what.into(),
+        at,
+    })
+}

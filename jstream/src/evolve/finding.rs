@@ -1,0 +1,91 @@
+//! Differences of two schemas.
+
+use std::fmt;
+
+/// The effect of a difference on messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Effect {
+    /// All messages are converted.
+    Converted,
+    /// A message is refused if it has a certain value.
+    Conditional,
+    /// All messages are refused.
+    Refused,
+}
+
+impl fmt::Display for Effect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Converted => "converted",
+            Self::Conditional => "conditional",
+            Self::Refused => "refused",
+        })
+    }
+}
+
+/// A difference between the old and the new version of a type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The path of fields from the root; `[]` is an element.
+    pub path: String,
+    /// The effect on messages.
+    pub effect: Effect,
+    /// The difference, and what could be done about it.
+    pub what: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}: {}", self.effect, self.path, self.what)
+    }
+}
+
+/// The differences between two schemas, as far as the conversion of messages is concerned.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Compatibility {
+    pub(super) findings: Vec<Finding>,
+    /// Number of differences that are not listed.
+    pub(super) unlisted: usize,
+}
+
+impl Compatibility {
+    /// Maximum number of differences that are listed.
+    pub(super) const LISTED: usize = 1024;
+
+    /// Returns the differences, in the order of the new version's fields.
+    #[must_use]
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// Returns true if messages can be converted, perhaps not all of them.
+    #[must_use]
+    pub fn is_compatible(&self) -> bool {
+        self.effect() != Effect::Refused
+    }
+
+    /// Returns the strongest effect of all differences.
+    #[must_use]
+    pub fn effect(&self) -> Effect {
+        let effects = self.findings.iter().map(|finding| finding.effect);
+        effects.max().unwrap_or(Effect::Converted)
+    }
+}
+
+/// Lists the differences, one per line.
+impl fmt::Display for Compatibility {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, finding) in self.findings.iter().enumerate() {
+            if index > 0 {
+                f.write_str("\n")?;
+            }
+            finding.fmt(f)?;
+        }
+        if self.unlisted > 0 {
+            write!(f, "\nand {} further differences", self.unlisted)?;
+        }
+        Ok(())
+    }
+}
