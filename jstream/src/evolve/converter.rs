@@ -79,12 +79,14 @@ pub(crate) struct NewType {
 
 impl Converter {
     /// Converts a message with the descriptor `old`, whose segments are aligned to at most `align`.
+    /// `classes` returns the schemas of classes that are not known otherwise.
     pub(crate) fn convert(
         &mut self,
         (message, align): (&[u8], usize),
         old: u64,
         new: NewType,
         (learnt, limits): (&Learnt, &Limits),
+        classes: &mut dyn FnMut(u64) -> Option<(Schema, TypeIndex)>,
     ) -> Result<MessageBuffer, ConversionFailure> {
         let plan = self.plan(old, new, learnt)?;
         let scan_limits = ScanLimits {
@@ -92,7 +94,11 @@ impl Converter {
             pending: limits.pending,
             shared: limits.shared,
         };
-        let mut schemas = |class| types_of(learnt, class);
+        let mut schemas = |class| {
+            let known = learnt.schema(class).or_else(|| Learnt::own(class));
+            let (schema, root) = known.or_else(|| classes(class))?;
+            Types::new(schema, root).ok().map(Arc::new)
+        };
         let scanned = scan(&plan.from, message, scan_limits, &mut schemas);
         let scanned = scanned.map_err(ConversionFailure::Invalid)?;
         let classes = self.class_plans(&plan, &scanned.classes);
@@ -166,12 +172,6 @@ fn make_plan(old: (Schema, TypeIndex), new: (Schema, TypeIndex)) -> Planned {
     let plan = Plan::new(Arc::new(types(old)?), Arc::new(types(new)?));
     let plan = plan.map_err(|compatibility| Failed::Incompatible(Arc::new(compatibility)))?;
     Ok(Arc::new(plan))
-}
-
-/// Returns the schema of a class.
-fn types_of(learnt: &Learnt, class: u64) -> Option<Arc<Types>> {
-    let (schema, root) = learnt.schema(class).or_else(|| Learnt::own(class))?;
-    Types::new(schema, root).ok().map(Arc::new)
 }
 
 /// Finds the class of this program that objects of a class become, and plans their conversion. The

@@ -98,6 +98,14 @@ pub enum FileError {
         /// The object's place.
         at: u64,
     },
+    /// A map holds too many objects of other versions.
+    #[cfg(feature = "evolve")]
+    ConvertedFull {
+        /// The object's number.
+        number: u64,
+        /// The limit in bytes, [`ReadOptions::converted`](super::ReadOptions::converted).
+        limit: usize,
+    },
     /// A schema could not be decoded.
     Schema {
         /// The descriptor of the schema's type.
@@ -219,6 +227,13 @@ impl fmt::Display for FileError {
                 f,
                 "object {number} (at {at:#x}) can't be read in place: its bytes were already read, \
                  as another object or type, or with an error; open the file again"
+            ),
+            #[cfg(feature = "evolve")]
+            Self::ConvertedFull { number, limit } => write!(
+                f,
+                "object {number} is of another version, and with it the map would hold more than \
+                 {limit} bytes of converted objects (ReadOptions::converted); FileReader::read \
+                 returns each in a buffer of its own"
             ),
             Self::Schema {
                 descriptor,

@@ -6,6 +6,8 @@
 //! 2. Only passes write to these bytes, and no two passes get bytes in common: the bytes of a pass
 //!    are entered in `taken` before it begins, and entries are disjoint and never removed.
 //! 3. The root of an entry is a valid object of the type of its key, inside the entry's bytes.
+//! 4. An object of another version is converted, and lies in a buffer of its own. The buffers are
+//!    never removed while the map lives.
 
 use std::any::TypeId;
 use std::collections::BTreeMap;
@@ -23,10 +25,14 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::contents::{Contents, Entry};
 use super::error::FileError;
+#[cfg(feature = "evolve")]
+use super::reader::convert_object;
 use super::reader::{ReadOptions, assert_len, assert_type};
 use super::source::Source;
 #[cfg(doc)]
 use crate::buffer::ALIGNMENT;
+#[cfg(feature = "evolve")]
+use crate::buffer::EmptyBuffer;
 use crate::buffer::MessageBuffer;
 use crate::model::{Covariant, Transportable};
 use crate::read::Reader;
@@ -67,7 +73,25 @@ struct State {
     reader: Reader,
     /// The byte ranges that belong to objects, by start.
     taken: BTreeMap<usize, Taken>,
+    /// The converted objects, by the number of the object and the type of the form.
+    #[cfg(feature = "evolve")]
+    converted: BTreeMap<(u64, TypeId), ConvertedObject>,
+    /// Total length of the converted objects in bytes.
+    #[cfg(feature = "evolve")]
+    converted_bytes: usize,
 }
+
+/// An object of another version, in a buffer of its own. The buffer is only kept.
+#[cfg(feature = "evolve")]
+struct ConvertedObject {
+    _buffer: EmptyBuffer,
+    root: NonNull<()>,
+}
+
+// SAFETY: the buffer is owned memory, into which `root` leads. The object is lent only as a form
+// that is `Send` and `Sync`, by `FileMap::get`.
+#[cfg(feature = "evolve")]
+unsafe impl Send for ConvertedObject {}
 
 /// Type of the file system of huge-page memory files (`HUGETLBFS_MAGIC`).
 #[cfg(target_os = "linux")]
@@ -198,6 +222,10 @@ impl FileMap {
                 reader: Reader::new(options.limits),
                 options,
                 taken: BTreeMap::new(),
+                #[cfg(feature = "evolve")]
+                converted: BTreeMap::new(),
+                #[cfg(feature = "evolve")]
+                converted_bytes: 0,
             }),
         }
     }
@@ -234,7 +262,8 @@ impl FileMap {
     }
 
     /// Returns an object. The first access validates it and makes it native; later ones return the
-    /// same reference.
+    /// same reference. An object of another version of the type is converted into a buffer that the
+    /// map holds, up to [`ReadOptions::converted`] in total.
     ///
     /// # Errors
     ///
@@ -243,16 +272,17 @@ impl FileMap {
     /// - [`FileError::Taken`] if an earlier read of the object failed, if it was read as another
     ///   type, or if it shares bytes with another object that was read
     /// - [`FileError::Checking`] if the calling thread is validating an object of this map
+    /// - [`FileError::ConvertedFull`] if the object is of another version, and the map holds too many
+    ///   converted objects
     pub fn get<'m, T>(&'m self, number: u64) -> Result<&'m T::InPlace<'m>, FileError>
     where
         T: Transportable + Covariant + 'static,
         for<'x> T::InPlace<'x>: Send + Sync,
     {
         let root = self.lock()?.state.root::<T>(self.base(), number)?;
-        // SAFETY: the root lies inside the memory.
-        let root = unsafe { self.base().add(root) }.cast::<T::InPlace<'m>>();
+        let root = root.cast::<T::InPlace<'m>>();
         // SAFETY: it is a valid object of this form (invariant 3), to which nothing writes any more
-        // (invariant 2), as long as the map lives, which is at least `'m`. No shorter-lived
+        // (invariants 2 and 4), as long as the map lives, which is at least `'m`. No shorter-lived
         // reference can be stored in it, since its form is covariant. The form is `Sync`, so that
         // threads may share it.
         Ok(unsafe { root.as_ref() })
@@ -328,9 +358,9 @@ fn here() -> usize {
 }
 
 impl State {
-    /// Returns the offset of an object's root, and reads the object if it was not read before.
-    /// `base` is the map's.
-    fn root<T>(&mut self, base: NonNull<u8>, number: u64) -> Result<usize, FileError>
+    /// Returns an object's root, and reads the object if it was not read before. `base` is the
+    /// map's.
+    fn root<T>(&mut self, base: NonNull<u8>, number: u64) -> Result<NonNull<()>, FileError>
     where
         T: Transportable + 'static,
     {
@@ -340,10 +370,15 @@ impl State {
         // Every range has at least one byte, so that two objects with the same start overlap.
         let end = start.wrapping_add(len.max(1));
         let key = TypeId::of::<T::InPlace<'static>>();
+        #[cfg(feature = "evolve")]
+        if let Some(converted) = self.converted.get(&(number, key)) {
+            return Ok(converted.root);
+        }
         if let Some((from, before)) = self.taken.range(..end).next_back() {
             match before.root {
                 Some((of, root)) if (*from, before.end, of) == (start, end, key) => {
-                    return Ok(root);
+                    // SAFETY: the root lies inside the memory.
+                    return Ok(unsafe { base.add(root) }.cast());
                 }
                 _ if before.end > start => return Err(FileError::Taken { number, at }),
                 _ => {}
@@ -361,6 +396,12 @@ impl State {
                 return Err(FileError::Checksum { number, at });
             }
         }
+        #[cfg(feature = "evolve")]
+        if self.reader.descriptor_of::<T::InPlace<'static>>() != entry.descriptor {
+            // SAFETY: as above.
+            let bytes = unsafe { slice::from_raw_parts(message.as_ptr().cast_const(), len) };
+            return self.convert::<T>(&entry, bytes);
+        }
         self.taken.insert(start, Taken { end, root: None });
         // SAFETY: the map's base is aligned to a page or to the alignment of buffers, and blocks
         // begin at multiples of 128. The pointer has the provenance of the map. No pass has got any
@@ -372,6 +413,45 @@ impl State {
         if let Some(taken) = self.taken.get_mut(&start) {
             taken.root = Some((key, root));
         }
+        // SAFETY: the root lies inside the object.
+        Ok(unsafe { base.add(root) }.cast())
+    }
+
+    /// Converts an object of another version, and returns its root.
+    #[cfg(feature = "evolve")]
+    #[cold]
+    fn convert<T>(&mut self, entry: &Entry, bytes: &[u8]) -> Result<NonNull<()>, FileError>
+    where
+        T: Transportable + 'static,
+    {
+        let converted = convert_object::<T>(&self.contents, &mut self.reader, entry, bytes)?;
+        let limit = self.options.converted;
+        let total = self.converted_bytes.saturating_add(converted.len());
+        if total > limit {
+            let number = entry.number;
+            return Err(FileError::ConvertedFull { number, limit });
+        }
+        let (base, len) = (converted.base(), converted.len());
+        // Nothing reads the bytes from here on.
+        let buffer = converted.into_empty();
+        // SAFETY: a buffer is aligned to 128. Its first `len` bytes are initialised and reached
+        // only through it, and it is only kept from here on: for as long as the map lives if the
+        // pass succeeds, and else until it is dropped below.
+        let read = unsafe { self.reader.read_in_place::<T>(base, len) };
+        read.map_err(|error| FileError::Object {
+            number: entry.number,
+            at: entry.place,
+            error,
+        })?;
+        // SAFETY: the root lies inside the message.
+        let root = unsafe { base.add(root_offset::<T::InPlace<'static>>()) }.cast();
+        let object = ConvertedObject {
+            _buffer: buffer,
+            root,
+        };
+        let key = TypeId::of::<T::InPlace<'static>>();
+        self.converted.insert((entry.number, key), object);
+        self.converted_bytes = total;
         Ok(root)
     }
 }

@@ -10,6 +10,8 @@ use super::error::FileError;
 use super::source::{Ahead, Source};
 use super::summary::Summary;
 use super::verify::assert_header;
+#[cfg(feature = "evolve")]
+use crate::buffer::ALIGNMENT;
 use crate::buffer::{EmptyBuffer, MessageBuffer, Pool};
 use crate::model::Transportable;
 use crate::read::{Limits, Reader};
@@ -28,6 +30,10 @@ pub struct ReadOptions {
     pub checksums: bool,
     /// Limits on each object.
     pub limits: Limits,
+    /// Maximum total length in bytes of the objects of other versions that a
+    /// [`FileMap`](super::FileMap) holds, because it lends them as long as it lives (default
+    /// 256 MiB).
+    pub converted: usize,
     /// Pool for the objects' buffers (default: the heap).
     pub pool: Option<Pool>,
 }
@@ -37,6 +43,7 @@ impl Default for ReadOptions {
         Self {
             checksums: true,
             limits: Limits::default(),
+            converted: 256 << 20,
             pool: None,
         }
     }
@@ -220,12 +227,13 @@ impl FileReader {
         }
     }
 
-    /// Reads an object.
+    /// Reads an object. If it is of another version of the type, it is converted: see
+    /// [`changing`](crate::guide::changing) in the guide.
     ///
     /// # Errors
     ///
-    /// - [`FileError::Object`] if the object is of another type (the error lists the differences)
-    ///   or is not valid
+    /// - [`FileError::Object`] if the object is of another type, or of a version that can't be
+    ///   converted (the error lists the differences), or is not valid
     /// - [`FileError::Checksum`] if its bytes do not match the checksum
     /// - [`FileError::TooLong`] if it exceeds [`Limits::bytes`]
     /// - [`FileError::Pool`] if the pool has no buffer, [`FileError::System`] if the heap has no
@@ -301,13 +309,20 @@ impl FileReader {
         T: Transportable + 'static,
     {
         let filled = self.fill(entry, into)?;
-        self.reader
-            .read(filled)
-            .map_err(|failure| FileError::Object {
-                number: entry.number,
-                at: entry.place,
-                error: failure.error,
-            })
+        let refused = |error| FileError::Object {
+            number: entry.number,
+            at: entry.place,
+            error,
+        };
+        #[cfg(feature = "evolve")]
+        if self.reader.descriptor_of::<T::InPlace<'static>>() != entry.descriptor {
+            let bytes = filled.as_bytes();
+            let converted = convert_object::<T>(&self.contents, &mut self.reader, entry, bytes)?;
+            let read = self.reader.read(converted);
+            return read.map_err(|failure| refused(failure.error));
+        }
+        let read = self.reader.read(filled);
+        read.map_err(|failure| refused(failure.error))
     }
 
     /// Fills `into`, which has enough capacity, with an object's message, and verifies the
@@ -350,7 +365,31 @@ impl FileReader {
     }
 }
 
-/// Checks by the descriptor that an object is a `T`. The error uses the schema in the file, if any.
+/// Converts an object of another version, whose schema the reader has learnt. The schemas of its
+/// classes are in the file.
+#[cfg(feature = "evolve")]
+pub(super) fn convert_object<T>(
+    contents: &Contents,
+    reader: &mut Reader,
+    entry: &Entry,
+    message: &[u8],
+) -> Result<MessageBuffer, FileError>
+where
+    T: Transportable + 'static,
+{
+    let header = Header::at_start_of(message);
+    assert_header(&header.unwrap_or(Header::of_bytes([0; HEADER_LEN])), entry)?;
+    let mut classes = |class| contents.schema(class).ok().flatten();
+    let converted = reader.convert::<T>(message, ALIGNMENT, entry.descriptor, &mut classes);
+    converted.map_err(|error| FileError::Object {
+        number: entry.number,
+        at: entry.place,
+        error,
+    })
+}
+
+/// Checks by the descriptor that an object is a `T`, or is of a version that can be converted to
+/// it. The schema in the file is learnt for that, or for the error.
 pub(super) fn assert_type<T>(
     contents: &mut Contents,
     reader: &mut Reader,
@@ -365,6 +404,9 @@ where
     if let Ok(Some((schema, root))) = contents.schema(entry.descriptor) {
         // If the cache of schemas is full, the error is less detailed.
         let _ = reader.learn(&schema, root);
+    }
+    if reader.takes::<T>(entry.descriptor) {
+        return Ok(());
     }
     reader
         .expect::<T>(entry.descriptor)

@@ -139,7 +139,7 @@ impl Reader {
     where
         T: Transportable + 'static,
     {
-        let converted = self.convert::<T>(message.as_bytes(), ALIGNMENT, found);
+        let converted = self.convert::<T>(message.as_bytes(), ALIGNMENT, found, &mut |_| None);
         // Its slot returns now.
         let buffer = message.into_empty();
         match converted {
@@ -151,14 +151,29 @@ impl Reader {
         }
     }
 
+    /// Returns true if messages with this descriptor can be read as `T`: they are of this type, or
+    /// may be converted to it, because their schema was learnt.
+    pub(crate) fn takes<T>(&mut self, found: u64) -> bool
+    where
+        T: Transportable + 'static,
+    {
+        #[cfg(feature = "evolve")]
+        if self.learnt.has(found) {
+            return true;
+        }
+        self.descriptors.of::<T::InPlace<'static>>() == found
+    }
+
     /// Converts a message of another version, whose descriptor is `found`, to one of this type. The
-    /// segments of the message are aligned to at most `align`.
+    /// segments of the message are aligned to at most `align`. `classes` returns the schemas of
+    /// classes that the reader has not learnt.
     #[cfg(feature = "evolve")]
     pub(crate) fn convert<T>(
         &mut self,
         message: &[u8],
         align: usize,
         found: u64,
+        classes: &mut dyn FnMut(u64) -> Option<(Schema, TypeIndex)>,
     ) -> Result<MessageBuffer, ReadError>
     where
         T: Transportable + 'static,
@@ -169,7 +184,7 @@ impl Reader {
         };
         let converter = self.converter.get_or_insert_default();
         let context = (&self.learnt, &self.limits);
-        let converted = converter.convert((message, align), found, new, context);
+        let converted = converter.convert((message, align), found, new, context, classes);
         let invalid = |path: String, what, offset| ReadError::Conversion { path, what, offset };
         converted.map_err(|failure| match failure {
             ConversionFailure::Unknown => self

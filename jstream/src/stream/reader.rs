@@ -1,6 +1,8 @@
 //! Reading objects one after another from one buffer.
 
 use std::cell::Cell;
+#[cfg(feature = "evolve")]
+use std::cell::RefCell;
 use std::iter::FusedIterator;
 use std::marker::PhantomData;
 use std::mem::{align_of, size_of_val};
@@ -11,6 +13,8 @@ use super::framing::{self, Frame};
 use crate::buffer::{EmptyBuffer, MessageBuffer};
 use crate::model::Transportable;
 use crate::read::{Limits, Reader};
+#[cfg(feature = "evolve")]
+use crate::wire::root_offset;
 
 /// Reads the objects of a stream in place, each once. The reader owns the buffer.
 ///
@@ -20,9 +24,11 @@ use crate::read::{Limits, Reader};
 /// Each call can use a different [`Reader`]. Its limits apply to each object; [`Limits::bytes`] and
 /// [`Limits::zero_sized`] also apply to the stream as a whole.
 ///
+/// An object of another version is converted into a buffer of its own, which the stream keeps.
+///
 /// Invariant: the bytes from `cursor` to `len` are initialised and were not written to. References
 /// to them exist only during a call of this module. The bytes below `cursor` may be borrowed by
-/// callers.
+/// callers. The buffers in `converted` are only kept, until the stream is dropped.
 #[derive(Debug)]
 pub struct StreamReader {
     jbuf: EmptyBuffer,
@@ -30,6 +36,11 @@ pub struct StreamReader {
     cursor: Cell<usize>,
     /// Total number of zero-sized elements in the objects that were read.
     zero_sized: Cell<usize>,
+    #[cfg(feature = "evolve")]
+    converted: RefCell<Vec<EmptyBuffer>>,
+    /// Total length of the converted objects in bytes.
+    #[cfg(feature = "evolve")]
+    converted_bytes: Cell<usize>,
 }
 
 impl StreamReader {
@@ -42,10 +53,16 @@ impl StreamReader {
             len,
             cursor: Cell::new(0),
             zero_sized: Cell::new(0),
+            #[cfg(feature = "evolve")]
+            converted: RefCell::default(),
+            #[cfg(feature = "evolve")]
+            converted_bytes: Cell::new(0),
         }
     }
 
-    /// Validates the next item, and makes its objects native in place.
+    /// Validates the next item, and makes its objects native in place. An item of another version of
+    /// the type, whose schema the reader has [learnt](Reader::learn), is converted into a buffer that
+    /// the stream keeps; [`Limits::bytes`] applies to all of these together.
     ///
     /// The result lives as long as the borrow of the stream, like all other objects that are read
     /// during that borrow. Objects with cells can therefore refer to one another.
@@ -76,6 +93,15 @@ impl StreamReader {
         // SAFETY: the frame lies behind the cursor. The borrow ends before anything is written, and
         // no other call can reach these bytes as long as the cursor is at the end.
         let message = unsafe { self.bytes(frame.start, frame.len) };
+        #[cfg(feature = "evolve")]
+        if reader.descriptor_of::<T::InPlace<'static>>() != frame.descriptor
+            && reader.takes::<T>(frame.descriptor)
+        {
+            let read = self.read_converted::<T>(reader, &frame, message);
+            let advanced = matches!(read, Ok(_) | Err(StreamError::Damaged { .. }));
+            self.cursor.set(if advanced { frame.end() } else { before });
+            return read;
+        }
         let examined = reader.examine::<T>(message);
         let align = align_of::<T::InPlace<'static>>();
         let layout = match examined {
@@ -112,6 +138,43 @@ impl StreamReader {
             Ok(root) => Ok(unsafe { root.cast::<T::InPlace<'s>>().as_ref() }),
             Err(error) => Err(StreamError::Damaged { offset, error }),
         }
+    }
+
+    /// Converts an item of another version, and reads the result.
+    #[cfg(feature = "evolve")]
+    #[cold]
+    fn read_converted<'s, T>(
+        &'s self,
+        reader: &mut Reader,
+        frame: &Frame,
+        message: &[u8],
+    ) -> Result<&'s T::InPlace<'s>, StreamError>
+    where
+        T: Transportable + 'static,
+    {
+        let (offset, found) = (frame.start, frame.descriptor);
+        let converted = reader.convert::<T>(message, frame.align(), found, &mut |_| None);
+        let converted = converted.map_err(|error| StreamError::Refused { offset, error })?;
+        let len = self.converted_bytes.get().saturating_add(converted.len());
+        let limit = reader.limits().bytes;
+        if len > limit {
+            return Err(StreamError::TooLong { len, limit });
+        }
+        let (base, len_of_this) = (converted.base(), converted.len());
+        // Nothing reads the bytes from here on.
+        let buffer = converted.into_empty();
+        // SAFETY: a buffer is aligned to 128. Its first bytes are initialised and reached only
+        // through it. It is only kept from here on: until the stream is dropped if the pass
+        // succeeds, and else until it is dropped below.
+        let read = unsafe { reader.read_in_place::<T>(base, len_of_this) };
+        read.map_err(|error| StreamError::Damaged { offset, error })?;
+        self.converted.borrow_mut().push(buffer);
+        self.converted_bytes.set(len);
+        // SAFETY: the root lies inside the message.
+        let root = unsafe { base.add(root_offset::<T::InPlace<'static>>()) };
+        // SAFETY: as in `next`: the root and everything that it reaches are valid, and stay so as
+        // long as the stream is borrowed, which is `'s`.
+        Ok(unsafe { root.cast::<T::InPlace<'s>>().as_ref() })
     }
 
     /// Returns an iterator over the objects of this type, up to the end or the first item of
@@ -288,7 +351,8 @@ impl<'s, T: Transportable + 'static> Iterator for Objects<'s, '_, T> {
         let reader = self.reader.as_deref_mut()?;
         let object = match self.stream.frame() {
             Ok(None) => None,
-            Ok(Some(next)) => (next.descriptor == reader.descriptor_of::<T::InPlace<'static>>())
+            Ok(Some(next)) => reader
+                .takes::<T>(next.descriptor)
                 .then(|| self.stream.next::<T>(reader)),
             Err(error) => Some(Err(error)),
         };

@@ -12,6 +12,8 @@ use jstream::schema::{Schema, descriptor};
 use jstream::{ReadError, Reader, Received, Transportable, to_vec};
 
 mod compatible;
+#[cfg(all(feature = "file", unix))]
+mod stores;
 mod values;
 
 /// Reads a message of `Old` as a `New`, after the reader has learnt the schema of `Old`.

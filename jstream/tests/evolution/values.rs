@@ -260,18 +260,18 @@ fn enums_with_fields() {
     assert_eq!(*received.get(), expected);
 }
 
-mod first {
+pub(super) mod first {
     use jstream::{Transportable, transportable};
 
     #[transportable]
-    pub(super) trait Shape {
+    pub(crate) trait Shape {
         fn area(&self) -> u64;
     }
 
     #[derive(Transportable)]
     #[transportable(implements(Shape))]
-    pub(super) struct Square {
-        pub(super) side: u32,
+    pub(crate) struct Square {
+        pub(crate) side: u32,
     }
 
     impl Shape for Square {
@@ -281,24 +281,24 @@ mod first {
     }
 
     #[derive(Transportable)]
-    pub(super) struct Drawing {
-        pub(super) shapes: Vec<Box<dyn Shape>>,
+    pub(crate) struct Drawing {
+        pub(crate) shapes: Vec<Box<dyn Shape>>,
     }
 }
 
-mod second {
+pub(super) mod second {
     use jstream::{Transportable, transportable};
 
     #[transportable]
-    pub(super) trait Shape {
+    pub(crate) trait Shape {
         fn area(&self) -> u64;
     }
 
     #[derive(Transportable)]
     #[transportable(implements(Shape))]
-    pub(super) struct Square {
-        pub(super) name: Option<u8>,
-        pub(super) side: u64,
+    pub(crate) struct Square {
+        pub(crate) name: Option<u8>,
+        pub(crate) side: u64,
     }
 
     impl Shape for Square {
@@ -308,9 +308,9 @@ mod second {
     }
 
     #[derive(Transportable)]
-    pub(super) struct Drawing {
-        pub(super) title: Option<String>,
-        pub(super) shapes: Vec<Box<dyn Shape>>,
+    pub(crate) struct Drawing {
+        pub(crate) title: Option<String>,
+        pub(crate) shapes: Vec<Box<dyn Shape>>,
     }
 }
 

@@ -443,7 +443,10 @@ fn a_reader_learns_the_types_of_peers() {
         panic!("the descriptor was known before");
     };
     let learnt = read().to_string();
-    assert!(learnt.ends_with(": u64: `Pair` can't become `u64`"), "{learnt}");
+    assert!(
+        learnt.ends_with(": u64: `Pair` can't become `u64`"),
+        "{learnt}"
+    );
     assert_eq!(reader.learn(&schema, root).unwrap(), of_theirs);
     assert!(reader.learn_bytes(&theirs[1..]).is_err());
 }
