@@ -26,6 +26,8 @@ mod number;
 mod plan;
 mod planner;
 mod scan;
+#[cfg(all(test, not(loom)))]
+mod tests;
 
 use std::sync::Arc;
 

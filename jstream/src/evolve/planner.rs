@@ -519,7 +519,8 @@ impl<'t> Planner<'t> {
         }
         if is_set(name) {
             let keys = |types: &Types, fields: &[FieldInfo]| {
-                let elements = fields.first().and_then(|field| types.pointer(field.of));
+                let elements = fields.iter().find(|field| field.name == "elements");
+                let elements = elements.and_then(|field| types.pointer(field.of));
                 elements.map(|(key, _)| key)
             };
             let keys = keys(from, old).zip(keys(to, new));

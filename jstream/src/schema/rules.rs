@@ -135,6 +135,15 @@ impl Schema {
         self.rules.values().any(TypeRules::has_obligation)
     }
 
+    /// Returns a schema of these types.
+    #[cfg(all(feature = "evolve", test))]
+    pub(crate) fn of_types(types: Vec<super::TypeInfo>) -> Self {
+        Self {
+            types: types.into_iter().map(Some).collect(),
+            ..Self::default()
+        }
+    }
+
     /// Returns the number of types.
     #[cfg(feature = "evolve")]
     pub(crate) fn len(&self) -> usize {

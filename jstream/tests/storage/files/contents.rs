@@ -252,7 +252,7 @@ fn one_schema_is_stored_for_each_type() {
 mod theirs {
     #[derive(jstream::Transportable)]
     pub struct Line {
-        pub at: u32,
+        pub at: i32,
         pub text: String,
         pub tags: Vec<String>,
     }
@@ -277,14 +277,14 @@ fn another_type_is_refused_in_the_words_of_the_files_schema() {
         error,
         FileError::Object {
             number: 0,
-            error: ReadError::Descriptor { .. },
+            error: ReadError::Incompatible { .. },
             ..
         }
     ));
     assert!(
         error
             .to_string()
-            .contains("LineRef.at: u64 here, u32 there"),
+            .contains("Line.at: `i32` can't become `u64`"),
         "{error}"
     );
     let map = FileMap::copied(&path, ReadOptions::default()).unwrap();
@@ -292,7 +292,7 @@ fn another_type_is_refused_in_the_words_of_the_files_schema() {
     assert!(
         error
             .to_string()
-            .contains("LineRef.at: u64 here, u32 there"),
+            .contains("Line.at: `i32` can't become `u64`"),
         "{error}"
     );
     assert_eq!(

@@ -337,6 +337,7 @@ fn one_object_is_not_read_as_two_types() {
     struct Other {
         at: u64,
         text: String,
+        added: u8,
     }
     let map = FileMap::from_bytes(bytes(&[2]), ReadOptions::default()).unwrap();
     let note = map.get::<Note>(0).unwrap();
