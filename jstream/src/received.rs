@@ -28,8 +28,8 @@ pub struct Received<T: Transportable + 'static> {
     of: PhantomData<(*const T, NonNull<T::InPlace<'static>>)>,
 }
 
-/// The offset of the root from the start of the slot, and the state of the message in the two
-/// lowest bits.
+/// The offset of the root from the start of the slot. The two lowest bits are the state of the
+/// message, and the third one is set if the message was converted.
 ///
 /// A single word, because a handle is moved soon after it was made. A wide load that spans two
 /// recent stores would stall until both have reached the cache.
@@ -37,15 +37,19 @@ pub struct Received<T: Transportable + 'static> {
 struct RootPosition(usize);
 
 impl RootPosition {
+    /// Number of bits below the offset.
+    const FLAGS: u32 = 3;
+    const CONVERTED: usize = 4;
+
     #[inline(always)]
     const fn new(offset: usize, wire: Wire) -> Self {
-        assert!(offset <= usize::MAX >> 2, "no slot is that long");
-        Self(offset << 2 | wire as usize)
+        assert!(offset <= usize::MAX >> Self::FLAGS, "no slot is that long");
+        Self(offset << Self::FLAGS | wire as usize)
     }
 
     #[inline(always)]
     const fn offset(self) -> usize {
-        self.0 >> 2
+        self.0 >> Self::FLAGS
     }
 
     #[inline(always)]
@@ -116,6 +120,21 @@ impl<T: Transportable + 'static> Received<T> {
             position: RootPosition::new(offset, wire),
             of: PhantomData,
         }
+    }
+
+    /// Returns true if the object came as a message of another version of the type, which was
+    /// converted: see [`evolve`](crate::evolve).
+    #[cfg(feature = "evolve")]
+    #[must_use]
+    pub fn is_converted(&self) -> bool {
+        self.position.0 & RootPosition::CONVERTED != 0
+    }
+
+    /// Marks the object as converted.
+    #[cfg(feature = "evolve")]
+    pub(crate) fn mark_converted(mut self) -> Self {
+        self.position.0 |= RootPosition::CONVERTED;
+        self
     }
 
     /// Returns the value that a receiver gets if no message is sent, for `T` = `()`. It needs no
@@ -263,7 +282,9 @@ impl<T: Transportable + 'static> Received<T> {
             } else {
                 Wire::Changed
             };
+            let converted = self.position.0 & RootPosition::CONVERTED;
             self.position = RootPosition::new(self.position.offset(), wire);
+            self.position.0 |= converted;
         }
         // SAFETY: as for `with`. In addition, nothing else leads to the root, or to a slice that
         // the root refers to exclusively. Only a pointer in a `Cell` can lead back to the object
@@ -465,7 +486,7 @@ mod tests {
     #[test]
     fn a_position_has_the_offset_and_the_state() {
         for wire in [Wire::Unknown, Wire::AsRead, Wire::Kept, Wire::Changed] {
-            for offset in [0, 1, 48, usize::MAX >> 2] {
+            for offset in [0, 1, 48, usize::MAX >> RootPosition::FLAGS] {
                 let position = RootPosition::new(offset, wire);
                 assert_eq!((position.offset(), position.wire()), (offset, wire));
             }
@@ -475,6 +496,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "no slot is that long")]
     fn an_offset_that_has_no_room_is_refused() {
-        RootPosition::new((usize::MAX >> 2) + 1, Wire::Unknown);
+        RootPosition::new((usize::MAX >> RootPosition::FLAGS) + 1, Wire::Unknown);
     }
 }

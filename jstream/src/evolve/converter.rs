@@ -68,6 +68,8 @@ pub(crate) struct Converter {
     plans: HashMap<(u64, TypeId), Planned>,
     /// By the class in the message and the name of its trait.
     classes: HashMap<(u64, Box<str>), PlannedClass>,
+    /// Number of converted messages, by their descriptors.
+    counts: HashMap<u64, u64>,
 }
 
 /// The type that messages are converted to.
@@ -117,7 +119,25 @@ impl Converter {
             bytes: limits.bytes.min(growth),
             pending: limits.pending,
         };
-        emit(&plan, message, &scanned, &classes, emit_limits).map_err(ConversionFailure::Refused)
+        let converted = emit(&plan, message, &scanned, &classes, emit_limits);
+        let converted = converted.map_err(ConversionFailure::Refused)?;
+        let count = self.counts.entry(old).or_default();
+        *count = count.saturating_add(1);
+        Ok(converted)
+    }
+
+    /// Returns the number of converted messages, for each descriptor.
+    pub(crate) fn counts(&self) -> impl Iterator<Item = (u64, u64)> + use<'_> {
+        self.counts
+            .iter()
+            .map(|(descriptor, count)| (*descriptor, *count))
+    }
+
+    /// Forgets everything about a schema, which is no longer known.
+    pub(crate) fn forget(&mut self, descriptor: u64) {
+        self.plans.retain(|(old, _), _| *old != descriptor);
+        self.classes.retain(|(class, _), _| *class != descriptor);
+        self.counts.remove(&descriptor);
     }
 
     /// Returns the plan for messages of a learnt schema.

@@ -3,7 +3,7 @@
 //! A [`Reader`](crate::Reader) that has [learnt](crate::Reader::learn) the schema of an older or
 //! newer version of a type reads messages of that version: they are converted to messages of the
 //! program's own version, which are then checked and read in place like any other. The page
-//! [`changing`](crate::guide::changing) of the guide has the rules. [`compatibility`] lists the
+//! [`versions`](crate::guide::versions) of the guide has the rules. [`compatibility`] lists the
 //! differences between two schemas and their effects.
 //!
 //! # How a message is converted

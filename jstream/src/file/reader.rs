@@ -228,7 +228,7 @@ impl FileReader {
     }
 
     /// Reads an object. If it is of another version of the type, it is converted: see
-    /// [`changing`](crate::guide::changing) in the guide.
+    /// [`versions`](crate::guide::versions) in the guide.
     ///
     /// # Errors
     ///
@@ -318,7 +318,7 @@ impl FileReader {
         if self.reader.descriptor_of::<T::InPlace<'static>>() != entry.descriptor {
             let bytes = filled.as_bytes();
             let converted = convert_object::<T>(&self.contents, &mut self.reader, entry, bytes)?;
-            let read = self.reader.read(converted);
+            let read = self.reader.read(converted).map(Received::mark_converted);
             return read.map_err(|failure| refused(failure.error));
         }
         let read = self.reader.read(filled);

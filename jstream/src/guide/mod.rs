@@ -17,6 +17,7 @@
 //! | [`message_size`] | the length of messages, and ways to shorten them |
 //! | [`limits`] | the limits and the attacks that they stop; errors; depth |
 //! | [`schemas`] | descriptors, and layouts that are stable from one build to another |
+//! | `versions` | changing a type that is in use: older files, and programs that were not upgraded yet |
 //! | [`manual_impls`] | types of other crates, and types that the derive does not support |
 //! | [`coming_from`] | a comparison with rkyv, serde and Cap'n Proto |
 //! | [`streams`] | many objects in one buffer; writing in place |
@@ -43,4 +44,6 @@ pub mod schemas;
 pub mod sharing;
 pub mod streams;
 pub mod trait_objects;
+#[cfg(all(feature = "evolve", feature = "file", unix))]
+pub mod versions;
 pub mod what_travels;

@@ -30,9 +30,9 @@
 //! ```
 //!
 //! [`schema`](crate::schema) specifies what a descriptor covers: every name, type, offset, variant
-//! and discriminant, but neither paths nor crates. Any change of a type changes its descriptor, so
-//! an old message can't be read as the new type. To read old messages, keep both definitions, and
-//! convert.
+//! and discriminant, but neither paths nor crates. Any change of a type changes its descriptor. A
+//! reader that knows the schema of the other version converts its messages: the page `versions` of
+//! the guide says which changes are possible.
 //!
 //! # Stable descriptors
 //!
@@ -49,12 +49,15 @@
 //! If a type is its own form and is exchanged between different builds, declare it `#[repr(C)]`.
 //! Types that own their parts need no `repr`. Programs that are built from one source by one
 //! compiler agree without any declaration, which is the usual case in a cluster. If two programs
-//! disagree, messages are refused, not misinterpreted.
+//! disagree, messages are converted if the reader knows the schema, or else refused, but never
+//! misinterpreted.
 //!
 //! # Differences between two sides
 //!
 //! A descriptor does not tell how two types differ. A schema does, and it can be sent as bytes. If
-//! a reader has learnt the schema of its peer, its error states the first difference.
+//! a reader has learnt the schema of its peer, and the two are not compatible, its error names the
+//! fields. [`Schema::difference`](crate::schema::Schema::difference) finds the first difference of
+//! any two schemas.
 //!
 //! ```
 //! use jstream::schema::Schema;
@@ -77,7 +80,7 @@
 //! reader.learn_bytes(&bytes)?;
 //! let message = Writer::new().write(&theirs::Order { id: 1, legs: vec![2] }, EmptyBuffer::heap(256))?;
 //! let Err(failure) = reader.read::<Order>(message) else { panic!("it was read") };
-//! assert!(failure.to_string().contains("OrderRef.legs: &[u32] here, &[u64] there"), "{failure}");
+//! assert!(failure.to_string().contains("Order.legs[]: `u64` can't become `u32`"), "{failure}");
 //! # Ok(())
 //! # }
 //! ```

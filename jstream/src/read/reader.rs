@@ -37,6 +37,9 @@ pub struct Reader {
     learnt: Learnt,
     #[cfg(feature = "evolve")]
     converter: Option<Box<Converter>>,
+    /// True if messages of other versions are not converted.
+    #[cfg(feature = "evolve")]
+    refuses_others: bool,
 }
 
 impl Reader {
@@ -67,7 +70,7 @@ impl Reader {
 
     /// Learns the schema of another version of a type, or of a class of trait objects. Messages of
     /// that version are converted to the version of this program when they are read: see
-    /// [`changing`](crate::guide::changing) in the guide. If the versions are not compatible, the
+    /// [`versions`](crate::guide::versions) in the guide. If the versions are not compatible, the
     /// error names the fields. Returns the descriptor of the schema.
     ///
     /// # Errors
@@ -118,7 +121,7 @@ impl Reader {
                 Ok(unsafe { Received::at_offset(slot, root, wire) })
             }
             #[cfg(feature = "evolve")]
-            Err(ReadError::Descriptor { found, .. }) if self.learnt.has(found) => {
+            Err(ReadError::Descriptor { found, .. }) if self.converts(found) => {
                 self.read_converted(message, found)
             }
             Err(error) => Err(ReadFailure {
@@ -126,6 +129,27 @@ impl Reader {
                 buffer: message.into_empty(),
             }),
         }
+    }
+
+    /// Sets whether messages of other versions are converted (default true). Otherwise they are
+    /// refused, with an error that lists the differences.
+    #[cfg(feature = "evolve")]
+    pub fn set_conversion(&mut self, converts: bool) {
+        self.refuses_others = !converts;
+    }
+
+    /// Returns the number of messages that were converted, for each descriptor of another version.
+    #[cfg(feature = "evolve")]
+    pub fn conversions(&self) -> impl Iterator<Item = (u64, u64)> + use<'_> {
+        let converter = self.converter.iter();
+        converter.flat_map(|converter| converter.counts())
+    }
+
+    /// Returns true if messages with this descriptor, which is not that of the type to be read, are
+    /// converted.
+    #[cfg(feature = "evolve")]
+    fn converts(&self, found: u64) -> bool {
+        !self.refuses_others && self.learnt.has(found)
     }
 
     /// Converts a message of another version, whose descriptor is `found`, and reads the result.
@@ -145,7 +169,7 @@ impl Reader {
         match converted {
             Ok(converted) => {
                 drop(buffer);
-                self.read::<T>(converted)
+                self.read::<T>(converted).map(Received::mark_converted)
             }
             Err(error) => Err(ReadFailure { error, buffer }),
         }
@@ -158,7 +182,7 @@ impl Reader {
         T: Transportable + 'static,
     {
         #[cfg(feature = "evolve")]
-        if self.learnt.has(found) {
+        if self.converts(found) {
             return true;
         }
         self.descriptors.of::<T::InPlace<'static>>() == found

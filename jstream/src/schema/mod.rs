@@ -27,7 +27,7 @@
 //! integer, and those without data. The layout of the following types is up to the compiler, and
 //! may change with its version or flags: tuples, structs without `#[repr(C)]`, and `Option` or
 //! `Result` of anything but a reference, a `NonZero` number or a `bool`. If it changes, the
-//! descriptor changes too, and messages are rejected instead of misread.
+//! descriptor changes too, and messages are converted or rejected instead of misread.
 //!
 //! Memory safety never depends on descriptors. A message with a forged descriptor, or one that
 //! collides with that of another type, either fails the structural validation or is a valid object.
@@ -35,8 +35,8 @@
 //! # Mismatches
 //!
 //! A descriptor shows that two structures differ, but not where. [`Schema::difference`] finds the
-//! first difference of two schemas. If a [`Reader`](crate::Reader) has learned the peer's schema
-//! ([`Reader::learn`](crate::Reader::learn)), its error contains the difference.
+//! first difference of two schemas. A [`Reader`](crate::Reader) that has learnt the peer's schema
+//! ([`Reader::learn`](crate::Reader::learn)) converts its messages if the two are compatible.
 //!
 //! ```
 //! use jstream::Transportable;
