@@ -81,14 +81,14 @@ impl Reader {
         self.learnt.learn(schema, root)
     }
 
-    /// Like [`learn`](Self::learn), from the output of [`Schema::to_bytes`]. The bytes may come
-    /// from an untrusted source.
+    /// Like [`learn`](Self::learn), from the output of [`Schema::to_bytes`] or
+    /// [`Schema::to_snapshot`]. The bytes may come from an untrusted source.
     ///
     /// # Errors
     ///
-    /// As for [`Schema::from_bytes`], and as for [`learn`](Self::learn).
+    /// As for [`Schema::from_snapshot`], and as for [`learn`](Self::learn).
     pub fn learn_bytes(&mut self, bytes: &[u8]) -> Result<u64, SchemaError> {
-        let (schema, root) = Schema::from_bytes(bytes)?;
+        let (schema, root) = Schema::from_snapshot(bytes)?;
         self.learn(&schema, root)
     }
 

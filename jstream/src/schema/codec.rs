@@ -37,7 +37,15 @@ pub(super) struct Decoder<'b> {
     pub(super) types: u32,
 }
 
-impl Decoder<'_> {
+impl<'b> Decoder<'b> {
+    pub(super) fn new(bytes: &'b [u8]) -> Self {
+        Self {
+            bytes,
+            at: 0,
+            types: 0,
+        }
+    }
+
     pub(super) fn malformed(&self, what: &'static str) -> SchemaError {
         SchemaError::Malformed { what, at: self.at }
     }
@@ -79,19 +87,24 @@ impl Decoder<'_> {
         }
     }
 
-    pub(super) fn name(&mut self) -> Result<String, SchemaError> {
+    /// Decodes bytes with a length prefix. `beyond` says what extends beyond the end.
+    pub(super) fn sized(&mut self, beyond: &'static str) -> Result<&'b [u8], SchemaError> {
         let len = self.size()?;
         let rest = self.bytes.get(self.at..).unwrap_or_default();
-        let Some(name) = rest.get(..len) else {
-            return Err(self.malformed("name that extends beyond the end"));
-        };
-        // Names appear in errors and logs, where control characters could do harm.
-        let name = match std::str::from_utf8(name) {
-            Ok(name) if !name.contains(char::is_control) => name.to_owned(),
-            _ => return Err(self.malformed("name with invalid UTF-8 or control characters")),
+        let Some(bytes) = rest.get(..len) else {
+            return Err(self.malformed(beyond));
         };
         self.at = self.at.wrapping_add(len);
-        Ok(name)
+        Ok(bytes)
+    }
+
+    pub(super) fn name(&mut self) -> Result<String, SchemaError> {
+        let name = self.sized("name that extends beyond the end")?;
+        // Names appear in errors and logs, where control characters could do harm.
+        match std::str::from_utf8(name) {
+            Ok(name) if !name.contains(char::is_control) => Ok(name.to_owned()),
+            _ => Err(self.malformed("name with invalid UTF-8 or control characters")),
+        }
     }
 
     /// Decodes a list with a length prefix. Memory grows with the decoded elements only, and each

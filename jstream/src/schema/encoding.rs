@@ -23,6 +23,8 @@
 //!          more bytes than needed
 //! discriminant   a number: 2n for n >= 0, -2n - 1 for n < 0
 //! ```
+//!
+//! `record.rs` encodes the rules that can follow a schema.
 
 use super::Schema;
 use super::codec::{Decoder, SchemaError, VERSION, put_number};
@@ -39,16 +41,7 @@ impl Schema {
     /// encodings if and only if they are equal. The descriptor is the XXH3 hash of the encoding.
     #[must_use]
     pub fn to_bytes(&self, root: TypeIndex) -> Vec<u8> {
-        let graph = Graph::of(self, root);
-        let mut bytes = vec![VERSION];
-        put_number(&mut bytes, graph.nodes.len() as u128);
-        for node in &graph.nodes {
-            let mut links = node.links.iter();
-            node.info.put(&mut bytes, &mut |_, _| {
-                links.next().map_or(0, |link| link.to as u64)
-            });
-        }
-        bytes
+        Graph::of(self, root).to_bytes()
     }
 
     /// Decodes a schema, and returns it with its root. The bytes need not be trusted: work and
@@ -69,11 +62,16 @@ impl Schema {
 
     /// Like `from_bytes`, without a limit on the length.
     pub(crate) fn decode(bytes: &[u8]) -> Result<(Self, TypeIndex), SchemaError> {
-        let mut from = Decoder {
-            bytes,
-            at: 0,
-            types: 0,
-        };
+        let mut from = Decoder::new(bytes);
+        let schema = Self::take(&mut from)?;
+        if from.at != bytes.len() {
+            return Err(from.malformed("trailing bytes after the last type"));
+        }
+        Ok((schema, TypeIndex(0)))
+    }
+
+    /// Decodes a schema, which other bytes may follow.
+    pub(super) fn take(from: &mut Decoder<'_>) -> Result<Self, SchemaError> {
         match from.byte()? {
             VERSION => {}
             found => return Err(SchemaError::Version { found }),
@@ -84,11 +82,23 @@ impl Schema {
         };
         let mut schema = Self::default();
         for _ in 0..from.types {
-            schema.types.push(Some(TypeInfo::take(&mut from)?));
+            schema.types.push(Some(TypeInfo::take(from)?));
         }
-        if from.at != bytes.len() {
-            return Err(from.malformed("trailing bytes after the last type"));
+        Ok(schema)
+    }
+}
+
+impl Graph<'_> {
+    /// Returns the encoding of the types.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![VERSION];
+        put_number(&mut bytes, self.nodes.len() as u128);
+        for node in &self.nodes {
+            let mut links = node.links.iter();
+            node.info.put(&mut bytes, &mut |_, _| {
+                links.next().map_or(0, |link| link.to as u64)
+            });
         }
-        Ok((schema, TypeIndex(0)))
+        bytes
     }
 }

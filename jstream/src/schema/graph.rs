@@ -11,6 +11,8 @@ use super::link::{Link, TypeIndex};
 /// once.
 pub(super) struct Graph<'s> {
     pub(super) nodes: Vec<Node<'s>>,
+    /// The types of the schema that the walk met, in its order, each with the index of its node.
+    pub(super) places: Vec<(usize, usize)>,
 }
 
 /// A type of a graph.
@@ -23,7 +25,7 @@ impl<'s> Graph<'s> {
     pub(super) fn of(schema: &'s Schema, root: TypeIndex) -> Self {
         // One extra entry stands for all types that are not in the schema.
         let unknown = schema.types.len();
-        let place_of = |of: TypeIndex| unknown.min(of.0 as usize);
+        let place_of = |of: TypeIndex| unknown.min(of.place());
         let mut walk = Walk::new(unknown.saturating_add(1));
         walk.number(place_of(root));
         let mut nodes = Vec::new();
@@ -41,15 +43,19 @@ impl<'s> Graph<'s> {
             });
             nodes.push(Node { info, links });
         }
+        let mut numbers: Vec<usize> = (0..nodes.len()).collect();
         if labels.known.len() < nodes.len() {
-            nodes = merged(&nodes, labels);
+            (nodes, numbers) = merged(&nodes, labels);
         }
-        Self { nodes }
+        Self {
+            nodes,
+            places: walk.met.into_iter().zip(numbers).collect(),
+        }
     }
 }
 
-/// Merges equal structures.
-fn merged<'s>(nodes: &[Node<'s>], labels: Labels) -> Vec<Node<'s>> {
+/// Merges equal structures. Returns the new nodes, and the number of each node among them.
+fn merged<'s>(nodes: &[Node<'s>], labels: Labels) -> (Vec<Node<'s>>, Vec<usize>) {
     let links = nodes
         .iter()
         .map(|node| node.links.iter().map(|link| link.to).collect());
@@ -77,7 +83,8 @@ fn merged<'s>(nodes: &[Node<'s>], labels: Labels) -> Vec<Node<'s>> {
             links: links.collect(),
         });
     }
-    merged
+    let numbers = class_of.iter().map(|class| walk.number(*class)).collect();
+    (merged, numbers)
 }
 
 /// Assigns numbers in the order of discovery.

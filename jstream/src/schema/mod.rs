@@ -70,6 +70,7 @@ mod graph;
 mod kind;
 mod known;
 mod link;
+mod record;
 mod rules;
 mod show;
 #[cfg(test)]
@@ -88,6 +89,7 @@ pub(crate) use known::of_descriptor;
 pub(crate) use known::{Descriptors, Learnt};
 pub use known::{Mismatch, descriptor};
 pub use link::TypeIndex;
+pub use record::SnapshotError;
 pub use rules::{DefaultValue, FieldRules, OlderName, TypeRules, VariantRules};
 
 use self::codec::checksum;

@@ -85,7 +85,11 @@ impl DefaultValue {
         match self {
             Self::Function(write) => {
                 let written = std::panic::catch_unwind(write);
-                let written = written.map_err(|_| "the expression panicked".to_owned())?;
+                let written = written.map_err(|payload| {
+                    // The destructor of the payload is code of the program, which may panic again.
+                    std::mem::forget(payload);
+                    "the expression panicked".to_owned()
+                })?;
                 written.map(Arc::from)
             }
             Self::Message(message) => Ok(message.clone()),
