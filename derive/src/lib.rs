@@ -37,6 +37,12 @@ use proc_macro::TokenStream;
 /// A sender can send any combination of values that the fields' types allow. A type with invariants
 /// on or between its fields must not derive this.
 ///
+/// The options from `renamed_from` to `other` are rules for messages of other versions of the type.
+/// They change neither messages nor descriptors. An expression of `default` is evaluated when a
+/// default is first needed; it sees the type's parameters with their bounds. If the field's type has
+/// a parameter, arguments must be transportable, and received objects of the type are accessed by
+/// `Received::with`.
+///
 /// | option | of | meaning |
 /// |---|---|---|
 /// | `derive(Debug, ...)` | a type | derives for the form |
@@ -55,6 +61,13 @@ use proc_macro::TokenStream;
 /// | `shared` | a field | references preserve the identity of their targets |
 /// | `exclusive` | a field | a `Vec` that arrives as a mutable slice |
 /// | `follow` | a field | is followed in spite of `opt_in` |
+/// | `renamed_from = "old"` | a field, variant or type | had this name in an older version; repeatable, or `renamed_from("a", "b")`; of a type: its name as a class of trait objects |
+/// | `default` | a field | has its type's `Default` in messages of versions without the field |
+/// | `default = expression` | a field | has this value in such messages; a literal text is converted to the field's type |
+/// | `narrow` | a field | accepts larger numbers of other versions, if their values fit |
+/// | `must_understand` | a field | makes versions without the field refuse the message |
+/// | `rebuild` | a field | the keys of the map or set may change, and are ordered anew |
+/// | `other` | a variant | has no fields, and stands for variants that this version does not have |
 /// | `crate = unsafe(path)` | a type | the path of the crate `jstream`, if it is not `::jstream` |
 ///
 /// # Safety

@@ -15,6 +15,10 @@ impl Place {
         Self(first(tokens.to_token_stream()).unwrap_or_else(Span::call_site))
     }
 
+    pub(crate) const fn at(span: Span) -> Self {
+        Self(span)
+    }
+
     /// Returns the same tokens, with the same name resolution, at this position.
     pub(crate) fn put(self, tokens: TokenStream) -> TokenStream {
         let of_each = tokens.into_iter().map(|token| self.put_one(token));

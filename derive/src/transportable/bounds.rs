@@ -13,27 +13,16 @@ use super::model::Own;
 
 /// Adds the type's bounds on the forms of its arguments to the generics of an impl.
 pub(super) fn add_of_forms(generics: &mut Generics, of: &Own) {
-    if of.has_form {
+    let has_default = of.has_generic_default();
+    if of.has_form && !has_default {
         return;
     }
-    let mut said: Vec<PredicateType> = Vec::new();
-    for param in of.values() {
-        let name = &param.ident;
-        said.push(PredicateType {
-            attrs: Vec::new(),
-            lifetimes: None,
-            bounded_ty: parse_quote!(#name),
-            colon_token: Default::default(),
-            bounds: param.bounds.clone(),
-        });
+    let mut all = stated(of);
+    all.extend(of.owner_bounds.iter().filter_map(on_type).cloned());
+    if has_default {
+        all.extend(sent(of));
     }
-    if let Some(clause) = &of.generics.where_clause {
-        said.extend(clause.predicates.iter().filter_map(|of| match of {
-            WherePredicate::Type(of) => Some(of.clone()),
-            _ => None,
-        }));
-    }
-    for mut predicate in said {
+    for mut predicate in all {
         predicate.bounds = predicate.bounds.into_iter().filter(is_plain).collect();
         if predicate.bounds.is_empty() || predicate.lifetimes.is_some() {
             continue;
@@ -42,6 +31,57 @@ pub(super) fn add_of_forms(generics: &mut Generics, of: &Own) {
         predicate.lifetimes = Some(parse_quote!(for<'__x>));
         let all = &mut generics.make_where_clause().predicates;
         all.push(WherePredicate::Type(predicate));
+    }
+}
+
+/// Adds the bounds that the defaults of a form's fields need to the generics of an impl.
+pub(super) fn add_of_defaults(generics: &mut Generics, of: &Own) {
+    if !of.has_generic_default() {
+        return;
+    }
+    let all = &mut generics.make_where_clause().predicates;
+    all.extend(of.owner_bounds.iter().cloned());
+    all.extend(sent(of).map(WherePredicate::Type));
+}
+
+/// Returns the bounds that a type states on its parameters and other types.
+pub(super) fn stated(of: &Own) -> Vec<PredicateType> {
+    let mut all: Vec<PredicateType> = Vec::new();
+    for param in of.values() {
+        let name = &param.ident;
+        all.push(PredicateType {
+            attrs: Vec::new(),
+            lifetimes: None,
+            bounded_ty: parse_quote!(#name),
+            colon_token: Default::default(),
+            bounds: param.bounds.clone(),
+        });
+    }
+    if let Some(clause) = &of.generics.where_clause {
+        all.extend(clause.predicates.iter().filter_map(on_type).cloned());
+    }
+    all
+}
+
+/// Returns the bounds by which the arguments of a type can be sent.
+fn sent(of: &Own) -> impl Iterator<Item = PredicateType> {
+    let support = of.support();
+    of.values().map(move |param| {
+        let name = &param.ident;
+        PredicateType {
+            attrs: Vec::new(),
+            lifetimes: None,
+            bounded_ty: parse_quote!(#name),
+            colon_token: Default::default(),
+            bounds: parse_quote!(#support::Transportable),
+        }
+    })
+}
+
+fn on_type(predicate: &WherePredicate) -> Option<&PredicateType> {
+    match predicate {
+        WherePredicate::Type(of) => Some(of),
+        _ => None,
     }
 }
 

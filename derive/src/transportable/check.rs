@@ -9,7 +9,7 @@ use syn::{
 
 use super::check_types::plain;
 use super::model::{Body, Own, Variant};
-use super::{check_options, form};
+use super::{check_options, check_rules, form};
 use crate::errors::Errors;
 
 /// Reports all errors of the type together.
@@ -38,6 +38,7 @@ pub(super) fn check(of: &Own) -> Result<()> {
         Body::Enum(_) => check_enum(of, &mut errors),
     }
     check_options::of_type(of, &mut errors);
+    check_rules::of_type(of, &mut errors);
     for part in of.parts() {
         check_options::of_field(of, part, &mut errors);
         if is_unsized(&part.ty) {

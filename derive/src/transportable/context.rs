@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{GenericParam, Generics, Ident, TypeParam, parse_quote};
 
+use super::bounds;
 use super::model::Own;
 
 /// Values that all impls share.
@@ -25,9 +26,11 @@ impl<'o> Context<'o> {
             quote!('__b),
             |param| quote!(<#param as #support::Transportable>::InPlace<'__b>),
         );
+        let mut placed = with_bound(of, &quote!(#support::InPlace));
+        bounds::add_of_defaults(&mut placed, of);
         Self {
             of,
-            placed: with_bound(of, &quote!(#support::InPlace)),
+            placed,
             form_args,
             support,
         }

@@ -12,7 +12,7 @@ use syn::{DeriveInput, TypeParamBound};
 use super::asked::{Need, asked, asked_of_owner, asked_restored};
 use super::context::{Bodies, Context, args, name_of, with_bound};
 use super::model::{Body, Own};
-use super::{bare_path, bounds, compare, debug, expand_enum, expand_struct, form, restore};
+use super::{bare_path, bounds, compare, debug, expand_enum, expand_struct, form, restore, rules};
 use crate::shield::shield;
 use crate::spans::Place;
 
@@ -67,6 +67,7 @@ fn expand(of: &Own, owner: Option<&Own>, definition: &DeriveInput) -> TokenStrea
     let early = early(&context);
     let restore = restore::of(&context, owner.unwrap_or(of));
     let implements = implements(owner.unwrap_or(of));
+    let program = rules::program_code(owner.unwrap_or(of));
     let debug = owner.map(|owner| debug::of(of, owner));
     let compare = owner.map(|owner| compare::of(of, owner));
     let owner = owner.map(|owner| of_owner(&context, owner));
@@ -83,7 +84,7 @@ fn expand(of: &Own, owner: Option<&Own>, definition: &DeriveInput) -> TokenStrea
         #compare
         #implements
     };
-    let shield = shield(&context.support, &code, definition);
+    let shield = shield(&context.support, &code, &quote!(#definition #program));
     quote! {
         #[allow(
             clippy::all, clippy::pedantic, clippy::restriction, missing_docs, non_camel_case_types,
@@ -111,7 +112,8 @@ fn of_owner(form: &Context<'_>, owner: &Own) -> TokenStream {
     let mut covariant = with_bound(owner, &quote!(#support::Covariant));
     owner.make_phantoms_static(&mut covariant);
     let (covariant_generics, ..) = covariant.split_for_impl();
-    let covariant = (!form.of.is_invariant()).then(|| {
+    let is_covariant = !form.of.is_invariant() && !owner.has_generic_default();
+    let covariant = is_covariant.then(|| {
         quote! {
             // SAFETY: the form is covariant, as its own impl proves.
             #[automatically_derived]
@@ -235,6 +237,21 @@ fn in_place(context: &Context<'_>, bodies: &Bodies, owner: Option<&Own>) -> Toke
     let of_owner = owner.and_then(|owner| asked_of_owner(owner, of, Need::Travel));
     let asked = of_owner.unwrap_or_else(|| asked(of, Need::Stand));
     let inline = inline(of);
+    let define = quote! {
+        __schema.define(
+            #support::Schema::key_of::<Self>(),
+            #name_string,
+            &mut |__schema| #kind,
+        )
+    };
+    let define = match rules::of(owner.unwrap_or(of), of) {
+        Some(rules) => quote! {
+            let __index @ _ = #define;
+            __schema.set_rules(__index, #rules);
+            __index
+        },
+        None => define,
+    };
     let of_type = &of.options.verify;
     let (shape, refused) = if of_type.is_empty() {
         (shape.clone(), TokenStream::new())
@@ -287,11 +304,7 @@ fn in_place(context: &Context<'_>, bodies: &Bodies, owner: Option<&Own>) -> Toke
 
             fn describe(__schema: &mut #support::Schema) -> #support::TypeIndex {
                 #asked
-                __schema.define(
-                    #support::Schema::key_of::<Self>(),
-                    #name_string,
-                    &mut |__schema| #kind,
-                )
+                #define
             }
         }
     }
@@ -304,7 +317,8 @@ fn covariant(context: &Context<'_>) -> TokenStream {
     let has_values = of.values().next().is_some();
     // The proof can't name the lifetime of a type that has one.
     let has_clause = of.generics.where_clause.is_some();
-    let bounded = has_clause && (has_values || !of.lifetimes.is_empty())
+    let bounded = of.has_generic_default()
+        || has_clause && (has_values || !of.lifetimes.is_empty())
         || of.values().any(|param| !param.bounds.is_empty())
         || of
             .phantoms()

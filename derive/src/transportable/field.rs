@@ -255,6 +255,15 @@ impl Part {
     }
 }
 
+impl Own {
+    /// Returns true if the type of a field with a default has a type parameter, so that the default
+    /// can be written only if the parameter's argument can be sent.
+    pub(super) fn has_generic_default(&self) -> bool {
+        let mut parts = self.parts().into_iter();
+        parts.any(|part| part.options.rules.default.is_some() && Params::are_in(&part.ty, self))
+    }
+}
+
 /// Finds type parameters, and tokens that may stand for one.
 struct Params<'o> {
     of: &'o Own,

@@ -9,11 +9,12 @@ use quote::{format_ident, quote};
 use syn::visit::Visit;
 use syn::{
     AngleBracketedGenericArguments, DeriveInput, Field, Fields, GenericArgument, GenericParam,
-    Generics, Ident, Lifetime, PathArguments, Type, TypeParamBound, TypePath, parse_quote,
+    Generics, Ident, Lifetime, PathArguments, Type, TypeParamBound, TypePath, WherePredicate,
+    parse_quote,
 };
 
-use super::known;
 use super::model::{Body, Own, Part, PartOptions};
+use super::{bounds, known};
 
 /// Returns true if the type has a separate form.
 pub(super) fn is_needed(of: &Own) -> bool {
@@ -178,6 +179,15 @@ pub(super) fn carry(of: &Own, form: &mut Own) {
     form.options.invariant = of.options.invariant;
     form.options.implements.clear();
     form.has_form = false;
+    if of.has_generic_default() {
+        let stated = bounds::stated(of).into_iter().map(|mut predicate| {
+            let bounds = predicate.bounds.into_iter();
+            predicate.bounds = bounds.filter(|bound| !is_relaxed(bound)).collect();
+            predicate
+        });
+        let stated = stated.filter(|predicate| !predicate.bounds.is_empty());
+        form.owner_bounds = stated.map(WherePredicate::Type).collect();
+    }
     for (owner, part) in of.parts().into_iter().zip(form.parts_mut()) {
         let options = &owner.options;
         part.place = owner.place;
@@ -187,6 +197,7 @@ pub(super) fn carry(of: &Own, form: &mut Own) {
             verify: options.verify.clone(),
             // If the adapter's form remains in the buffer, the field is read like any other.
             with: options.with.clone().filter(|_| options.form.is_none()),
+            rules: options.rules.clone(),
             ..PartOptions::default()
         };
     }

@@ -5,6 +5,7 @@ mod bare_path;
 mod bounds;
 mod check;
 mod check_options;
+mod check_rules;
 mod check_types;
 mod compare;
 mod context;
@@ -21,6 +22,7 @@ mod parse;
 mod phantom;
 mod restorable;
 mod restore;
+mod rules;
 
 pub(crate) use self::context::name_of;
 

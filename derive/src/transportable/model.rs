@@ -2,7 +2,9 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
-use syn::{Expr, Generics, Ident, Lifetime, Member, Path, Type, Visibility};
+use syn::{
+    Expr, Generics, Ident, Lifetime, LitStr, Member, Path, Type, Visibility, WherePredicate,
+};
 
 use crate::spans::Place;
 
@@ -18,6 +20,8 @@ pub(super) struct Own {
     pub(super) body: Body,
     /// True if the form is a separate type.
     pub(super) has_form: bool,
+    /// Of a form: the bounds of the type that it is the form of, if defaults need them.
+    pub(super) owner_bounds: Vec<WherePredicate>,
 }
 
 /// The `transportable` options of a type.
@@ -45,6 +49,8 @@ pub(super) struct Options {
     pub(super) no_to_owned: bool,
     /// True if the form has no `Debug` unless it derives it.
     pub(super) no_debug: bool,
+    /// Names that the type had as a class of trait objects.
+    pub(super) older_names: Vec<LitStr>,
 }
 
 pub(super) enum Body {
@@ -91,12 +97,40 @@ pub(super) struct PartOptions {
     pub(super) follow: Option<Span>,
     /// The option `exclusive`: the field arrives as a mutable slice.
     pub(super) exclusive: Option<Span>,
+    /// The options for messages of other versions.
+    pub(super) rules: PartRules,
+}
+
+/// The options of a field for messages of other versions.
+#[derive(Default, Clone)]
+pub(super) struct PartRules {
+    /// Names that the field had.
+    pub(super) older_names: Vec<LitStr>,
+    pub(super) default: Option<PartDefault>,
+    /// The option `narrow`: larger numbers are accepted if they fit.
+    pub(super) narrow: Option<Span>,
+    /// The option `must_understand`: receivers without the field refuse the message.
+    pub(super) must_understand: Option<Span>,
+    /// The option `rebuild`: the program orders the keys of a map anew.
+    pub(super) rebuild: Option<Span>,
+}
+
+/// The option `default`: the field's value in messages that lack it.
+#[derive(Clone)]
+pub(super) struct PartDefault {
+    pub(super) span: Span,
+    /// The value; `None` for that of the field's type.
+    pub(super) value: Option<Expr>,
 }
 
 pub(super) struct Variant {
     pub(super) name: Ident,
     pub(super) discriminant: Option<Expr>,
     pub(super) parts: Vec<Part>,
+    /// Names that the variant had.
+    pub(super) older_names: Vec<LitStr>,
+    /// The option `other`: unknown variants become this one.
+    pub(super) other: Option<Span>,
 }
 
 /// The `repr` attributes.

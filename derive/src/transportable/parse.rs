@@ -2,12 +2,13 @@
 
 use quote::format_ident;
 use syn::meta::ParseNestedMeta;
+use syn::parse::Parse;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Data, DeriveInput, Error, Fields, Ident, Meta, Path, Result, Token};
+use syn::{Attribute, Data, DeriveInput, Error, Fields, Ident, LitStr, Meta, Path, Result, Token};
 
 use super::form;
-use super::model::{Body, Options, Own, Part, PartOptions, Repr, Variant};
+use super::model::{Body, Options, Own, Part, PartDefault, PartOptions, PartRules, Repr, Variant};
 use crate::crates::trusted_path;
 use crate::spans::Place;
 
@@ -30,27 +31,53 @@ pub(super) fn parse(input: &DeriveInput) -> Result<Own> {
         options: options(&input.attrs)?,
         body,
         has_form: false,
+        owner_bounds: Vec::new(),
     };
     of.has_form = form::is_needed(&of);
     Ok(of)
 }
 
 fn variant(of: &syn::Variant) -> Result<Variant> {
-    if let Some(attr) = of
-        .attrs
-        .iter()
-        .find(|attr| attr.path().is_ident("transportable"))
-    {
-        return Err(Error::new(
-            attr.span(),
-            "`transportable` has no options for variants",
-        ));
-    }
+    let mut older_names = Vec::new();
+    let mut other = None;
+    each_option(&of.attrs, |meta| {
+        if meta.path.is_ident("renamed_from") {
+            older_names.extend(names(&meta)?);
+        } else if meta.path.is_ident("other") {
+            other = Some(meta.path.span());
+        } else {
+            return Err(meta.error(
+                "unknown option: on a variant, `transportable` takes `renamed_from = \"name\"` and \
+                 `other`",
+            ));
+        }
+        Ok(())
+    })?;
     Ok(Variant {
         name: of.ident.clone(),
         discriminant: of.discriminant.as_ref().map(|(_, value)| value.clone()),
         parts: parts(&of.fields)?,
+        older_names,
+        other,
     })
+}
+
+/// Calls `parse` for each option in the attributes, and rejects options that are repeated.
+fn each_option(
+    attrs: &[Attribute],
+    mut parse: impl FnMut(ParseNestedMeta<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut said = Vec::new();
+    for attr in attrs
+        .iter()
+        .filter(|attr| attr.path().is_ident("transportable"))
+    {
+        attr.parse_nested_meta(|meta| {
+            once(&meta, &mut said)?;
+            parse(meta)
+        })?;
+    }
+    Ok(())
 }
 
 fn parts(fields: &Fields) -> Result<Vec<Part>> {
@@ -75,88 +102,100 @@ fn parts(fields: &Fields) -> Result<Vec<Part>> {
 /// Parses the options of a field.
 fn part_options(attrs: &[Attribute]) -> Result<PartOptions> {
     let mut options = PartOptions::default();
-    let mut said = Vec::new();
-    for attr in attrs
-        .iter()
-        .filter(|attr| attr.path().is_ident("transportable"))
-    {
-        attr.parse_nested_meta(|meta| {
-            once(&meta, &mut said)?;
-            let span = meta.path.span();
-            if meta.path.is_ident("form") {
-                options.form = Some(meta.value()?.parse()?);
-            } else if meta.path.is_ident("skip") {
-                options.skip = Some(span);
-            } else if meta.path.is_ident("with") {
-                options.with = Some(meta.value()?.parse()?);
-            } else if meta.path.is_ident("verify") {
-                options.verify.push(meta.value()?.parse()?);
-            } else if meta.path.is_ident("shared") {
-                options.shared = Some(span);
-            } else if meta.path.is_ident("follow") {
-                options.follow = Some(span);
-            } else if meta.path.is_ident("exclusive") {
-                options.exclusive = Some(span);
-            } else {
-                return Err(meta.error(
-                    "unknown option: on a field, `transportable` takes `form = Type`, `skip`, \
-                     `with = Adapter`, `verify = function`, `shared`, `exclusive` and `follow`",
-                ));
-            }
-            Ok(())
-        })?;
-    }
+    each_option(attrs, |meta| {
+        let span = meta.path.span();
+        if meta.path.is_ident("form") {
+            options.form = Some(meta.value()?.parse()?);
+        } else if meta.path.is_ident("skip") {
+            options.skip = Some(span);
+        } else if meta.path.is_ident("with") {
+            options.with = Some(meta.value()?.parse()?);
+        } else if meta.path.is_ident("verify") {
+            options.verify.push(meta.value()?.parse()?);
+        } else if meta.path.is_ident("shared") {
+            options.shared = Some(span);
+        } else if meta.path.is_ident("follow") {
+            options.follow = Some(span);
+        } else if meta.path.is_ident("exclusive") {
+            options.exclusive = Some(span);
+        } else if !part_rule(&meta, &mut options.rules)? {
+            return Err(meta.error(
+                "unknown option: on a field, `transportable` takes `form = Type`, `skip`, \
+                 `with = Adapter`, `verify = function`, `shared`, `exclusive`, `follow`, \
+                 `renamed_from = \"name\"`, `default`, `default = value`, `narrow`, \
+                 `must_understand` and `rebuild`",
+            ));
+        }
+        Ok(())
+    })?;
     Ok(options)
+}
+
+/// Parses an option of a field for messages of other versions. Returns false for other options.
+fn part_rule(meta: &ParseNestedMeta<'_>, rules: &mut PartRules) -> Result<bool> {
+    let span = meta.path.span();
+    if meta.path.is_ident("renamed_from") {
+        rules.older_names.extend(names(meta)?);
+    } else if meta.path.is_ident("default") {
+        let has_value = meta.input.peek(Token![=]);
+        let value = has_value.then(|| meta.value()?.parse()).transpose()?;
+        rules.default = Some(PartDefault { span, value });
+    } else if meta.path.is_ident("narrow") {
+        rules.narrow = Some(span);
+    } else if meta.path.is_ident("must_understand") {
+        rules.must_understand = Some(span);
+    } else if meta.path.is_ident("rebuild") {
+        rules.rebuild = Some(span);
+    } else {
+        return Ok(false);
+    }
+    Ok(true)
 }
 
 /// Parses the options of a type.
 fn options(attrs: &[Attribute]) -> Result<Options> {
     let mut options = Options::default();
-    let mut said = Vec::new();
-    for attr in attrs
-        .iter()
-        .filter(|attr| attr.path().is_ident("transportable"))
-    {
-        attr.parse_nested_meta(|meta| {
-            once(&meta, &mut said)?;
-            if meta.path.is_ident("crate") {
-                options.krate = Some(trusted_path(&meta)?);
-            } else if meta.path.is_ident("owned") {
-                options.owned = Some(meta.path.span());
-            } else if meta.path.is_ident("own") {
-                options.own = Some(meta.path.span());
-            } else if meta.path.is_ident("derive") {
-                options.derives.extend(paths(&meta)?);
-            } else if meta.path.is_ident("compare") {
-                options.compare = Some(meta.path.span());
-            } else if meta.path.is_ident("verify") {
-                options.verify.push(meta.value()?.parse()?);
-            } else if meta.path.is_ident("opt_in") {
-                options.opt_in = true;
-            } else if meta.path.is_ident("implements") {
-                options.implements.extend(paths(&meta)?);
-            } else if meta.path.is_ident("invariant") {
-                options.invariant = true;
-            } else if meta.path.is_ident("no_to_owned") {
-                options.no_to_owned = true;
-            } else if meta.path.is_ident("no_debug") {
-                options.no_debug = true;
-            } else {
-                return Err(meta.error(
-                    "unknown option: on a type, `transportable` takes `crate = unsafe(path)`, \
-                     `own`, `owned`, `derive(Trait, ...)`, `compare`, `verify = function`, `opt_in`, \
-                     `implements(Trait, ...)`, `invariant`, `no_to_owned` and `no_debug`",
-                ));
-            }
-            Ok(())
-        })?;
-    }
+    each_option(attrs, |meta| {
+        if meta.path.is_ident("crate") {
+            options.krate = Some(trusted_path(&meta)?);
+        } else if meta.path.is_ident("owned") {
+            options.owned = Some(meta.path.span());
+        } else if meta.path.is_ident("own") {
+            options.own = Some(meta.path.span());
+        } else if meta.path.is_ident("derive") {
+            options.derives.extend(paths(&meta)?);
+        } else if meta.path.is_ident("compare") {
+            options.compare = Some(meta.path.span());
+        } else if meta.path.is_ident("verify") {
+            options.verify.push(meta.value()?.parse()?);
+        } else if meta.path.is_ident("opt_in") {
+            options.opt_in = true;
+        } else if meta.path.is_ident("implements") {
+            options.implements.extend(paths(&meta)?);
+        } else if meta.path.is_ident("invariant") {
+            options.invariant = true;
+        } else if meta.path.is_ident("no_to_owned") {
+            options.no_to_owned = true;
+        } else if meta.path.is_ident("no_debug") {
+            options.no_debug = true;
+        } else if meta.path.is_ident("renamed_from") {
+            options.older_names.extend(names(&meta)?);
+        } else {
+            return Err(meta.error(
+                "unknown option: on a type, `transportable` takes `crate = unsafe(path)`, `own`, \
+                 `owned`, `derive(Trait, ...)`, `compare`, `verify = function`, `opt_in`, \
+                 `implements(Trait, ...)`, `invariant`, `no_to_owned`, `no_debug` and \
+                 `renamed_from = \"name\"`",
+            ));
+        }
+        Ok(())
+    })?;
     Ok(options)
 }
 
 /// Rejects a repeated option, unless it can be given several times.
 fn once(meta: &ParseNestedMeta<'_>, said: &mut Vec<Ident>) -> Result<()> {
-    const MANY: [&str; 3] = ["derive", "implements", "verify"];
+    const MANY: [&str; 4] = ["derive", "implements", "renamed_from", "verify"];
     let Some(name) = meta.path.get_ident() else {
         return Ok(());
     };
@@ -173,6 +212,21 @@ fn paths(meta: &ParseNestedMeta<'_>) -> Result<Vec<Path>> {
     syn::parenthesized!(list in meta.input);
     let paths = list.parse_terminated(Path::parse_mod_style, Token![,])?;
     Ok(paths.into_iter().collect())
+}
+
+/// Parses the value of the option `renamed_from`, or the list in its parentheses.
+fn names(meta: &ParseNestedMeta<'_>) -> Result<Vec<LitStr>> {
+    if meta.input.peek(Token![=]) {
+        return Ok(vec![meta.value()?.parse()?]);
+    }
+    let list;
+    let parentheses = syn::parenthesized!(list in meta.input);
+    let names = list.parse_terminated(<LitStr as Parse>::parse, Token![,])?;
+    if names.is_empty() {
+        let what = "name at least one older name, as in `renamed_from = \"name\"`";
+        return Err(Error::new(parentheses.span.join(), what));
+    }
+    Ok(names.into_iter().collect())
 }
 
 fn repr(input: &DeriveInput) -> Result<Repr> {

@@ -3,12 +3,14 @@
 pub mod bare_path;
 mod compare;
 mod const_text;
+mod evolution;
 mod fields;
 mod like;
 mod shown;
 mod type_checks;
 
 pub use self::compare::*;
+pub use self::evolution::*;
 pub use self::fields::*;
 pub use self::like::*;
 pub use self::shown::*;

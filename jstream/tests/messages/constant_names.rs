@@ -39,7 +39,7 @@ mod types {
     // The names of all variables in the expansions of the derive's golden files, without the
     // underscores with which they begin.
     taken! {
-        of both slot draft pass place trace schema tag value start form restoring formatter other owned
+        of both slot draft pass place trace schema tag value start form restoring formatter other owned index
         edge registry one target text taking giving;
         meant long part_0 part_1 part_2 part_0_form part_1_form form_part_0 field_0 field_1;
         part_3 part_4 part_5 part_6 part_7 part_8 argument_0 argument_1 answer arguments call object

@@ -24,6 +24,7 @@ mod descriptors;
 mod dynamic;
 mod erased;
 mod error_texts;
+mod evolution_rules;
 mod faults;
 mod fields;
 mod forward_adapted;

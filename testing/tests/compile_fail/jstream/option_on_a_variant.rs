@@ -1,4 +1,4 @@
-//! Variants have no options.
+//! Variants have other options than fields.
 
 use jstream::Transportable;
 

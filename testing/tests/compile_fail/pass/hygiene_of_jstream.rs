@@ -180,6 +180,42 @@ pub struct Options {
     pub shared: ::std::rc::Rc<str>,
 }
 
+/// The default of a field.
+pub const DEFAULT: u16 = 3;
+
+/// A type with rules for messages of other versions.
+#[derive(streams::Transportable)]
+#[transportable(crate = unsafe(::streams), renamed_from = "Older")]
+pub struct Rules<T: ::core::default::Default> {
+    /// Documented.
+    #[transportable(default, renamed_from("old", "older"), must_understand)]
+    pub list: ::std::vec::Vec<u8>,
+    /// Documented.
+    #[transportable(default = "text")]
+    pub text: ::std::string::String,
+    /// Documented.
+    #[transportable(default = DEFAULT, narrow)]
+    pub number: u16,
+    /// Documented.
+    #[transportable(default)]
+    pub value: T,
+    /// Documented.
+    #[transportable(default)]
+    pub choice: Choice,
+}
+
+/// An enum with rules for messages of other versions.
+#[derive(streams::Transportable, ::core::default::Default)]
+#[transportable(crate = unsafe(::streams))]
+pub enum Choice {
+    /// Documented.
+    #[transportable(other, renamed_from = "Nothing")]
+    #[default]
+    Unknown,
+    /// Documented.
+    Known(#[transportable(default = <_ as ::core::default::Default>::default())] ::std::string::String),
+}
+
 /// A type whose pointers are left out.
 #[derive(streams::Transportable)]
 #[transportable(crate = unsafe(::streams), opt_in, own)]
@@ -279,6 +315,10 @@ fn main() {
         .read::<Drawing>(filled)
         .unwrap();
     ::std::assert_eq!(received.get().shapes[0].area(), 2.0);
+    let (schema, root) = streams::schema::Schema::of::<Rules<u8>>();
+    let rules = schema.rules(root).unwrap();
+    ::std::assert_eq!(rules.fields.len(), 5);
+    ::std::assert!(schema.to_snapshot(root).is_ok());
     let made = Made {
         text: "abc",
         first: 1,

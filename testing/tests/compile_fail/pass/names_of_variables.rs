@@ -25,6 +25,7 @@ struct __arguments;
 struct __answer;
 struct __call;
 struct __schema;
+struct __index;
 const __result: u8 = 0;
 const __argument_0: u8 = 0;
 static __argument_1: u8 = 0;
@@ -50,7 +51,12 @@ struct Marked {
 #[derive(Transportable, Debug, PartialEq)]
 #[transportable(compare)]
 enum Owner {
-    Named { name: String, count: u32 },
+    Named {
+        #[transportable(default = "name")]
+        name: String,
+        #[transportable(default = numbers.len() as u32)]
+        count: u32,
+    },
     Listed(Vec<u8>),
 }
 
