@@ -39,9 +39,8 @@ use proc_macro::TokenStream;
 ///
 /// The options from `renamed_from` to `other` are rules for messages of other versions of the type.
 /// They change neither messages nor descriptors. An expression of `default` is evaluated when a
-/// default is first needed; it sees the type's parameters with their bounds. If the field's type has
-/// a parameter, arguments must be transportable, and received objects of the type are accessed by
-/// `Received::with`.
+/// default is needed; it sees the type's parameters with their bounds. If the type of a field with
+/// a default has a parameter, received objects of the type are accessed by `Received::with`.
 ///
 /// | option | of | meaning |
 /// |---|---|---|

@@ -7,7 +7,8 @@
 //!
 //! The program does not need the source of any type. A file contains the schemas of its objects,
 //! and of the implementations of their trait objects. For a message or a stream, name the files
-//! with the schemas, as [`Schema::to_bytes`](crate::schema::Schema::to_bytes) encodes them:
+//! with the schemas, as [`Schema::to_bytes`](crate::schema::Schema::to_bytes) or
+//! [`Schema::to_snapshot`](crate::schema::Schema::to_snapshot) encodes them:
 //!
 //! ```no_run
 //! use jstream::Transportable;

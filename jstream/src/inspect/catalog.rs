@@ -27,14 +27,14 @@ impl Catalog {
         Ok(descriptor)
     }
 
-    /// Adds the schema that `bytes` encode. The bytes need not be trusted.
+    /// Adds the schema or snapshot that `bytes` encode. The bytes need not be trusted.
     ///
     /// # Errors
     ///
     /// [`CatalogError::Encoding`] if they do not encode a schema; otherwise as for
     /// [`add`](Self::add).
     pub fn add_bytes(&mut self, bytes: &[u8]) -> Result<u64, CatalogError> {
-        let (schema, root) = Schema::from_bytes(bytes).map_err(CatalogError::Encoding)?;
+        let (schema, root) = Schema::from_snapshot(bytes).map_err(CatalogError::Encoding)?;
         self.add(&schema, root)
     }
 

@@ -16,7 +16,7 @@ pub enum Input {
     Stream,
     /// A file of messages, with their schemas and an index.
     File,
-    /// A schema, as [`Schema::to_bytes`] encodes it.
+    /// A schema, as [`Schema::to_bytes`] or [`Schema::to_snapshot`] encodes it.
     Schema,
 }
 
@@ -48,7 +48,7 @@ impl Input {
             let is_one = len >= bytes.len();
             return Ok(if is_one { Self::Message } else { Self::Stream });
         }
-        match Schema::from_bytes(bytes) {
+        match Schema::from_snapshot(bytes) {
             Ok(_) => Ok(Self::Schema),
             // The input begins with the version of schemas, so it is treated as an invalid schema.
             Err(_) if bytes.starts_with(&[1]) => Ok(Self::Schema),

@@ -22,9 +22,11 @@
 //! | mark | `at`, `meaning`: `offset`, `length`, `number`, `class`, `tag`, `value`; `word`, the bytes as a number |
 //! | fault | `code`, `what`, `at`, `path` |
 //! | schema | `descriptor`, `types`: the root first |
-//! | type | `name`, `size`, `align`, `kind`; `fields` of a struct; `tag` and `variants` of an enum |
-//! | field | `name`, `offset`, `type` |
-//! | variant | `name`, `discriminant`, `fields` |
+//! | type | `name`, `size`, `align`, `kind`; `fields` of a struct; `tag` and `variants` of an enum; `renamed_from`, the older names, if the type has rules for other versions |
+//! | field | `name`, `offset`, `type`, and `rules`, if it has any |
+//! | variant | `name`, `discriminant`, `fields`, and `rules`, if it has any |
+//! | rules of a field | `renamed_from`; `default`, the length of the message or null; `narrow`, `must_understand`, `rebuild` |
+//! | rules of a variant | `renamed_from`, `other` |
 //!
 //! The program wraps these objects in a document about its input: `version`, `input`, `len`,
 //! `objects` (their number), `schemas`, `messages` (those of streams and files have `object`, their
@@ -42,7 +44,7 @@ use std::ops::Range;
 
 use super::tree::{Message, Name, Node, Value};
 use super::{Catalog, Fault, Leaf, Meaning};
-use crate::schema::{FieldInfo, Kind};
+use crate::schema::{DefaultValue, FieldInfo, FieldRules, Kind, VariantRules};
 
 /// Version of the JSON format.
 pub const VERSION: u32 = 1;
@@ -220,6 +222,40 @@ fn node(message: &Message, of: &Node, bytes: &[u8]) -> Json {
     Json::Object(map)
 }
 
+/// Returns the rules of a part. Those of a decoded schema are in ascending order.
+fn numbered<R>(rules: &[(usize, R)], number: usize) -> Option<&R> {
+    let place = rules.binary_search_by_key(&number, |(of, _)| *of).ok()?;
+    rules.get(place).map(|(_, rules)| rules)
+}
+
+/// Returns the JSON of a field's rules.
+fn field_rules(of: &FieldRules) -> Json {
+    let default = match &of.default {
+        Some(DefaultValue::Message(message)) => Json::from(message.len()),
+        _ => Json::Null,
+    };
+    json!({
+        "renamed_from": of.names,
+        "default": default,
+        "narrow": of.narrow,
+        "must_understand": of.must_understand,
+        "rebuild": of.rebuild,
+    })
+}
+
+/// Returns the JSON of a variant's rules.
+fn variant_rules(of: &VariantRules) -> Json {
+    json!({ "renamed_from": of.names, "other": of.other })
+}
+
+/// Adds the rules of a field or variant to its JSON.
+fn with_rules(mut json: Json, rules: Option<Json>) -> Json {
+    if let (Json::Object(map), Some(rules)) = (&mut json, rules) {
+        map.insert("rules".to_owned(), rules);
+    }
+    json
+}
+
 /// Returns the JSON of all schemas of a catalog.
 #[must_use]
 pub fn schemas(of: &Catalog) -> Json {
@@ -231,13 +267,15 @@ pub fn schemas(of: &Catalog) -> Json {
             let mut put = |name: &str, value: Json| {
                 map.insert(name.to_owned(), value);
             };
-            let fields = |fields: &[FieldInfo]| {
-                let fields = fields.iter().map(|field| {
-                    json!({
+            let rules = plan.schema().rules(index);
+            let fields = |fields: &[FieldInfo], rules: &[(usize, FieldRules)]| {
+                let fields = fields.iter().enumerate().map(|(number, field)| {
+                    let json = json!({
                         "name": field.name,
                         "offset": field.offset,
                         "type": &*plan.spelling(field.of),
-                    })
+                    });
+                    with_rules(json, numbered(rules, number).map(field_rules))
                 });
                 Json::from(fields.collect::<Vec<_>>())
             };
@@ -246,19 +284,29 @@ pub fn schemas(of: &Catalog) -> Json {
             put("align", Json::from(info.align));
             put("kind", Json::from(info.kind.noun()));
             match &info.kind {
-                Kind::Struct(all) => put("fields", fields(all)),
+                Kind::Struct(all) => {
+                    let rules = rules.map_or(&[][..], |rules| &rules.fields);
+                    put("fields", fields(all, rules));
+                }
                 Kind::Enum { tag, variants } => {
                     put("tag", Json::from(*tag));
-                    let variants = variants.iter().map(|of| {
-                        json!({
+                    let of_all = rules.map_or(&[][..], |rules| &rules.variants);
+                    let variants = variants.iter().enumerate().map(|(number, of)| {
+                        let rules = numbered(of_all, number);
+                        let of_fields = rules.map_or(&[][..], |rules| &rules.fields);
+                        let json = json!({
                             "name": of.name,
                             "discriminant": signed(of.discriminant),
-                            "fields": fields(&of.fields),
-                        })
+                            "fields": fields(&of.fields, of_fields),
+                        });
+                        with_rules(json, rules.map(variant_rules))
                     });
                     put("variants", Json::from(variants.collect::<Vec<_>>()));
                 }
                 _ => {}
+            }
+            if let Some(rules) = rules {
+                put("renamed_from", json!(rules.names));
             }
             Some(Json::Object(map))
         });

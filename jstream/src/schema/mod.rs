@@ -204,6 +204,21 @@ impl Schema {
         places.zip(self.types.iter().map(Option::as_ref))
     }
 
+    /// Sets the rules of a type of this schema.
+    pub fn set_rules(&mut self, index: TypeIndex, rules: TypeRules) {
+        if rules == TypeRules::default() {
+            self.rules.remove(&index);
+        } else {
+            self.rules.insert(index, rules);
+        }
+    }
+
+    /// Returns the rules of a type of this schema, if it has any.
+    #[must_use]
+    pub fn rules(&self, index: TypeIndex) -> Option<&TypeRules> {
+        self.rules.get(&index)
+    }
+
     /// Returns the hash of the types reachable from `root`; other types of the schema do not affect
     /// it.
     #[must_use]

@@ -48,8 +48,8 @@ impl Schema {
     /// rules. A program that has the snapshot can convert messages of these types to those of its
     /// own version. Without rules, the snapshot equals [`to_bytes`](Self::to_bytes).
     ///
-    /// Types of equal structure occur once in a snapshot. If their rules differ, the older names and
-    /// flags of all of them apply.
+    /// Types of equal structure occur once in a snapshot. If their rules differ, the older names
+    /// and flags of all of them apply.
     ///
     /// # Errors
     ///

@@ -8,9 +8,6 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use super::Schema;
-use super::link::TypeIndex;
-
 /// A name that a type, field or variant had in an older version.
 pub type OlderName = Cow<'static, str>;
 
@@ -118,29 +115,15 @@ impl fmt::Debug for DefaultValue {
     }
 }
 
+#[cfg(feature = "evolve")]
 impl Schema {
-    /// Sets the rules of a type of this schema.
-    pub fn set_rules(&mut self, index: TypeIndex, rules: TypeRules) {
-        if rules == TypeRules::default() {
-            self.rules.remove(&index);
-        } else {
-            self.rules.insert(index, rules);
-        }
-    }
-
-    /// Returns the rules of a type of this schema, if it has any.
-    #[must_use]
-    pub fn rules(&self, index: TypeIndex) -> Option<&TypeRules> {
-        self.rules.get(&index)
-    }
     /// Returns true if a field of any type must be understood.
-    #[cfg(feature = "evolve")]
     pub(crate) fn has_obligations(&self) -> bool {
         self.rules.values().any(TypeRules::has_obligation)
     }
 
     /// Returns a schema of these types.
-    #[cfg(all(feature = "evolve", test))]
+    #[cfg(test)]
     pub(crate) fn of_types(types: Vec<super::TypeInfo>) -> Self {
         Self {
             types: types.into_iter().map(Some).collect(),
@@ -149,13 +132,11 @@ impl Schema {
     }
 
     /// Returns the number of types.
-    #[cfg(feature = "evolve")]
     pub(crate) fn len(&self) -> usize {
         self.types.len()
     }
 
     /// Calls `visit` for each type that a type refers to.
-    #[cfg(feature = "evolve")]
     pub(crate) fn for_each_part(&self, of: TypeIndex, visit: &mut dyn FnMut(TypeIndex)) {
         if let Some(info) = self.get(of) {
             // Nothing is encoded but the types.

@@ -8,6 +8,7 @@ use super::Schema;
 use super::graph::Graph;
 use super::kind::{FieldInfo, Kind, TUPLE};
 use super::link::{Link, TypeIndex};
+use super::rules::{DefaultValue, FieldRules, OlderName, TypeRules};
 
 /// Maximum length of a displayed schema in bytes. If a long name is used many times, a small schema
 /// from a peer could otherwise become a large text.
@@ -18,7 +19,8 @@ const SPELLED: usize = 160;
 
 impl Schema {
     /// Returns a display of a type and all types reachable from it, similar to Rust definitions,
-    /// with sizes and the offsets of fields. The output is truncated at 1 MiB.
+    /// with sizes, the offsets of fields and the rules for messages of other versions. The output
+    /// is truncated at 1 MiB.
     pub fn display(&self, root: TypeIndex) -> impl fmt::Display + '_ {
         Display { schema: self, root }
     }
@@ -48,7 +50,15 @@ struct Display<'s> {
 impl fmt::Display for Display<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let named = Named::new(Graph::of(self.schema, self.root));
-        cut(f, SHOWN, |to| named.define_all(to))
+        let mut rules = HashMap::new();
+        // Of equal structures with different rules, those of the first are shown.
+        for (place, node) in &named.graph.places {
+            let index = u32::try_from(*place).map(TypeIndex);
+            if let Some(of_type) = index.ok().and_then(|index| self.schema.rules(index)) {
+                rules.entry(*node).or_insert(of_type);
+            }
+        }
+        cut(f, SHOWN, |to| named.define_all(&rules, to))
     }
 }
 
@@ -106,23 +116,26 @@ impl<'s> Named<'s> {
         target.is_some_and(|node| node.info.kind == Kind::Text)
     }
 
-    fn define_all(&self, to: &mut dyn Write) -> fmt::Result {
+    fn define_all(&self, rules: &HashMap<usize, &TypeRules>, to: &mut dyn Write) -> fmt::Result {
         for (i, node) in self.graph.nodes.iter().enumerate() {
             let is_definition = matches!(node.info.kind, Kind::Struct(_) | Kind::Enum { .. });
             if i > 0 && is_definition {
                 to.write_str("\n\n")?;
             }
             if i == 0 || is_definition {
-                self.define(i, to)?;
+                self.define(i, rules.get(&i).copied(), to)?;
             }
         }
         Ok(())
     }
 
-    fn define(&self, of: usize, to: &mut dyn Write) -> fmt::Result {
+    fn define(&self, of: usize, rules: Option<&TypeRules>, to: &mut dyn Write) -> fmt::Result {
         let Some(node) = self.graph.nodes.get(of) else {
             return Ok(());
         };
+        let names = rules.map_or(&[][..], |rules| &rules.names);
+        let field_rules = rules.map_or(&[][..], |rules| &rules.fields);
+        let variant_rules = rules.map_or(&[][..], |rules| &rules.variants);
         let info = node.info;
         let mut links = node.links.iter();
         let layout = format!("{}, aligned to {}", bytes(info.size), info.align);
@@ -134,26 +147,36 @@ impl<'s> Named<'s> {
                     "struct "
                 })?;
                 to.write_str(&self.spelling(of))?;
-                writeln!(to, " {{ // {layout}")?;
-                for field in fields {
-                    self.field("    ", field, links.next(), to)?;
-                }
+                write!(to, " {{ // {layout}")?;
+                renamed(names, to)?;
+                writeln!(to)?;
+                self.fields("    ", fields, &mut links, field_rules, to)?;
                 to.write_char('}')
             }
             Kind::Enum { tag, variants } => {
                 to.write_str("enum ")?;
                 to.write_str(&self.spelling(of))?;
-                writeln!(to, " {{ // {layout}, tag of {}", bytes(*tag))?;
-                for variant in variants {
+                write!(to, " {{ // {layout}, tag of {}", bytes(*tag))?;
+                renamed(names, to)?;
+                writeln!(to)?;
+                let mut variant_rules = numbered(variant_rules);
+                for (number, variant) in variants.iter().enumerate() {
+                    let rules = variant_rules(number);
                     write!(to, "    {} = {}", variant.name, variant.discriminant)?;
                     if !variant.fields.is_empty() {
                         writeln!(to, " {{")?;
-                        for field in &variant.fields {
-                            self.field("        ", field, links.next(), to)?;
-                        }
+                        let field_rules = rules.map_or(&[][..], |rules| &rules.fields);
+                        let fields = &variant.fields;
+                        self.fields("        ", fields, &mut links, field_rules, to)?;
                         to.write_str("    }")?;
                     }
-                    writeln!(to, ",")?;
+                    to.write_char(',')?;
+                    if let Some(rules) = rules {
+                        let mut comment = Comment { to, is_first: true };
+                        comment.flag(rules.other, "other")?;
+                        comment.names(&rules.names)?;
+                    }
+                    writeln!(to)?;
                 }
                 to.write_char('}')
             }
@@ -164,18 +187,101 @@ impl<'s> Named<'s> {
         }
     }
 
-    fn field(
+    /// Writes the fields of a struct or variant, whose types are the next links.
+    fn fields<'l>(
         &self,
         indent: &str,
-        field: &FieldInfo,
-        link: Option<&Link<'_>>,
+        fields: &[FieldInfo],
+        links: &mut dyn Iterator<Item = &'l Link<'l>>,
+        rules: &[(usize, FieldRules)],
         to: &mut dyn Write,
     ) -> fmt::Result {
-        write!(to, "{indent}{}: ", field.name)?;
-        if let Some(link) = link {
-            to.write_str(&self.spelling(link.to))?;
+        let mut rules = numbered(rules);
+        for (number, field) in fields.iter().enumerate() {
+            write!(to, "{indent}{}: ", field.name)?;
+            if let Some(link) = links.next() {
+                to.write_str(&self.spelling(link.to))?;
+            }
+            write!(to, ", // at {}", field.offset)?;
+            if let Some(rules) = rules(number) {
+                show_rules(rules, to)?;
+            }
+            writeln!(to)?;
         }
-        writeln!(to, ", // at {}", field.offset)
+        Ok(())
+    }
+}
+
+/// Returns a function that returns the rules of each part in turn. They are in ascending order.
+fn numbered<'r, R>(rules: &'r [(usize, R)]) -> impl FnMut(usize) -> Option<&'r R> {
+    let mut rules = rules.iter().peekable();
+    move |number| {
+        let next = rules.next_if(|(of, _)| *of <= number)?;
+        (next.0 == number).then_some(&next.1)
+    }
+}
+
+/// Writes the rules of a field behind its offset.
+fn show_rules(rules: &FieldRules, to: &mut dyn Write) -> fmt::Result {
+    let mut comment = Comment {
+        to,
+        is_first: false,
+    };
+    comment.names(&rules.names)?;
+    match &rules.default {
+        Some(DefaultValue::Message(message)) => {
+            comment.separate()?;
+            write!(comment.to, "default of {}", bytes(message.len()))?;
+        }
+        default => comment.flag(default.is_some(), "default")?,
+    }
+    comment.flag(rules.narrow, "narrow")?;
+    comment.flag(rules.must_understand, "must be understood")?;
+    comment.flag(rules.rebuild, "rebuild")
+}
+
+/// Writes the older names of a type behind its layout.
+fn renamed(names: &[OlderName], to: &mut dyn Write) -> fmt::Result {
+    let mut comment = Comment {
+        to,
+        is_first: false,
+    };
+    comment.names(names)
+}
+
+/// A comment behind a definition: phrases with commas between them.
+struct Comment<'t> {
+    to: &'t mut dyn Write,
+    is_first: bool,
+}
+
+impl Comment<'_> {
+    fn separate(&mut self) -> fmt::Result {
+        self.to.write_str(match self.is_first {
+            true => " // ",
+            false => ", ",
+        })?;
+        self.is_first = false;
+        Ok(())
+    }
+
+    fn flag(&mut self, is_set: bool, phrase: &str) -> fmt::Result {
+        if is_set {
+            self.separate()?;
+            self.to.write_str(phrase)?;
+        }
+        Ok(())
+    }
+
+    fn names(&mut self, names: &[OlderName]) -> fmt::Result {
+        for (number, name) in names.iter().enumerate() {
+            self.separate()?;
+            if number == 0 {
+                self.to.write_str("renamed from ")?;
+            }
+            write!(self.to, "{name:?}")?;
+        }
+        Ok(())
     }
 }
 

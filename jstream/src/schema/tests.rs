@@ -23,7 +23,6 @@ fn info(name: &str, size: usize, align: usize, kind: Kind) -> TypeInfo {
 fn schema(types: Vec<TypeInfo>) -> Schema {
     Schema {
         types: types.into_iter().map(Some).collect(),
-        index: HashMap::new(),
         ..Schema::default()
     }
 }

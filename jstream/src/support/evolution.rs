@@ -38,11 +38,14 @@ pub fn variant_rules(
     }
 }
 
+/// A function that writes a message with the default of a field.
+pub type WriteDefault = fn() -> Result<Vec<u8>, String>;
+
 /// Returns the rules of a field.
 #[must_use]
 pub fn field_rules(
     names: &[&'static str],
-    default: Option<fn() -> Result<Vec<u8>, String>>,
+    default: Option<WriteDefault>,
     narrow: bool,
     must_understand: bool,
     rebuild: bool,

@@ -44,6 +44,8 @@
 //! types with lifetimes shorter than `'static`, for forms that do not implement [`Debug`], and to
 //! use objects in other ways than by formatting them.
 //!
+//! [`write_snapshot`] keeps the structure of a released version of a type in a file.
+//!
 //! With the feature `proptest`, `property` does the same for values of a strategy. In a fuzz
 //! target, [`fuzz`] lets the fuzzer's input determine the damage.
 
@@ -55,6 +57,7 @@ mod limits;
 mod places;
 #[cfg(feature = "proptest")]
 mod property;
+mod snapshot;
 
 use std::fmt::Debug;
 
@@ -64,6 +67,7 @@ pub use self::kit::Kit;
 pub use self::places::{Meaning, Place, Places, places};
 #[cfg(feature = "proptest")]
 pub use self::property::{property, scripts};
+pub use self::snapshot::{SnapshotFileError, write_snapshot};
 
 use crate::model::Transportable;
 

@@ -56,8 +56,12 @@ impl Plan {
     /// Makes a plan with spellings for display.
     #[cfg(feature = "cli")]
     pub(crate) fn spelled(schema: &Schema, root: TypeIndex) -> Result<Self, Unsound> {
-        // A decoded schema has each structure once, in the order of the spellings.
-        let decoded = Schema::decode(&schema.to_bytes(root));
+        // A decoded schema has each structure once, in the order of the spellings. If its rules
+        // can't be encoded, they are left out.
+        let decoded = match schema.to_snapshot(root) {
+            Ok(snapshot) => Schema::from_snapshot(&snapshot),
+            Err(_) => Schema::decode(&schema.to_bytes(root)),
+        };
         let (schema, root) = decoded.map_err(|_| Unsound {
             name: String::new(),
             what: "a type that it refers to is not described",

@@ -170,7 +170,7 @@ fn defaults_of_owners_are_messages_of_their_forms() {
     let scores = from_slice::<BTreeMap<u32, String>>(&scores).unwrap();
     scores.with(|scores| assert_eq!(scores.len(), 0));
     assert!(fields[6].1.rebuild);
-    // The form of the field is an exclusive slice, whose descriptor is another than that of a `Vec`.
+    // The form of the field is an exclusive slice, whose descriptor is not that of a `Vec`.
     assert_default!(fields, 7, &mut [f64], [1.5, 2.5]);
     assert_default!(fields, 8, String, "boxed");
 }

@@ -401,3 +401,60 @@ mod made_up {
         testing::property(level);
     }
 }
+
+#[test]
+fn a_snapshot_is_written_once() {
+    use jstream::schema::Schema;
+    use jstream::testing::{SnapshotFileError, write_snapshot};
+
+    #[derive(Transportable)]
+    #[allow(dead_code, reason = "only its structure matters")]
+    struct Order {
+        #[transportable(renamed_from = "number")]
+        id: u64,
+        #[transportable(default = "none")]
+        note: String,
+    }
+
+    #[derive(Transportable)]
+    #[allow(dead_code, reason = "only its structure matters")]
+    struct Broken {
+        #[transportable(default = panic!("no default"))]
+        note: String,
+    }
+
+    let folder = std::env::temp_dir().join(format!("jstream-snapshot-{}", std::process::id()));
+    let path = folder.join("schemas").join("order-v1.jschema");
+    let others = || std::fs::read_dir(path.parent().unwrap()).unwrap().count();
+    write_snapshot::<Order>(&path).unwrap();
+    let (schema, root) = Schema::of::<Order>();
+    let snapshot = schema.to_snapshot(root).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), snapshot);
+    // The same snapshot stays; another one does not replace it.
+    write_snapshot::<Order>(&path).unwrap();
+    let differs = write_snapshot::<Player>(&path).unwrap_err();
+    assert!(matches!(&differs, SnapshotFileError::Differs { path: of } if *of == path));
+    assert!(
+        differs
+            .to_string()
+            .contains("order-v1.jschema has other contents")
+    );
+    assert_eq!(std::fs::read(&path).unwrap(), snapshot);
+    let broken = write_snapshot::<Broken>(path.with_extension("broken")).unwrap_err();
+    assert!(
+        broken
+            .to_string()
+            .ends_with("BrokenRef.note can't be written: the expression panicked")
+    );
+    // A path below a file, and one that is a folder.
+    for path in [path.join("below"), folder.clone()] {
+        let failed = write_snapshot::<Order>(&path).unwrap_err();
+        assert!(matches!(&failed, SnapshotFileError::System { path: of, .. } if *of == path));
+        assert!(
+            failed.to_string().contains(path.to_str().unwrap()),
+            "{failed}"
+        );
+    }
+    assert_eq!(others(), 1, "no temporary file is left");
+    std::fs::remove_dir_all(&folder).unwrap();
+}

@@ -23,7 +23,7 @@ Examples:
   tail -c +1025 dump | jstream-inspect - --schema order.schema --json
   jstream-inspect orders.jsf --svg graph.svg       a picture of the first object and its targets
   jstream-inspect orders.jsf --dot | dot -Tpdf -o graph.pdf
-  jstream-inspect order.schema                     the types of a schema
+  jstream-inspect order-v1.jschema                 the types of a schema, and their rules
   jstream-inspect calls.jcap                       the messages of a captured connection
   jstream-inspect calls.jcap --object 2            one message, with its values
   jstream-inspect orders.jsf --quiet               only validate: print nothing but errors
@@ -36,7 +36,8 @@ invalid or a file can't be read."
 pub(crate) struct Arguments {
     /// Input file; - is the standard input.
     pub(crate) file: PathBuf,
-    /// File with an encoded schema (Schema::to_bytes) of a root or a class; can be repeated.
+    /// File with a schema or snapshot (Schema::to_bytes, Schema::to_snapshot) of a root or a class;
+    /// can be repeated.
     #[arg(long, value_name = "FILE")]
     pub(crate) schema: Vec<PathBuf>,
     /// Show only the object with this number; the first has number 0.

@@ -493,7 +493,7 @@ fn snapshots_are_canonical() {
                     if draw(2) == 0 {
                         let rules = FieldRules {
                             names: names(draw),
-                            default: message(&vec![1; 3]).filter(|_| draw(2) == 0),
+                            default: message(&[1; 3]).filter(|_| draw(2) == 0),
                             narrow: draw(2) == 0,
                             must_understand: draw(2) == 0,
                             rebuild: draw(2) == 0,

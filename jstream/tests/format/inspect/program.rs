@@ -312,6 +312,75 @@ fn pictures_and_schemas() {
 }
 
 #[test]
+fn snapshots_are_shown_with_their_rules() {
+    #[derive(jstream::Transportable)]
+    #[transportable(renamed_from = "Auftrag")]
+    #[repr(C)]
+    #[allow(dead_code, reason = "only its structure matters")]
+    struct Order<'b> {
+        #[transportable(renamed_from("sym", "ticker"), must_understand)]
+        symbol: &'b str,
+        plain: u8,
+        #[transportable(default = 7, narrow)]
+        quantity: u32,
+        side: Side,
+    }
+
+    #[derive(jstream::Transportable)]
+    #[repr(u8)]
+    #[allow(dead_code, reason = "only its structure matters")]
+    enum Side {
+        #[transportable(other, renamed_from = "Neither")]
+        Unknown,
+        Buy,
+        Sell(#[transportable(default)] u8),
+    }
+
+    let folder = Folder::new("snapshots");
+    let (schema, root) = jstream::schema::Schema::of::<Order<'_>>();
+    let snapshot = schema.to_snapshot(root).unwrap();
+    let path = folder.file("order-v1.jschema", &snapshot);
+    let types = printed(0, &[&path]);
+    for line in [
+        "aligned to 8, renamed from \"Auftrag\"\n",
+        "symbol: &str, // at 0, renamed from \"sym\", \"ticker\", must be understood\n",
+        "quantity: u32, // at 20, default of 44 bytes, narrow\n",
+        "    Unknown = 0, // other, renamed from \"Neither\"\n",
+        "    Buy = 1,\n",
+        "0: u8, // at 1, default of 41 bytes\n",
+    ] {
+        assert!(types.contains(line), "{line}: {types}");
+    }
+    let json: Json = serde_json::from_str(&printed(0, &[&path, "--json"])).unwrap();
+    let types = json["schemas"][0]["types"].as_array().unwrap();
+    let order = &types[0];
+    let side = types.iter().find(|of| of["name"] == "Side").unwrap();
+    assert_eq!(order["renamed_from"][0], "Auftrag");
+    let fields = &order["fields"];
+    assert_eq!(fields[0]["rules"]["renamed_from"][1], "ticker");
+    assert!(fields[1].get("rules").is_none());
+    assert!(fields[2]["rules"]["default"] == 44 && fields[2]["rules"]["narrow"] == true);
+    assert_eq!(side["variants"][0]["rules"]["other"], true);
+    assert_eq!(side["variants"][2]["fields"][0]["rules"]["default"], 41);
+    // A damaged snapshot, and one that is cut.
+    let mut damaged = snapshot.clone();
+    *damaged.last_mut().unwrap() ^= 1;
+    let damaged = folder.file("damaged", &damaged);
+    assert!(printed(1, &[&damaged]).contains("a check that does not match"));
+    let cut = folder.file("cut", &snapshot[..snapshot.len() - 1]);
+    assert!(printed(1, &[&cut]).contains("invalid schema"));
+    // A message is read by the snapshot of its type.
+    let order = Order {
+        symbol: "ABC",
+        plain: 1,
+        quantity: 2,
+        side: Side::Buy,
+    };
+    let message = folder.file("message", &jstream::to_vec(&order).unwrap());
+    assert!(printed(0, &[&message, "--schema", &path]).contains("ABC"));
+}
+
+#[test]
 fn whoever_stops_reading_is_left_alone() {
     let folder = Folder::new("pipe");
     let many = Sample::of::<Vec<String>>("many", &vec!["some text".to_owned(); 20_000]);

@@ -1,0 +1,149 @@
+//! Files with the snapshots of types.
+
+use std::error::Error;
+use std::fmt;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::model::Transportable;
+use crate::schema::{Schema, SnapshotError};
+
+/// Writes the [snapshot](Schema::to_snapshot) of a type to a file, which a program of a later
+/// version needs to convert messages of this one. Call it once for each released version, in a test
+/// or an example, and put the file under version control:
+///
+/// ```no_run
+/// use jstream::{Transportable, testing};
+///
+/// #[derive(Transportable)]
+/// struct Order {
+///     id: u64,
+///     note: String,
+/// }
+///
+/// # fn main() -> Result<(), testing::SnapshotFileError> {
+/// testing::write_snapshot::<Order>("schemas/order-v1.jschema")?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// The folder is created if it does not exist. The file is complete or absent, even if the program
+/// is killed. A file with the same snapshot stays as it is. The program `jstream-inspect` shows
+/// such files.
+///
+/// # Errors
+///
+/// [`SnapshotFileError::Differs`] if the file has other contents: a version that was released does
+/// not change, so a changed type needs a file of its own. [`SnapshotFileError::Snapshot`] if there
+/// is no snapshot of the type, and [`SnapshotFileError::System`] if the file can't be written.
+pub fn write_snapshot<T: Transportable + 'static>(
+    path: impl AsRef<Path>,
+) -> Result<(), SnapshotFileError> {
+    let (schema, root) = Schema::of::<T>();
+    write(path.as_ref(), schema.to_snapshot(root))
+}
+
+fn write(path: &Path, snapshot: Result<Vec<u8>, SnapshotError>) -> Result<(), SnapshotFileError> {
+    let snapshot = snapshot.map_err(|error| SnapshotFileError::Snapshot {
+        path: path.to_owned(),
+        error,
+    })?;
+    let system = |doing: &'static str| {
+        move |source| SnapshotFileError::System {
+            doing,
+            path: path.to_owned(),
+            source,
+        }
+    };
+    match fs::read(path) {
+        Ok(found) if found == snapshot => return Ok(()),
+        Ok(_) => {
+            return Err(SnapshotFileError::Differs {
+                path: path.to_owned(),
+            });
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(system("reading")(error)),
+    }
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(system("creating the folder of"))?;
+    }
+    let temporary = temporary(path);
+    let written = write_new(&temporary, &snapshot).and_then(|()| fs::rename(&temporary, path));
+    written.map_err(|error| {
+        // The error that is returned is the first one.
+        let _ = fs::remove_file(&temporary);
+        system("writing")(error)
+    })
+}
+
+/// Returns the path of a file beside `path` that no other process or thread writes.
+fn temporary(path: &Path) -> PathBuf {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}-{count}.tmp", std::process::id()));
+    path.with_file_name(name)
+}
+
+fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// An error of [`write_snapshot`].
+#[derive(jstream_derive::ErrorDebug)]
+#[non_exhaustive]
+pub enum SnapshotFileError {
+    /// The type has no snapshot.
+    Snapshot {
+        /// The file that was to be written.
+        path: PathBuf,
+        /// The reason.
+        error: SnapshotError,
+    },
+    /// The file has the snapshot of another type or version, or other contents.
+    Differs {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A system call failed.
+    System {
+        /// The operation that failed.
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The error of the system.
+        source: io::Error,
+    },
+}
+
+impl fmt::Display for SnapshotFileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Snapshot { path, error } => {
+                write!(
+                    f,
+                    "the snapshot {} was not written: {error}",
+                    path.display()
+                )
+            }
+            Self::Differs { path } => write!(
+                f,
+                "{} has other contents than the snapshot of the type: write the snapshot of a new \
+                 version to another file, or remove this one if the version was never used",
+                path.display()
+            ),
+            Self::System {
+                doing,
+                path,
+                source,
+            } => write!(f, "{doing} {}: {source}", path.display()),
+        }
+    }
+}
+
+impl Error for SnapshotFileError {}
