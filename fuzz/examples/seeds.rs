@@ -133,6 +133,7 @@ fn schema() -> std::io::Result<()> {
         ("net", encoded::<shared::Net<'static>>()),
         ("drawing", encoded::<dynamic::Drawing>()),
         ("arrays", encoded::<[[(u8, bool); 3]; 2]>()),
+        ("rules", unchecked()?),
     ];
     for (name, bytes) in &all {
         // A length of 0 for the first schema: the rest of the input is the second one.
@@ -196,6 +197,35 @@ fn file() -> std::io::Result<()> {
 fn encoded<T: Transportable + 'static>() -> Vec<u8> {
     let (schema, root) = Schema::of::<T>();
     schema.to_bytes(root)
+}
+
+/// A type with each rule for messages of other versions.
+#[derive(Transportable)]
+#[allow(dead_code, reason = "only its structure matters")]
+#[transportable(renamed_from = "Older")]
+struct Ruled {
+    #[transportable(renamed_from("a", "b"), default = "c", must_understand)]
+    name: String,
+    #[transportable(narrow, rebuild, default)]
+    number: u16,
+    choice: Choice,
+}
+
+#[derive(Transportable)]
+#[repr(u8)]
+#[allow(dead_code, reason = "only its structure matters")]
+enum Choice {
+    #[transportable(other, renamed_from = "None")]
+    Unknown,
+    Known(#[transportable(default = 7)] u8),
+}
+
+/// Returns a snapshot without its check, which the target adds.
+fn unchecked() -> std::io::Result<Vec<u8>> {
+    let (schema, root) = Schema::of::<Ruled>();
+    let mut bytes = schema.to_snapshot(root).map_err(std::io::Error::other)?;
+    bytes.truncate(bytes.len() - 8);
+    Ok(bytes)
 }
 
 fn recursive() -> std::io::Result<()> {
