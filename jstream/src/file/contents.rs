@@ -231,10 +231,14 @@ impl Contents {
         let mut bytes = vec![0; in_memory(len)];
         self.source.read(&mut bytes, place)?;
         if xxh3_64(&bytes) != descriptor {
-            return Err(FileError::Damaged {
-                what: "a schema does not match its descriptor",
-                at: place,
-            });
+            // A record may follow the schema.
+            return match Schema::from_snapshot(&bytes) {
+                Ok((schema, root)) if schema.descriptor(root) == descriptor => Ok((schema, root)),
+                _ => Err(FileError::Damaged {
+                    what: "a schema does not match its descriptor",
+                    at: place,
+                }),
+            };
         }
         Schema::from_bytes(&bytes).map_err(|error| FileError::Schema {
             descriptor,

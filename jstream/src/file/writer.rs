@@ -1,6 +1,6 @@
 //! Creating files and appending to them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
 use std::io::IoSlice;
 use std::mem;
@@ -69,6 +69,8 @@ pub struct FileWriter {
     pub(super) entries: Vec<RawEntry>,
     /// Place and length of each schema, by descriptor.
     pub(super) schemas: BTreeMap<u64, (u64, u64)>,
+    /// Descriptors of the types whose schemas are in the file as this program has them.
+    noted: HashSet<u64>,
     /// True if some schemas are not in the directory on disk yet.
     pub(super) has_new_schemas: bool,
     /// True if a commit failed in its last step.
@@ -211,6 +213,7 @@ impl FileWriter {
             chunks: Vec::new(),
             entries: Vec::new(),
             schemas: BTreeMap::new(),
+            noted: HashSet::new(),
             has_new_schemas: false,
             abandoned: false,
         }
@@ -297,15 +300,21 @@ impl FileWriter {
         descriptor: u64,
         structure: impl FnOnce() -> (Schema, TypeIndex),
     ) -> Result<(), FileError> {
-        if self.schemas.contains_key(&descriptor) {
+        if !self.noted.insert(descriptor) {
             return Ok(());
         }
         let (schema, root) = structure();
-        let bytes = schema.to_bytes(root);
-        let is_full = self.schemas.len() as u64 >= MOST_SCHEMAS;
-        if is_full || bytes.len() > Schema::MAX_BYTES {
-            // Readers would reject it. Without it, errors about objects of this type are less
-            // detailed.
+        // Readers would reject it if it were too long. Without it, only programs with the same type
+        // read the objects.
+        let Ok(bytes) = schema.to_obligations(root) else {
+            return Ok(());
+        };
+        let is_known = match self.schemas.get(&descriptor) {
+            // The file may have been written before a field had to be understood.
+            Some((_, len)) => *len >= bytes.len() as u64,
+            None => self.schemas.len() as u64 >= MOST_SCHEMAS,
+        };
+        if is_known {
             return Ok(());
         }
         let file = usable(self.abandoned, &self.target)?;

@@ -78,7 +78,12 @@ impl Reader {
     /// [`SchemaError::Full`] if the reader already holds 256 structures, or 4 MiB of them as
     /// [`Schema::to_bytes`] encodes them.
     pub fn learn(&mut self, schema: &Schema, root: TypeIndex) -> Result<u64, SchemaError> {
-        self.learnt.learn(schema, root)
+        self.learnt.learn(schema, root, &mut |_forgotten| {
+            #[cfg(feature = "evolve")]
+            if let Some(converter) = &mut self.converter {
+                converter.forget(_forgotten);
+            }
+        })
     }
 
     /// Like [`learn`](Self::learn), from the output of [`Schema::to_bytes`] or
@@ -206,6 +211,7 @@ impl Reader {
             key: typeid::of::<T::InPlace<'static>>(),
             describe: T::InPlace::<'static>::describe,
         };
+        self.learnt.use_schema(found);
         let converter = self.converter.get_or_insert_default();
         let context = (&self.learnt, &self.limits);
         let converted = converter.convert((message, align), found, new, context, classes);

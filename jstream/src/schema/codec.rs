@@ -145,13 +145,6 @@ pub enum SchemaError {
         /// Offset of the error in bytes.
         at: usize,
     },
-    /// The schema cache of a reader is full.
-    Full {
-        /// Maximum number of schemas.
-        schemas: usize,
-        /// Maximum total size of the schemas in bytes.
-        bytes: usize,
-    },
 }
 
 impl fmt::Display for SchemaError {
@@ -168,10 +161,6 @@ impl fmt::Display for SchemaError {
                 "a schema has version {found}, but only version {VERSION} is supported"
             ),
             Self::Malformed { what, at } => write!(f, "invalid schema: {what} at byte {at}"),
-            Self::Full { schemas, bytes } => write!(
-                f,
-                "the schema cache is full: a reader holds at most {schemas} schemas of {bytes} bytes in total"
-            ),
         }
     }
 }

@@ -12,6 +12,7 @@ use super::codec::{SchemaError, checksum};
 use super::describe::Describe;
 use super::difference::Difference;
 use super::link::TypeIndex;
+use super::record::SnapshotError;
 use crate::model::{InPlace, Transportable};
 
 /// A structure in its canonical encoding.
@@ -101,11 +102,20 @@ fn structure_of(describe: Describe) -> Vec<u8> {
     schema.to_bytes(root)
 }
 
-/// Schemas that a reader learned from peers.
+/// Schemas that a reader learned from peers, each with the fields that must be understood.
 #[derive(Debug, Default)]
 pub(crate) struct Learnt {
-    known: HashMap<u64, Structure>,
+    known: HashMap<u64, LearntSchema>,
     bytes: usize,
+    /// Number of uses of schemas.
+    uses: u64,
+}
+
+#[derive(Debug)]
+struct LearntSchema {
+    snapshot: Structure,
+    /// The number of the last use.
+    last_use: u64,
 }
 
 impl Learnt {
@@ -114,23 +124,58 @@ impl Learnt {
     pub(crate) const SCHEMAS: usize = 256;
     pub(crate) const BYTES: usize = 4 << 20;
 
-    /// Stores a structure unless it is known, and returns its descriptor.
-    pub(crate) fn learn(&mut self, schema: &Schema, root: TypeIndex) -> Result<u64, SchemaError> {
-        let structure = schema.to_bytes(root);
-        let descriptor = checksum(&structure);
+    /// Stores a schema unless it is known, and returns its descriptor. If there is no room,
+    /// forgets those that were not used for longest, and passes their descriptors to `forget`.
+    pub(crate) fn learn(
+        &mut self,
+        schema: &Schema,
+        root: TypeIndex,
+        forget: &mut dyn FnMut(u64),
+    ) -> Result<u64, SchemaError> {
+        let snapshot = schema.to_obligations(root).map_err(|error| match error {
+            SnapshotError::TooLong { len, limit } => SchemaError::TooLong { len, limit },
+            _ => SchemaError::Malformed {
+                what: "rules that do not fit their types",
+                at: 0,
+            },
+        })?;
+        let descriptor = schema.descriptor(root);
         if self.known.contains_key(&descriptor) {
             return Ok(descriptor);
         }
-        let bytes = self.bytes.saturating_add(structure.len());
-        if self.known.len() >= Self::SCHEMAS || bytes > Self::BYTES {
-            return Err(SchemaError::Full {
-                schemas: Self::SCHEMAS,
-                bytes: Self::BYTES,
-            });
+        while self.known.len() >= Self::SCHEMAS
+            || self.bytes.saturating_add(snapshot.len()) > Self::BYTES
+        {
+            let oldest = self.known.iter().min_by_key(|(_, known)| known.last_use);
+            let Some(oldest) = oldest.map(|(descriptor, _)| *descriptor) else {
+                break;
+            };
+            if let Some(forgotten) = self.known.remove(&oldest) {
+                self.bytes = self.bytes.saturating_sub(forgotten.snapshot.len());
+            }
+            forget(oldest);
         }
-        self.bytes = bytes;
-        self.known.insert(descriptor, structure.into());
+        self.bytes = self.bytes.saturating_add(snapshot.len());
+        let known = LearntSchema {
+            snapshot: snapshot.into(),
+            last_use: self.next_use(),
+        };
+        self.known.insert(descriptor, known);
         Ok(descriptor)
+    }
+
+    fn next_use(&mut self) -> u64 {
+        self.uses = self.uses.saturating_add(1);
+        self.uses
+    }
+
+    /// Marks a schema as used.
+    #[cfg(feature = "evolve")]
+    pub(crate) fn use_schema(&mut self, descriptor: u64) {
+        let last_use = self.next_use();
+        if let Some(known) = self.known.get_mut(&descriptor) {
+            known.last_use = last_use;
+        }
     }
 
     /// Returns true if a schema was learnt.
@@ -142,7 +187,8 @@ impl Learnt {
     /// Returns a learnt schema and its root.
     #[cfg(feature = "evolve")]
     pub(crate) fn schema(&self, descriptor: u64) -> Option<(Schema, TypeIndex)> {
-        self.known.get(&descriptor).map(decoded)
+        let known = self.known.get(&descriptor)?;
+        Schema::from_snapshot(&known.snapshot).ok()
     }
 
     /// Returns the schema of a type of the program.
@@ -159,7 +205,10 @@ impl Learnt {
         expected: u64,
         found: u64,
     ) -> Option<Box<Mismatch>> {
-        let there = self.known.get(&found).cloned();
+        let there = self.known.get(&found).and_then(|there| {
+            let (schema, root) = Schema::from_snapshot(&there.snapshot).ok()?;
+            Some(schema.to_bytes(root).into())
+        });
         let there = there.or_else(|| known(found))?;
         let here = known(expected).unwrap_or_else(|| structure_of(describe).into());
         Some(Box::new(Mismatch { here, there }))

@@ -16,7 +16,7 @@
 //! of several types of a program may become those of one type: names and flags are added up.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -72,6 +72,59 @@ impl Schema {
             });
         }
         Ok(bytes)
+    }
+
+    /// Returns the snapshot with only those rules that concern messages of these types wherever
+    /// they are read: the fields that must be understood. Needs no code of the program.
+    ///
+    /// # Errors
+    ///
+    /// As for [`to_snapshot`](Self::to_snapshot), except those of defaults.
+    pub(crate) fn to_obligations(&self, root: TypeIndex) -> Result<Vec<u8>, SnapshotError> {
+        let obligation = |(index, rules): &(usize, FieldRules)| {
+            let obligation = FieldRules {
+                must_understand: true,
+                ..FieldRules::default()
+            };
+            rules.must_understand.then_some((*index, obligation))
+        };
+        let mut reduced = HashMap::new();
+        for (index, rules) in &self.rules {
+            let variants = rules.variants.iter().map(|(index, variant)| {
+                let fields = variant.fields.iter().filter_map(obligation).collect();
+                let variant = VariantRules {
+                    fields,
+                    ..VariantRules::default()
+                };
+                (*index, variant)
+            });
+            let rules = TypeRules {
+                fields: rules.fields.iter().filter_map(obligation).collect(),
+                variants: variants
+                    .filter(|(_, rules)| !rules.fields.is_empty())
+                    .collect(),
+                ..TypeRules::default()
+            };
+            if rules != TypeRules::default() {
+                reduced.insert(*index, rules);
+            }
+        }
+        if reduced.is_empty() {
+            let bytes = self.to_bytes(root);
+            return match bytes.len() {
+                0..=Self::MAX_BYTES => Ok(bytes),
+                len => Err(SnapshotError::TooLong {
+                    len,
+                    limit: Self::MAX_BYTES,
+                }),
+            };
+        }
+        let reduced = Self {
+            types: self.types.clone(),
+            rules: reduced,
+            ..Self::default()
+        };
+        reduced.to_snapshot(root)
     }
 
     /// Decodes a snapshot or a schema, and returns the schema with its rules, and its root. The

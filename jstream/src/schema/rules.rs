@@ -8,6 +8,9 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+#[cfg(feature = "evolve")]
+use super::{Schema, TypeIndex};
+
 /// A name that a type, field or variant had in an older version.
 pub type OlderName = Cow<'static, str>;
 

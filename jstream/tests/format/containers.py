@@ -3,7 +3,7 @@
 import struct
 
 from read import ALIGNMENT, HEADER, MAGIC, Refused, align_up
-from schema import MAX_BYTES, Schema
+from schema import MAX_BYTES, Schema, SchemaError
 from xxh3 import xxh3_64
 
 PADDING = b"jsp\x01"
@@ -112,9 +112,13 @@ class File:
         schemas = {}
         for descriptor, at, length in struct.iter_unpack("<QQQ", whole[16:size]):
             stored = self.block(at, length, place)
-            if length > MAX_BYTES or xxh3_64(stored) != descriptor:
+            try:
+                schema = Schema(stored) if length <= MAX_BYTES else None
+            except SchemaError:
+                schema = None
+            if schema is None or schema.descriptor != descriptor:
                 raise Refused("damaged", at, "a schema")
-            schemas[descriptor] = Schema(stored)
+            schemas[descriptor] = schema
         return schemas
 
     def messages(self):

@@ -49,10 +49,12 @@ class Schema:
         self.types = []
         while len(self.types) < self.count:
             self.types.append(self.type())
-        if self.at != len(data):
-            raise SchemaError("trailing bytes after the last type", self.at)
+        end = self.at
+        # The rules of conversion, which this reader does not use, and their check.
+        if end != len(data) and xxh3_64(data[:-8]) != int.from_bytes(data[-8:], "little"):
+            raise SchemaError("trailing bytes after the last type", end)
         self.root = self.types[0]
-        self.descriptor = xxh3_64(data)
+        self.descriptor = xxh3_64(data[:end])
         for of in self.types:
             self.link(of)
         for of in self.types:
