@@ -32,7 +32,11 @@ impl Guard {
             .stderr(Stdio::null());
         let mut child = command.spawn()?;
         if let Some(stdin) = &mut child.stdin {
-            writeln!(stdin, "{}", mark.value())?;
+            match writeln!(stdin, "{}", mark.value()) {
+                // It was killed already, which `end` reports.
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+                written => written?,
+            }
         }
         Ok(Self(child))
     }
