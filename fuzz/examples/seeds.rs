@@ -33,6 +33,7 @@ fn main() -> std::io::Result<()> {
         peers(target)?;
     }
     schema()?;
+    conversions()?;
     file()
 }
 
@@ -49,6 +50,16 @@ fn corpus(target: &str) -> std::io::Result<PathBuf> {
 fn noise(len: u32, step: u32) -> Vec<u8> {
     let byte = |i: u32| (i.wrapping_mul(step) ^ i >> 3) as u8;
     (0..len).map(byte).collect()
+}
+
+/// Seeds of the target that converts messages of another version.
+fn conversions() -> std::io::Result<()> {
+    let into = corpus("conversions")?;
+    for depth in 0..4 {
+        let seed = jstream_fuzz::conversions::seed(depth);
+        fs::write(into.join(format!("seed-{depth}")), seed)?;
+    }
+    Ok(())
 }
 
 /// Seeds of a target that plays a peer.

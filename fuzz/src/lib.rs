@@ -3,6 +3,7 @@
 
 pub mod calls;
 pub mod captures;
+pub mod conversions;
 pub mod family;
 pub mod files;
 pub mod message;

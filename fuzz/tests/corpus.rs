@@ -92,6 +92,11 @@ fn schema() {
 }
 
 #[test]
+fn conversions() {
+    replay("conversions", jstream_fuzz::conversions::run);
+}
+
+#[test]
 fn file() {
     replay("file", jstream_fuzz::files::run);
 }
