@@ -39,8 +39,11 @@ use proc_macro::TokenStream;
 ///
 /// The options from `renamed_from` to `other` are rules for messages of other versions of the type.
 /// They change neither messages nor descriptors. An expression of `default` is evaluated when a
-/// default is needed; it sees the type's parameters with their bounds. If the type of a field with
-/// a default has a parameter, received objects of the type are accessed by `Received::with`.
+/// default is needed; it sees the type's parameters with their bounds.
+///
+/// If the type of a field with a default has a parameter of the type, received objects of the type
+/// are accessed by `Received::with`. Within other types, the parameter's argument must not refer to
+/// the buffer: it can be a number, but not a `String`. An `Option` needs no default.
 ///
 /// | option | of | meaning |
 /// |---|---|---|
