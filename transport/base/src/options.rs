@@ -21,7 +21,8 @@ pub struct Options {
     pub pool: Pool,
     /// Maximum length of a received payload, in bytes (default 64 MiB). Protects against a header
     /// that claims more memory than this side has. The peer learns the limit when the connection is
-    /// made.
+    /// made. Between ranks, it applies to messages for which the library allocates memory; a
+    /// receive that gives its own memory takes any message that fits.
     pub max_message: u64,
     /// Maximum payload bytes of incomplete messages, over all connections that are made with these
     /// options and their clones (default 1 GiB, and never more than half of what the pool maps). A
@@ -38,13 +39,15 @@ pub struct Options {
     pub handshake_timeout: Duration,
     /// Timeout for the rest of a message after its first byte has arrived (default 30 s). Protects
     /// against a peer that sends half a message, or single bytes at long intervals. Time during
-    /// which no thread receives does not count.
+    /// which no thread receives does not count. A message between ranks that is longer than
+    /// [`max_message`](Self::max_message) has this time for each part of that length.
     pub message_timeout: Duration,
     /// Timeout for connecting to one address (default 5 s). Protects against hosts that do not
     /// respond.
     pub connect_timeout: Duration,
     /// Timeout for the device to take all of a message (default 30 s). Protects against a peer that
-    /// does not read.
+    /// does not read. A message between ranks that is longer than the peer's
+    /// [`max_message`](Self::max_message) has this time for each part of that length.
     pub send_timeout: Duration,
     /// Time for which a waiting thread polls before it sleeps (default 10 us, 1 us on a single
     /// core). Sleeping and waking cost 15 to 30 us on many machines; polling occupies a core.

@@ -422,7 +422,7 @@ pub unsafe trait Outgoing: Send {
 pub trait Incoming: Send {
     /// Returns the header of the next message, if it has arrived. Returns the same header until
     /// `payload` has returned the message. The length in the header is at most
-    /// [`Limits::max_receive`].
+    /// [`Limits::max_receive`], unless the limit was [lifted](Self::lift_limit).
     fn header(&mut self) -> Result<Option<Header>, Fault>;
 
     /// Continues to receive the payload of the message whose header was returned. `into` is the
@@ -433,6 +433,17 @@ pub trait Incoming: Send {
     /// complete, it is returned and `into` is `None`. A device that moves buffers may return
     /// another buffer than the one in `into`.
     fn payload(&mut self, into: &mut Option<BufferWriter>) -> Result<Option<Payload>, Fault>;
+
+    /// Like [`payload`](Self::payload), for a payload that is not wanted. A device that copies
+    /// payloads drops the bytes instead, needs no buffer, and returns an empty payload. All calls
+    /// for one message must be calls of the same method.
+    fn discard(&mut self, into: &mut Option<BufferWriter>) -> Result<Option<Payload>, Fault> {
+        self.payload(into)
+    }
+
+    /// Accepts messages of any length from now on. The caller judges each header before it asks for
+    /// the payload.
+    fn lift_limit(&mut self);
 
     /// Returns the size of the first buffer that [`payload`](Self::payload) takes from the pool for
     /// a message of `length` bytes.

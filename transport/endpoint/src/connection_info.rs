@@ -306,6 +306,14 @@ impl ConnectionInfo {
     }
 }
 
+/// Returns the time that a message of `length` bytes may take, if one of `max` bytes may take
+/// `timeout`. A message that is longer than the limit of the connection may take the same time for
+/// each part of that length, so that the least rate stays the same.
+pub(crate) fn time_for(timeout: Duration, length: u64, max: u64) -> Duration {
+    let parts = length.div_ceil(max.max(1)).max(1);
+    timeout.saturating_mul(u32::try_from(parts).unwrap_or(u32::MAX))
+}
+
 /// Ends the connection without a lock of its directions, which the threads that use them find out
 /// from the device.
 impl Evict for ConnectionInfo {

@@ -82,6 +82,12 @@ pub trait Sink: Send + Sync {
     /// Called with the outcome of a send.
     fn sent(self: Arc<Self>, user: u64, sent: SendOutcome);
 
+    /// Returns true if the peer waits for the messages of this sink. If one of them can't be sent,
+    /// the connection ends, because the peer would wait forever.
+    fn is_awaited(&self) -> bool {
+        false
+    }
+
     /// Called with the outcome of a receive.
     fn received(self: Arc<Self>, user: u64, receipt: Receipt);
 

@@ -71,6 +71,8 @@ pub(crate) struct Receiving {
     pub(super) begun: bool,
     /// True if that destination is the scratch buffer.
     scratched: bool,
+    /// True if there is none, because the sink does not want the payload.
+    is_discarded: bool,
     pub(super) scratch: Option<EmptyBuffer>,
     /// Messages whose operations were dropped, in order of arrival.
     pub(super) kept: VecDeque<Arrived>,
@@ -123,6 +125,7 @@ impl Receiving {
             into: None,
             begun: false,
             scratched: false,
+            is_discarded: false,
             scratch: None,
             kept: VecDeque::new(),
             posted: VecDeque::new(),

@@ -15,7 +15,7 @@ use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use super::alarm::Alarm;
-use super::connection_info::{ConnectionInfo, EndReason};
+use super::connection_info::{ConnectionInfo, EndReason, time_for};
 use super::counters::Tally;
 use super::direction_lock::{Common, Direction};
 use super::gate::{Credit, Gate};
@@ -420,6 +420,7 @@ impl SendDirection {
                 }
             }
             Notify::Sink(sink, user) => {
+                self.common.broke |= missed && sink.is_awaited();
                 if let Some(sent) = self.take(id) {
                     sink.sent(user, sent);
                 }
@@ -453,14 +454,28 @@ impl SendDirection {
     fn left(&self) -> Option<Duration> {
         let op = self.posted.front().and_then(|id| self.ops.get(*id))?;
         let waited = self.clock.saturating_sub(op.since.max(self.went));
-        Some(self.info.send_timeout.saturating_sub(waited))
+        Some(self.time_for(&op.message).saturating_sub(waited))
+    }
+
+    /// Returns the time that the device may take for a message.
+    fn time_for(&self, message: &Outbound<'_>) -> Duration {
+        let info = &self.info;
+        time_for(
+            info.send_timeout,
+            message.header.length,
+            info.limits.max_send,
+        )
     }
 
     /// Completes the first operation, which has timed out.
     fn expire(&mut self) {
-        let after = self.info.send_timeout;
         let peer = self.info.peer.clone();
-        let Some(op) = self.posted.front().and_then(|id| self.ops.get_mut(*id)) else {
+        let first = self.posted.front().copied();
+        let Some(op) = first.and_then(|id| self.ops.get(id)) else {
+            return;
+        };
+        let after = self.time_for(&op.message);
+        let Some(op) = first.and_then(|id| self.ops.get_mut(id)) else {
             return;
         };
         if !self.begun {

@@ -25,7 +25,7 @@ pub enum Error {
     /// nothing is written to the memory, and the next message is received as usual.
     #[error(
         "the message of rank {rank} with tag {tag:#x} has {length} bytes, but the receive has room \
-         for {capacity}; receive it with `recv_vec`, which takes any length, or into a jbuf"
+         for {capacity}; receive it with `recv_vec`, which finds out the length, or into a jbuf"
     )]
     Truncated {
         /// The length of the message in bytes.
@@ -117,18 +117,37 @@ pub enum Error {
         /// The number of ranks in the group.
         size: u32,
     },
-    /// The message is longer than the other rank accepts. Nothing was sent.
+    /// The receive of the other rank gives no memory for the message, and the message is longer than
+    /// what the other rank allocates. None of it was sent.
     #[error(
-        "a message of {length} bytes is too long for rank {rank}, which takes at most {max}; split \
-         it or raise its Options::max_message"
+        "a message of {length} bytes is too long for rank {rank}, which allocates at most {max} \
+         for it; receive it into memory with `recv` there, split it, or raise the \
+         Options::max_message of rank {rank}"
     )]
     TooLong {
         /// The length of the message in bytes.
         length: u64,
-        /// The maximum length in bytes that the other rank accepts.
+        /// The maximum length in bytes for which the other rank allocates memory.
         max: u64,
         /// The number of the other rank.
         rank: u32,
+    },
+    /// The receive gives no memory for the matched message, and the message is longer than what the
+    /// rank allocates: the [`max_message`](jstream_base::Options::max_message) of the connection.
+    /// The message is not received, and its sender gets [`TooLong`](Self::TooLong).
+    #[error(
+        "the message of rank {rank} with tag {tag:#x} has {length} bytes, but this rank allocates \
+         at most {max}; receive it into memory with `recv`, or raise Options::max_message"
+    )]
+    OverLimit {
+        /// The length of the message in bytes.
+        length: u64,
+        /// The maximum length in bytes for which this rank allocates memory.
+        max: u64,
+        /// The rank of the sender.
+        rank: u32,
+        /// The tag of the message.
+        tag: u64,
     },
     /// The pool has no jbuf for the message, which is dropped.
     #[error("no room for a message of {length} bytes: {source}")]
@@ -269,6 +288,7 @@ impl Error {
             | Self::Revoked { rank, .. }
             | Self::Withdrawn { rank, .. }
             | Self::TooLong { rank, .. }
+            | Self::OverLimit { rank, .. }
             | Self::NotSent { rank, .. }
             | Self::Read { rank, .. } => {
                 if *rank != Status::NOBODY {

@@ -24,6 +24,7 @@ use super::state::{Peer, RankState};
 use super::tombstones::Tombstones;
 use super::wanted_lines::WantedLines;
 use jstream_device::SlotMessage as Cell;
+use jstream_device::connection::Limits;
 use jstream_endpoint::ops::Ops;
 use jstream_matching::Matcher;
 use jstream_sync::callbacks::Deferral;
@@ -142,10 +143,11 @@ impl Inbox {
         Ok(())
     }
 
-    /// Prepares for messages of `rank` over a connection.
-    pub(super) fn add_line(&self, rank: u32) {
+    /// Prepares for messages of `rank` over a connection with these limits.
+    pub(super) fn add_line(&self, rank: u32, limits: &Limits) {
         if let Some(peer) = self.lock().peer(rank) {
             peer.account = Some(Account::new(self.options.bounds));
+            peer.max_allocated = limits.max_receive;
         }
     }
 

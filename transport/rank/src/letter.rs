@@ -4,7 +4,7 @@ mod sender;
 
 use std::sync::Arc;
 
-use jstream::buffer::MessageBuffer;
+use jstream::buffer::{MessageBuffer, PoolError};
 
 use super::inbox::Inbox;
 use super::layout::runs::Runs;
@@ -37,6 +37,9 @@ pub(super) enum Letter {
     },
     /// A message whose source was lost before all of it had arrived.
     Lost,
+    /// A message that was requested for a receive that has ended, and for which the pool had no
+    /// room.
+    Dropped(PoolError),
 }
 
 impl Letter {

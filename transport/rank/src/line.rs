@@ -46,17 +46,21 @@ impl Line {
             .eager_over(endpoint.info().scheme, endpoint.info().limits);
         let gone = Arc::new(AtomicBool::new(false));
         let offers: Arc<dyn Sink> = Arc::new(Offers(inbox.clone()));
-        let whole: Arc<dyn Sink> = Arc::new(Whole {
+        let whole = |is_awaited| Whole {
             inbox: inbox.clone(),
             offers: offers.clone(),
-        });
+            is_awaited,
+        };
+        let (whole, requested) = (Arc::new(whole(false)), Arc::new(whole(true)));
         let window = window(inbox.options.bounds);
         let passed = Arc::new(Passed::new(window));
         let taker = RankSink {
             inbox: inbox.clone(),
             rank,
             max_receive: endpoint.shared().info().limits.max_receive,
-            whole: whole.clone(),
+            moves: endpoint.shared().info().limits.moves,
+            pool: endpoint.shared().info().pool.clone(),
+            requested,
             gone: gone.clone(),
             passed: passed.clone(),
             greeted: AtomicBool::new(false),
@@ -120,6 +124,8 @@ pub(super) fn unsendable(rank: u32, error: SendError) -> Error {
 struct Whole {
     inbox: Arc<Inbox>,
     offers: Arc<dyn Sink>,
+    /// True for payloads that the other rank has requested.
+    is_awaited: bool,
 }
 
 impl Sink for Whole {
@@ -137,6 +143,10 @@ impl Sink for Whole {
         };
         state.complete(id, outcome, &mut deferred);
         self.inbox.leave(state);
+    }
+
+    fn is_awaited(&self) -> bool {
+        self.is_awaited
     }
 
     fn received(self: Arc<Self>, _: u64, _: Receipt) {}

@@ -323,7 +323,7 @@ impl Rank {
 
     /// Blocks until a message arrives, and returns its elements in a vector of their number. The
     /// length is bounded by [`Options::max_message`](jstream_base::Options::max_message), and
-    /// between threads by what the sender has.
+    /// between threads by what the sender has. [`recv`](Self::recv) takes longer messages.
     ///
     /// ```
     /// use jstream_transport::rank::{self, Source};
@@ -340,8 +340,8 @@ impl Rank {
     /// # Errors
     ///
     /// [`Error::WrongElements`] if the elements have another type, and [`Error::Truncated`] if
-    /// untyped bytes end within an element; only that message is dropped. Otherwise as for
-    /// [`recv`](Self::recv).
+    /// untyped bytes end within an element; only that message is dropped. [`Error::OverLimit`] if
+    /// the message is too long. Otherwise as for [`recv`](Self::recv).
     pub fn recv_vec<E: Element>(
         &self,
         from: impl Into<Source>,

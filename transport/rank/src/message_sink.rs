@@ -12,8 +12,11 @@ use super::outbound::{outbound, without_payload};
 use super::request::RequestOutcome;
 use super::state::RankState;
 use super::table::Number;
-use super::wire::{ABSENT, ANNOUNCED, ANNOUNCEMENT, Frame, Label, MATCHED, WANTED, WITHDRAWN};
+use super::wire::{
+    ABSENT, ANNOUNCED, ANNOUNCEMENT, Frame, Label, MATCHED, REFUSED, WANTED, WITHDRAWN,
+};
 use super::work_queue::{DeferredTask, DeferredWork};
+use jstream::buffer::{Pool, PoolError};
 use jstream_base::Header;
 use jstream_base::{HeaderError, RecvError};
 use jstream_device::connection::{Body, Payload};
@@ -28,9 +31,14 @@ use jstream_matching::{Arrival, Envelope, Matched, Matcher};
 pub(super) struct RankSink {
     pub(super) inbox: Arc<Inbox>,
     pub(super) rank: u32,
-    /// Maximum length in bytes of a message that the connection receives.
+    /// Maximum length in bytes of an eager message, and of a payload that waits until the pool of
+    /// the connection has room for it.
     pub(super) max_receive: u64,
-    pub(super) whole: Arc<dyn Sink>,
+    /// True if the device moves buffers, so that payloads need no memory.
+    pub(super) moves: bool,
+    pub(super) pool: Pool,
+    /// Receives the outcomes of payloads that the other rank has requested.
+    pub(super) requested: Arc<dyn Sink>,
     /// True if nothing more arrives. Set after the inbox has been notified.
     pub(super) gone: Arc<AtomicBool>,
     /// Counter of messages that bypassed this sink.
@@ -83,6 +91,9 @@ impl RankSink {
         let heading = label.heading(self.rank, header.length);
         let ack = offer.map_or(Ack::Nobody, Ack::Line);
         self.with(replies, |state, deferred| {
+            if header.length > self.max_receive {
+                return Choice::Refuse(strange(header.kind));
+            }
             if !self.count(state, header.length, deferred) {
                 return Choice::Refuse(strange(header.kind));
             }
@@ -91,7 +102,7 @@ impl RankSink {
                 if let Some(peer) = state.peer(self.rank) {
                     peer.incoming = ExpectedPayload::Unwanted;
                 }
-                return Choice::Pool;
+                return Choice::Discard;
             }
             match state.matcher.arrive(heading, Letter::Coming { ack }) {
                 Ok(Arrival::Matched(matched)) => self.matched(state, matched, deferred),
@@ -111,7 +122,7 @@ impl RankSink {
                     if let Some(peer) = state.peer(self.rank) {
                         peer.incoming = ExpectedPayload::Unwanted;
                     }
-                    Choice::Pool
+                    Choice::Discard
                 }
                 // Unreachable for a correct peer: its window is no larger than the room in the
                 // matcher.
@@ -156,7 +167,7 @@ impl RankSink {
         if accepted {
             state.place_of(request)
         } else {
-            Choice::Pool
+            Choice::Discard
         }
     }
 
@@ -175,7 +186,24 @@ impl RankSink {
             let Some(want) = peer.wants.remove(want) else {
                 return refused;
             };
-            state.begin_wanted(self.rank, want, deferred)
+            let length = want.heading.length;
+            let choice = state.begin_wanted(self.rank, want, deferred);
+            let is_long = length > self.max_receive && !self.moves;
+            match choice {
+                // A payload beyond the limit does not wait for room, for which all other messages of
+                // the connection would wait, too.
+                Choice::Pool if is_long => {
+                    let capacity = usize::try_from(length).unwrap_or(usize::MAX);
+                    match self.pool.take(capacity) {
+                        Ok(empty) => Choice::Jbuf(empty),
+                        Err(source) => {
+                            state.drop_incoming(self.rank, length, source, deferred);
+                            Choice::Discard
+                        }
+                    }
+                }
+                choice => choice,
+            }
         })
     }
 
@@ -188,10 +216,8 @@ impl RankSink {
     ) -> Result<(), HeaderError> {
         let refused = strange(ANNOUNCED);
         let length = payload.try_into().map_err(|_| refused)?;
+        // Only a receive that has memory of this length, or a limit, gets to use the length.
         let length = u64::from_le_bytes(length);
-        if length > self.max_receive {
-            return Err(refused);
-        }
         let heading = label.heading(self.rank, length).announced();
         self.with(replies, |state, deferred| {
             if !self.count(state, heading.held, deferred) {
@@ -252,7 +278,7 @@ impl RankSink {
         let body = offered.body.unwrap_or(Body::Taken);
         let mut message = outbound(Frame::Data { want }, offered.length, body);
         message.is_exchange = offered.is_exchange;
-        let notify = Notify::Sink(self.whole.clone(), offered.request.number());
+        let notify = Notify::Sink(self.requested.clone(), offered.request.number());
         replies.alone |= !self.inbox.somebody_waits();
         replies.push(message, notify);
         Ok(())
@@ -281,6 +307,26 @@ impl RankSink {
                 Some(error) => RequestOutcome::unsent(error, offered.body),
                 None => RequestOutcome::sent_from(offered.body),
             };
+            state.complete(offered.request, outcome, deferred);
+            Ok(())
+        })
+    }
+
+    /// Handles the notice that the other rank does not request a message, for which it would have to
+    /// allocate more than `max` bytes.
+    fn refused(&self, offer: Number, max: u64, replies: &mut Replies) -> Result<(), HeaderError> {
+        let refused = strange(REFUSED);
+        self.with(replies, |state, deferred| {
+            let peer = state.peer(self.rank).ok_or(refused)?;
+            let is_announced =
+                |offer: &Offer| offer.body.is_some() || offer.half == Half::Abandoned;
+            if !peer.offers.get(offer).is_some_and(is_announced) {
+                return Err(refused);
+            }
+            let offered = peer.offers.remove(offer).ok_or(refused)?;
+            let (length, rank) = (offered.length, self.rank);
+            let error = Error::TooLong { length, max, rank };
+            let outcome = RequestOutcome::unsent(error, offered.body);
             state.complete(offered.request, outcome, deferred);
             Ok(())
         })
@@ -370,6 +416,31 @@ impl RankState {
         }
     }
 
+    /// Drops the payload that is about to arrive from `rank`, because the pool has no room for it.
+    fn drop_incoming(
+        &mut self,
+        rank: u32,
+        length: u64,
+        source: PoolError,
+        deferred: &mut DeferredWork,
+    ) {
+        let Some(peer) = self.peer(rank) else {
+            return;
+        };
+        match std::mem::replace(&mut peer.incoming, ExpectedPayload::Unwanted) {
+            ExpectedPayload::Receive { request, .. } | ExpectedPayload::Late { request, .. } => {
+                let error = Error::NoBuffer { length, source };
+                self.complete(request, RequestOutcome::failed(error), deferred);
+            }
+            ExpectedPayload::Message(id) => {
+                if let Some(letter) = self.matcher.message_mut(id) {
+                    *letter = Letter::Dropped(source);
+                }
+            }
+            ExpectedPayload::Nothing | ExpectedPayload::Unwanted => {}
+        }
+    }
+
     /// Completes the message whose payload has arrived.
     fn complete_incoming(&mut self, rank: u32, payload: Payload, deferred: &mut DeferredWork) {
         let Some(peer) = self.peer(rank) else {
@@ -443,6 +514,7 @@ impl ReceiveSink for RankSink {
             }
             Frame::Withdrawn { offer, was_there } => self.withdrawn(offer, was_there == 1, replies),
             Frame::Absent { want } => self.absent(want, replies),
+            Frame::Refused { offer, max } => self.refused(offer, max, replies),
             Frame::Revoked { context, rank } => {
                 match self.inbox.note_revocation(context, rank, self.rank) {
                     true => Ok(()),

@@ -201,7 +201,14 @@ impl Probed {
     /// # Errors
     ///
     /// As for [`Rank::recv_vec`].
-    pub fn recv_vec<E: Element>(self) -> Result<(Vec<E>, Status), Error> {
+    pub fn recv_vec<E: Element>(mut self) -> Result<(Vec<E>, Status), Error> {
+        if let Some(claim) = self.claim.take() {
+            // The other rank may have announced any length.
+            let claimed = self
+                .node
+                .with(|state, deferred| state.claim_to_allocate(claim, deferred));
+            self.claim = Some(claimed.map_err(|error| self.members.error(error))?);
+        }
         let count = self.status.len::<E>();
         let mut elements: Vec<E> = iter::repeat_with(E::new_zeroed).take(count).collect();
         let status = self.recv(&mut elements)?;

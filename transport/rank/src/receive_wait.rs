@@ -9,11 +9,12 @@ use super::error::Error;
 use super::letter::{Ack, ExpectedPayload, Letter, Requester, Want};
 use super::request::RequestOutcome;
 use super::state::RankState;
+use super::table::Number;
 use super::wire::Frame;
 use super::work_queue::{DeferredTask, DeferredWork};
 use jstream_endpoint::ops::OpId;
 use jstream_endpoint::receiving::Choice;
-use jstream_matching::Claim;
+use jstream_matching::{Claim, Heading};
 
 impl RankState {
     /// Gives an announced message to a receive: requests the payload, unless it was requested
@@ -23,6 +24,15 @@ impl RankState {
         let source = heading.envelope.source;
         if !self.accept(request, &heading, deferred) {
             return self.decline(claim, deferred);
+        }
+        let has_memory = self
+            .requests
+            .get(request)
+            .is_some_and(|request| request.capacity.is_some());
+        if let (false, Some((offer, max))) = (has_memory, self.over_limit(&claim)) {
+            let error = over_limit(&heading, max);
+            self.complete(request, RequestOutcome::failed(error), deferred);
+            return self.refuse(claim, offer, max, deferred);
         }
         if self.is_over(source) {
             drop(self.matcher.take(claim));
@@ -77,6 +87,44 @@ impl RankState {
         }
     }
 
+    /// Returns the offer and the limit of a claimed message that is too long to allocate memory for
+    /// it. A payload that was requested before is received in any case.
+    fn over_limit(&mut self, claim: &Claim) -> Option<(Number, u64)> {
+        let heading = claim.heading();
+        let max = self.peer(heading.envelope.source)?.max_allocated;
+        match self.matcher.message_mut(claim.message())? {
+            Letter::Announced { offer } if heading.length > max => Some((*offer, max)),
+            _ => None,
+        }
+    }
+
+    /// Refuses a message for which `max` bytes at most are allocated.
+    fn refuse(&mut self, claim: Claim, offer: Number, max: u64, deferred: &mut DeferredWork) {
+        let (heading, _) = self.matcher.take(claim);
+        let source = heading.envelope.source;
+        self.settle(source, heading.held, deferred);
+        if let Some(peer) = self.peer(source).filter(|peer| peer.gone.is_none()) {
+            peer.withdrawable.remove(&offer);
+            let frame = Frame::Refused { offer, max };
+            deferred.push(DeferredTask::Say { to: source, frame });
+        }
+    }
+
+    /// Refuses a claimed message if it is too long to allocate memory for it.
+    pub(super) fn claim_to_allocate(
+        &mut self,
+        claim: Claim,
+        deferred: &mut DeferredWork,
+    ) -> Result<Claim, Error> {
+        let Some((offer, max)) = self.over_limit(&claim) else {
+            return Ok(claim);
+        };
+        let error = over_limit(claim.heading(), max);
+        self.refuse(claim, offer, max, deferred);
+        self.let_in(deferred);
+        Err(error)
+    }
+
     /// Cancels a receive whose message has not begun to arrive. Returns false if it has, or if the
     /// receive has ended.
     pub(super) fn give_up(&mut self, id: OpId, error: Error, deferred: &mut DeferredWork) -> bool {
@@ -115,7 +163,7 @@ impl RankState {
                     *letter = Letter::Coming { ack: Ack::Nobody };
                     (ExpectedPayload::Message(want.message), Choice::Pool)
                 }
-                None => (ExpectedPayload::Unwanted, Choice::Pool),
+                None => (ExpectedPayload::Unwanted, Choice::Discard),
             },
         };
         if let Some(peer) = self.peer(rank) {
@@ -137,5 +185,15 @@ impl RankState {
             drop(self.matcher.take(claim));
             self.complete(request, RequestOutcome::failed(error), deferred);
         }
+    }
+}
+
+/// Returns the error of a receive without memory.
+fn over_limit(heading: &Heading, max: u64) -> Error {
+    Error::OverLimit {
+        length: heading.length,
+        max,
+        rank: heading.envelope.source,
+        tag: heading.envelope.tag,
     }
 }

@@ -214,6 +214,11 @@ impl RankState {
                     }
                 }
             }
+            Letter::Dropped(source) => {
+                let length = heading.length;
+                let error = Error::NoBuffer { length, source };
+                self.complete(id, RequestOutcome::failed(error), deferred);
+            }
             Letter::Lost | Letter::Announced { .. } | Letter::Asked { .. } => {
                 self.complete_lost(id, source, deferred);
             }

@@ -255,17 +255,11 @@ impl Node {
     fn offer(
         &self,
         to: u32,
-        line: &Line,
         context: u32,
         body: Option<Body<'static>>,
         length: u64,
         mode: SendMode,
     ) -> Result<(OpId, u32), (Error, Option<Body<'static>>)> {
-        let max = line.endpoint.shared().info().limits.max_send;
-        if length > max {
-            let rank = to;
-            return Err((Error::TooLong { length, max, rank }, body));
-        }
         let mut state = self.inbox.lock();
         if let Some(error) = state.revocations.error(context) {
             return Err((error, body));
@@ -384,9 +378,9 @@ impl Node {
         if line.is_gone() {
             return PostOutcome::Refused(self.lost(to), payload_of(body));
         }
-        let moves =
-            line.endpoint.shared().info().limits.moves && !matches!(body, Body::Borrowed(_));
-        let is_long = length > line.eager && !moves;
+        let limits = &line.endpoint.shared().info().limits;
+        let moves = limits.moves && !matches!(body, Body::Borrowed(_));
+        let is_long = length > limits.max_send || length > line.eager && !moves;
         if mode.is_confirmed() || is_long {
             let body = match body {
                 // The message may be confirmed before all of it was sent, so its bytes are copied.
@@ -428,7 +422,7 @@ impl Node {
         } else {
             (None, Some(body))
         };
-        let (request, offer) = match self.offer(to, line, label.context, offered, length, mode) {
+        let (request, offer) = match self.offer(to, label.context, offered, length, mode) {
             Ok(offered) => offered,
             Err((error, offered)) => {
                 let body = offered.or(first);

@@ -53,6 +53,8 @@ pub(super) struct Peer {
     pub(super) gone: Option<Arc<str>>,
     /// Flow control of its messages, if they arrive over a connection.
     pub(super) account: Option<Account>,
+    /// Maximum length in bytes of an announced message for which memory is allocated.
+    pub(super) max_allocated: u64,
     /// The destination of the payload that is arriving.
     pub(super) incoming: ExpectedPayload,
     /// Messages of this rank that the peer has to answer.

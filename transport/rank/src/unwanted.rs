@@ -151,7 +151,7 @@ impl RankState {
                 (Ack::Thread(sender), None)
             }
             // A payload that was requested is dropped when it arrives.
-            Letter::Asked { .. } | Letter::Lost => (Ack::Nobody, None),
+            Letter::Asked { .. } | Letter::Lost | Letter::Dropped(_) => (Ack::Nobody, None),
         };
         match (ack, self.revocations.error(heading.envelope.context)) {
             (Ack::Thread(sender) | Ack::Admitted(sender), Some(error)) => {

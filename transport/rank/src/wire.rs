@@ -46,6 +46,9 @@ frames! {
         ABSENT = 0x6a73_720b => Absent { want: Number = First },
         /// Notice that the rank has revoked a communicator.
         REVOKED = 0x6a73_720c => Revoked { context: u32 = First, rank: u32 = Second },
+        /// Notice that the payload of an announced message is not requested, because the receiver
+        /// would have to allocate its memory, and allocates less.
+        REFUSED = 0x6a73_720d => Refused { offer: Number = First, max: u64 = Second },
     }
 }
 
@@ -146,6 +149,10 @@ mod tests {
                 context: 8,
                 rank: u32::MAX,
             },
+            Frame::Refused {
+                offer: 9,
+                max: u64::MAX,
+            },
         ];
         for frame in frames {
             assert_eq!(Frame::of(&frame.header()), Ok(frame));
@@ -171,7 +178,7 @@ mod tests {
         for header in [
             Header::default(),
             Header::new(EAGER - 1, [0; 3]),
-            Header::new(REVOKED + 1, [0; 3]),
+            Header::new(REFUSED + 1, [0; 3]),
             Header::new(HELLO, [VERSION + 1, 1, 1]),
             Header::new(DATA, [1 << 32, 0, 0]),
             Header::new(WANTED, [0, u64::MAX, 0]),

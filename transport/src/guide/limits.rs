@@ -6,7 +6,7 @@
 //!
 //! | limit | default | protects against |
 //! |---|---|---|
-//! | [`max_message`](crate::Options::max_message) | 64 MiB | longer payloads; the peer learns the limit when the connection is made, and its send fails before any data is sent |
+//! | [`max_message`](crate::Options::max_message) | 64 MiB | longer payloads; the peer learns the limit when the connection is made, and its send fails before any data is sent; between ranks, see [below](#messages-between-ranks) |
 //! | [`pool`](crate::Options::pool) | a separate pool | many peers that each stay within their own limits |
 //! | [`handshake_timeout`](crate::Options::handshake_timeout) | 5 s | peers that connect and send nothing, or single bytes at long intervals; over `tls`, it limits the TLS handshake and the handshake of the transport together |
 //! | [`max_begun_bytes`](crate::Options::max_begun_bytes) | 1 GiB, at most half of the pool | peers that begin many large messages, over all connections |
@@ -23,6 +23,17 @@
 //! If the other side has no room, a send waits, at most for its timeout. The operations that the
 //! program itself posts are not limited: each of them owns a buffer, or takes one when its message
 //! arrives.
+//!
+//! # Messages between ranks
+//!
+//! A receive that gives its own memory takes every message that fits, however long: `recv`,
+//! `recv_timeout`, receives in a scope, and collective operations on slices. This is the same
+//! whether the ranks are threads or processes. If the library allocates the memory (`recv_vec`,
+//! `recv_buffer`, objects), `max_message` of the receiver is the limit between processes. A longer
+//! message is not transferred: the receive fails with
+//! [`OverLimit`](crate::rank::Error::OverLimit) and the send with
+//! [`TooLong`](crate::rank::Error::TooLong). Both have the length and the limit. Between threads
+//! there is no such limit, because the message is in the memory of the process already.
 //!
 //! # When the pool is empty
 //!

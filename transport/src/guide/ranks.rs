@@ -293,8 +293,11 @@
 //! the receive fails with [`Truncated`](crate::rank::Error::Truncated),
 //! [`TooShort`](crate::rank::Error::TooShort) or
 //! [`WrongElements`](crate::rank::Error::WrongElements). That message is dropped; the next one is
-//! received as usual. If a rank ends or its connection is lost, the operations that depend on it
-//! fail with [`PeerGone`](crate::rank::Error::PeerGone). Receives from any source continue until no
+//! received as usual. If a message is longer than what the receiver
+//! [allocates](crate::guide::limits#messages-between-ranks), the receive fails with
+//! [`OverLimit`](crate::rank::Error::OverLimit) and its send with
+//! [`TooLong`](crate::rank::Error::TooLong). If a rank ends or its connection is lost, the
+//! operations that depend on it fail with [`PeerGone`](crate::rank::Error::PeerGone). Receives from any source continue until no
 //! other rank is left. Call [`finish`](crate::rank::Rank::finish) before the process ends: it
 //! blocks until everything that was sent has been received.
 //!

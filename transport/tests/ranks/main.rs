@@ -16,6 +16,7 @@ mod ends;
 mod hostile;
 mod layouts;
 mod locals;
+mod long;
 mod model;
 mod patterns;
 mod queues;

@@ -32,7 +32,8 @@ const RECEIVER_CLOSED: u32 = 8;
 pub(super) struct Direction {
     /// Pool and limits of the receiver.
     pool: Pool,
-    max_message: u64,
+    /// Maximum length of a payload in bytes, which the receiver may lift.
+    max_message: AtomicU64,
     max_bytes: u64,
     ends: EndedHalves,
     /// Payload bytes that the receiver has taken. Only the receiver writes this.
@@ -97,7 +98,7 @@ impl Direction {
         let (filler, emptier) = ring(options.queue_messages.min(MOST_MESSAGES));
         let direction = Arc::new(Self {
             pool: options.pool.clone(),
-            max_message: options.max_message,
+            max_message: AtomicU64::new(options.max_message),
             max_bytes: options.queue_bytes,
             ends: EndedHalves::new(),
             taken_bytes: CacheLines(AtomicU64::new(0)),
@@ -132,7 +133,7 @@ impl Direction {
     }
 
     pub(super) fn max_message(&self) -> u64 {
-        self.max_message
+        self.max_message.load(Ordering::Relaxed)
     }
 
     /// Ends the direction at the sender's request. Queued messages are still received.
@@ -219,7 +220,9 @@ unsafe impl Outgoing for SendHalf {
     fn push(&mut self, message: &mut Outbound<'_>) -> Result<Push, Fault> {
         self.direction.ends.sendable()?;
         let length = message.header.length;
-        if length > self.direction.max_message {
+        // A sender that was asked for a longer message by a message sees the limit that was lifted
+        // before: the queue of that message synchronises both.
+        if length > self.direction.max_message() {
             return Err(Fault::TooLarge { length });
         }
         if !self.has_room(length) {
@@ -339,6 +342,11 @@ impl Incoming for ReceiveHalf {
     /// Messages arrive as a whole.
     fn first_buffer(&self, _length: u64) -> u64 {
         0
+    }
+
+    fn lift_limit(&mut self) {
+        let max = &self.direction.max_message;
+        max.store(u64::MAX, Ordering::Relaxed);
     }
 
     #[inline]

@@ -299,11 +299,12 @@ impl ShmIncoming {
         }
     }
 
-    /// Copies the published pieces of a message. Returns true if the message is complete.
+    /// Copies the published pieces of a message, or drops them if there is no buffer. Returns true
+    /// if the message is complete.
     fn receive_more(
         &mut self,
         begun: &mut BegunMessage,
-        filling: &mut BufferWriter,
+        mut filling: Option<&mut BufferWriter>,
     ) -> Result<bool, Fault> {
         loop {
             let mark = match begun.mark {
@@ -320,16 +321,20 @@ impl ShmIncoming {
                 },
             };
             begun.mark = Some(mark);
-            match mark.kind {
-                Kind::Inline | Kind::Data | Kind::More => {
-                    let n = self.copy(mark, filling.rest_mut());
-                    // SAFETY: `copy` initialised the first `n` free bytes.
-                    unsafe { filling.advance(n) };
+            match (mark.kind, filling.as_deref_mut()) {
+                (Kind::Inline | Kind::Data | Kind::More, filling) => {
+                    if let Some(filling) = filling {
+                        let n = self.copy(mark, filling.rest_mut());
+                        // SAFETY: `copy` initialised the first `n` free bytes.
+                        unsafe { filling.advance(n) };
+                    }
                     begun.received = begun.received.wrapping_add(mark.n);
                 }
                 // `receive_placed` has received such a message; this slot is unexpected here.
-                Kind::Placed => return self.fail(malformed("slot", mark.n as u64)),
-                Kind::Ranges | Kind::List => {
+                (Kind::Placed, _) => return self.fail(malformed("slot", mark.n as u64)),
+                // The payload stays in the peer's memory.
+                (Kind::Ranges | Kind::List, None) => begun.received = begun.length,
+                (Kind::Ranges | Kind::List, Some(filling)) => {
                     let n = match self.ranges.read(self.ring.lane(), filling) {
                         Ok(n) => n,
                         Err(kind) => return self.fail(Broken::Lost(kind)),
@@ -407,7 +412,7 @@ impl Incoming for ShmIncoming {
                 }
             },
         };
-        match self.receive_more(&mut begun, &mut filling) {
+        match self.receive_more(&mut begun, Some(&mut filling)) {
             Ok(true) => {
                 self.message = None;
                 Ok(Some(Payload::Bytes(filling.finish())))
@@ -418,6 +423,25 @@ impl Incoming for ShmIncoming {
                 unfinished.map(|_| None)
             }
         }
+    }
+
+    fn discard(&mut self, _: &mut Option<BufferWriter>) -> Result<Option<Payload>, Fault> {
+        self.standing()?;
+        let Some(mut begun) = self.message else {
+            return Ok(None);
+        };
+        if let Some(mark) = begun.mark.filter(|mark| mark.kind == Kind::Placed) {
+            let message = self.receive_placed(&begun, mark)?;
+            return Ok(Some(Payload::Bytes(message)));
+        }
+        let received = self.receive_more(&mut begun, None);
+        let is_whole = matches!(received, Ok(true));
+        self.message = Some(begun).filter(|_| !is_whole);
+        received.map(|is_whole| is_whole.then(|| Payload::Bytes(MessageBuffer::nothing())))
+    }
+
+    fn lift_limit(&mut self) {
+        self.max_message = u64::MAX;
     }
 
     #[inline]

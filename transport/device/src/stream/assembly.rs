@@ -58,8 +58,10 @@ pub(crate) struct Assembly {
     is_full: bool,
     /// The header and length of the payload that is being received.
     due: Option<(Header, usize)>,
-    /// Number of bytes of that payload in its buffer.
+    /// Number of bytes of that payload in its buffer, or dropped.
     placed: usize,
+    /// True if the payload is dropped as it arrives.
+    is_discarding: bool,
 }
 
 impl Assembly {
@@ -73,7 +75,13 @@ impl Assembly {
             is_full: false,
             due: None,
             placed: 0,
+            is_discarding: false,
         }
+    }
+
+    /// Accepts messages of any length from now on.
+    pub(crate) fn lift_limit(&mut self) {
+        self.max_message = u64::MAX;
     }
 
     /// Returns the number of bytes received of an incomplete message, header included.
@@ -97,10 +105,11 @@ impl Assembly {
         self.staged().len() >= needed
     }
 
-    /// Returns true if there is a destination for the next bytes. A payload needs a buffer, and
-    /// staged bytes must be moved to it first.
+    /// Returns true if there is a destination for the next bytes. A payload needs a buffer unless it
+    /// is dropped, and staged bytes must be moved to it or dropped first.
     pub(crate) fn can_receive(&self, has_jbuf: bool) -> bool {
-        self.due.is_none() || (has_jbuf && self.staged().is_empty())
+        let takes_payload = has_jbuf || self.is_discarding;
+        self.due.is_none() || (takes_payload && self.staged().is_empty())
     }
 
     /// Returns the header of the next message, if it has arrived. Returns the same header until its
@@ -251,6 +260,26 @@ impl Assembly {
         self.due = None;
         self.placed = 0;
         Ok(Some(filling.finish()))
+    }
+
+    /// Drops what has arrived of the payload of the message whose header was returned. Returns true
+    /// if this was all of it.
+    pub(crate) fn discard(&mut self) -> bool {
+        let Some((_, length)) = self.due else {
+            return false;
+        };
+        let missing = length.saturating_sub(self.placed);
+        let dropped = self.staged().len().min(missing);
+        self.used = self.used.saturating_add(dropped);
+        self.placed = self.placed.saturating_add(dropped);
+        self.is_discarding = dropped < missing;
+        if self.is_discarding {
+            self.ahead = AHEAD;
+            return false;
+        }
+        self.due = None;
+        self.placed = 0;
+        true
     }
 
     /// Returns how many bytes are reserved for a message of that length before its payload arrives.

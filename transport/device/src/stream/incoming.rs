@@ -110,6 +110,22 @@ impl<W: Wire> Incoming for StreamIncoming<W> {
         Ok(self.assembly.payload(into)?.map(Payload::Bytes))
     }
 
+    fn discard(&mut self, _: &mut Option<BufferWriter>) -> Result<Option<Payload>, Fault> {
+        self.check()?;
+        let nothing = || Payload::Bytes(MessageBuffer::nothing());
+        if self.assembly.discard() {
+            return Ok(Some(nothing()));
+        }
+        if !self.read(&mut None, None)? {
+            return Ok(None);
+        }
+        Ok(self.assembly.discard().then(nothing))
+    }
+
+    fn lift_limit(&mut self) {
+        self.assembly.lift_limit();
+    }
+
     #[inline]
     fn receive(
         &mut self,

@@ -71,6 +71,8 @@ impl Incoming for Plain {
         Ok(None)
     }
 
+    fn lift_limit(&mut self) {}
+
     fn begun(&self) -> u64 {
         0
     }

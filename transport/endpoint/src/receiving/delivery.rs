@@ -6,7 +6,7 @@ use jstream::buffer::EmptyBuffer;
 
 use super::receive_sink::{BypassedMessages, Choice, ReceiveSink, Replies};
 use super::{Arrived, Receiving, SCRATCH};
-use crate::connection_info::EndReason;
+use crate::connection_info::{EndReason, time_for};
 use crate::direction_lock::Direction;
 use crate::gate::Overfull;
 use crate::remote::ServeOutcome;
@@ -82,6 +82,10 @@ impl Receiving {
         self.is_driven = true;
         self.receive_sink = Some(sink);
         self.began_before_sink = self.begun;
+        // If a sleeping thread has the half, the limit is lifted when it is put back.
+        if let Some(half) = &mut self.half {
+            half.lift_limit();
+        }
         self.drive();
         true
     }
@@ -142,7 +146,7 @@ impl Receiving {
             Err(fault) => return self.step_failed(sink, fault),
         };
         if header.op() != 0 {
-            return self.step_frame(header);
+            return self.step_frame(sink, header);
         }
         if self.began_before_sink {
             return self.finish_begun(sink, header);
@@ -152,19 +156,25 @@ impl Receiving {
                 Choice::Pool => {}
                 Choice::Jbuf(empty) => self.into = Some(empty.writer()),
                 Choice::Brief => self.lend_scratch(),
+                Choice::Discard => self.is_discarded = true,
                 Choice::Refuse(error) => return self.refused(error),
             }
             self.begun = true;
-            if header.length >= LONG && !self.replies.is_empty() {
-                // The peer may wait for them while this side receives the payload.
-                self.reply();
+            if header.length >= LONG {
+                self.begin_long(&header);
             }
         }
         let Some(half) = &mut self.half else {
             return ReceiveStep::Wait;
         };
-        match half.payload(&mut self.into) {
+        let received = if self.is_discarded {
+            half.discard(&mut self.into)
+        } else {
+            half.payload(&mut self.into)
+        };
+        match received {
             Ok(Some(payload)) => {
+                self.is_discarded = false;
                 self.end_message(&header);
                 self.common.news = true;
                 self.give(sink, &header, payload)
@@ -175,6 +185,17 @@ impl Receiving {
             }
             Err(fault) => self.step_failed(sink, fault),
         }
+    }
+
+    /// Prepares for the payload of a long message.
+    #[cold]
+    fn begin_long(&mut self, header: &Header) {
+        if !self.replies.is_empty() {
+            // The peer may wait for them while this side receives the payload.
+            self.reply();
+        }
+        let max = self.info.limits.max_receive;
+        self.left = time_for(self.left, header.length, max);
     }
 
     /// Fast path: receives the next message to the front of `memory`, bypassing the receive sink,
@@ -227,7 +248,7 @@ impl Receiving {
         let choice = sink.choose(&header, &mut self.replies);
         match choice {
             Choice::Refuse(error) => return self.refused(error),
-            Choice::Pool | Choice::Jbuf(_) | Choice::Brief => {}
+            Choice::Pool | Choice::Jbuf(_) | Choice::Brief | Choice::Discard => {}
         }
         let Some(arrived) = self.take_kept() else {
             return ReceiveStep::Wait;
@@ -268,9 +289,13 @@ impl Receiving {
         }
     }
 
-    /// Handles a frame of puts and gets.
+    /// Handles a frame of puts and gets, to which the limit of the connection applies.
     #[cold]
-    fn step_frame(&mut self, header: Header) -> ReceiveStep {
+    fn step_frame(&mut self, sink: &dyn ReceiveSink, header: Header) -> ReceiveStep {
+        let length = header.length;
+        if length > self.info.limits.max_receive {
+            return self.step_failed(sink, Fault::TooLarge { length });
+        }
         match self.serve(header) {
             ServeOutcome::Done => ReceiveStep::Done,
             ServeOutcome::Partly => ReceiveStep::Wait,

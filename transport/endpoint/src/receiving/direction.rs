@@ -95,7 +95,10 @@ impl Direction for Receiving {
         (half.half.source(), Interest::Readable)
     }
 
-    fn put_back(&mut self, half: Self::Half, slept: Result<(), Fault>, elapsed: Duration) {
+    fn put_back(&mut self, mut half: Self::Half, slept: Result<(), Fault>, elapsed: Duration) {
+        if self.had_sink {
+            half.half.lift_limit();
+        }
         self.half = Some(half.half);
         self.into = half.into;
         match slept {

@@ -13,6 +13,10 @@ use jstream_device::connection::{Outbound, Payload};
 /// A receive sink. It is called under the lock of the direction: it may lock, wake and reply, but
 /// must not use an endpoint.
 ///
+/// From the call that makes it the sink of a connection on, the device accepts messages of any
+/// length: the sink [chooses](Self::choose) a destination, or refuses the message, before memory is
+/// reserved for its payload.
+///
 /// After a message was chosen for, it is either taken or [lost](Self::lose). No other call comes in
 /// between.
 pub trait ReceiveSink: Send + Sync {
@@ -61,6 +65,9 @@ pub enum Choice {
     Jbuf(EmptyBuffer),
     /// Memory that is lent for the duration of the call. For payloads of a few bytes only.
     Brief,
+    /// None: the payload is dropped as it arrives, so it needs no memory. The sink takes an empty
+    /// payload, unless the device moves its own buffers.
+    Discard,
     /// None: the peer violates the protocol, which ends the connection.
     Refuse(HeaderError),
 }

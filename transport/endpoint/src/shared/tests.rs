@@ -115,6 +115,8 @@ impl Incoming for Scripted {
         Ok(Some(Payload::Bytes(MessageBuffer::nothing())))
     }
 
+    fn lift_limit(&mut self) {}
+
     fn begun(&self) -> u64 {
         0
     }

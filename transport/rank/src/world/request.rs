@@ -18,6 +18,11 @@ pub(super) enum JoinAnswer {
 }
 
 impl Ask {
+    /// Returns true if this member may be a member of the world of `session`.
+    fn is_of(&self, session: &Session) -> bool {
+        self.session == Session::UNKNOWN || self.session.matches(session)
+    }
+
     /// Asks member `to` to accept this one.
     ///
     /// # Errors
@@ -34,6 +39,10 @@ impl Ask {
         // closed explains more.
         let said = Word::Ask(self).say(endpoint);
         let nothing = match Word::hear(endpoint, wait) {
+            Ok(Word::Welcome(session, _)) if !self.is_of(&session) => {
+                let reason = "the session of another world".to_owned();
+                return Err(WorldError::Nonsense { rank: to, reason });
+            }
             Ok(Word::Welcome(session, seen)) => return Ok(JoinAnswer::Welcome(session, seen)),
             Ok(Word::Refused(refusal)) => {
                 return Err(WorldError::Refused {

@@ -13,7 +13,7 @@ use super::error::WorldError;
 /// The session number rejects members of other worlds that connect by accident. If the launcher
 /// tells it to the members, it also keeps out strangers who do not know it. It is sent unencrypted,
 /// unless the members are connected by TLS, so whoever can read the packets of the network learns
-/// it.
+/// it, and so does whoever listens at the address of a member.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Session([u8; Session::LENGTH]);
 

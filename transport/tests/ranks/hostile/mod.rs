@@ -23,6 +23,7 @@ const HELLO: u32 = 0x6a73_7209;
 const CREDIT: u32 = 0x6a73_720a;
 const ABSENT: u32 = 0x6a73_720b;
 const REVOKED: u32 = 0x6a73_720c;
+const REFUSED: u32 = 0x6a73_720d;
 
 /// Returns rank 0, rank 2, which is a thread, and the bare endpoint of rank 1, which has announced
 /// its window.
@@ -74,7 +75,7 @@ fn invented_numbers_kinds_and_lengths_end_the_connection() {
     type Case = (&'static str, u32, [u64; 3], &'static [u8]);
     let cases: [Case; 22] = [
         ("no kind", 0, [0; 3], b""),
-        ("a kind that is none", REVOKED + 1, [0; 3], b""),
+        ("a kind that is none", REFUSED + 1, [0; 3], b""),
         ("a second hello", HELLO, [1, 100, 1 << 20], b""),
         ("a hello of another version", HELLO, [2, 100, 1 << 20], b""),
         ("nothing to give back", CREDIT, [1, 0, 0], b""),
@@ -99,7 +100,7 @@ fn invented_numbers_kinds_and_lengths_end_the_connection() {
         ),
         ("an announcement too short", ANNOUNCED, [0; 3], b"1234567"),
         ("an announcement too long", ANNOUNCED, [0; 3], b"123456789"),
-        ("a length beyond the limit", ANNOUNCED, [0; 3], &[0xff; 8]),
+        ("nothing waits to be refused", REFUSED, [0; 3], b""),
         ("an answer with a payload", MATCHED, [0; 3], b"x"),
         ("nothing was wanted that is absent", ABSENT, [0; 3], b""),
         ("revoked by no rank", REVOKED, [0, 3, 0], b""),
@@ -286,6 +287,62 @@ fn lies_about_records_change_nothing_but_their_fields() {
             );
             refused(&rank, &other, &bare, scheme);
         }
+    }
+}
+
+/// The length of an announcement may be any number. Nobody allocates memory for it, and the other
+/// rank gets to know the limit.
+#[test]
+fn announced_lengths_are_not_allocated() {
+    for scheme in SCHEMES {
+        let (rank, other, bare) = against(scheme, &Options::default());
+        let beyond = patient().max_message + 1;
+        for (offer, length) in (0..).zip([beyond, 1 << 40, u64::MAX]) {
+            let announced = [3, 0, offer << 32];
+            let refusals: [fn(&Rank) -> Error; 4] = [
+                |rank| rank.recv_vec::<u8>(1, 3).unwrap_err(),
+                |rank| rank.recv_vec::<[u64; 0]>(1, 3).unwrap_err(),
+                |rank| rank.recv_buffer(1, 3).unwrap_err(),
+                |rank| rank.recv_object::<u64>(1, 3).unwrap_err(),
+            ];
+            for receive in refusals {
+                say(&bare, ANNOUNCED, announced, &length.to_le_bytes());
+                let error = receive(&rank);
+                let is_right = matches!(error, Error::OverLimit { length: found, max, rank: 1, .. }
+                    if found == length && max == beyond - 1);
+                assert!(is_right, "{scheme}: {error}");
+                let (header, _) = loop {
+                    let heard = hear(&bare);
+                    if heard.0.kind != CREDIT {
+                        break heard;
+                    }
+                };
+                let words = [header.words[0], header.words[1]];
+                assert_eq!((header.kind, words), (REFUSED, [offer, beyond - 1]));
+            }
+            say(&bare, ANNOUNCED, announced, &length.to_le_bytes());
+            let error = rank.recv(1, 3, &mut [0u8; 9]).unwrap_err();
+            assert!(matches!(error, Error::Truncated { .. }), "{error}");
+            while hear(&bare).0.kind != MATCHED {}
+        }
+        // An eager message is within the limit, and a put or get is too.
+        say(&bare, REFUSED, [0, 1, 0], b"");
+        refused(&rank, &other, &bare, scheme);
+    }
+}
+
+#[test]
+fn what_was_sent_at_once_is_not_refused() {
+    for scheme in SCHEMES {
+        let (rank, other, bare) = against(scheme, &Options::default());
+        let error = std::thread::scope(|scope| {
+            let sending = scope.spawn(|| rank.ssend(1, 4, &[1u8; 8]));
+            let (eager, _) = hear(&bare);
+            say(&bare, REFUSED, [eager.words[2] >> 32, 1, 0], b"");
+            sending.join().unwrap().unwrap_err()
+        });
+        assert!(matches!(error, Error::PeerGone { rank: 1, .. }), "{error}");
+        refused(&rank, &other, &bare, scheme);
     }
 }
 
