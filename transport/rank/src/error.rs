@@ -206,12 +206,14 @@ pub enum Error {
         rank: u32,
     },
     /// A collective operation has failed at another rank, which has the cause or is gone.
-    #[error("{collective} has failed at rank {rank}, which is gone or whose error has the cause")]
+    #[error("{collective} has failed at rank {rank}{}", cause(why.as_deref()))]
     FailedAt {
         /// The operation.
         collective: Collective,
         /// The number of the other rank.
         rank: u32,
+        /// The text of the other rank's error, if the other rank has told it.
+        why: Option<Arc<str>>,
     },
     /// A message of a collective operation has failed.
     #[error("{collective} has failed: {source}")]
@@ -269,6 +271,14 @@ pub enum Error {
         /// The cause.
         r#source: Box<ReadError>,
     },
+}
+
+/// Returns the end of the sentence that names the rank at which an operation has failed.
+fn cause(why: Option<&str>) -> String {
+    match why {
+        Some(why) => format!(": {why}"),
+        None => ", which is gone or whose error has the cause".to_owned(),
+    }
 }
 
 impl Error {

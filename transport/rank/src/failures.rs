@@ -8,10 +8,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::communicator::Members;
+use super::communicator::{COLLECTIVE, Members};
 use super::element::name_by;
 use super::error::{ElementName, Error};
-use jstream_matching::{Envelope, Pattern};
+use jstream_collective::Collective;
+use jstream_matching::{Envelope, Heading, Pattern};
 
 /// Maximum number of failures that are kept. A rank that begins an operation whose failure was
 /// removed gets to know of it as before: by its own connections, or by the timeout.
@@ -20,6 +21,49 @@ const MOST: usize = 256;
 /// Descriptor of the messages that tell of a failure, without taking the place of another message.
 /// The lower 32 bits are the number in the communicator of the rank that has failed.
 pub(super) const TOLD: u64 = 0xffff_fffe << 32;
+
+/// Descriptors from this one on are those of failure messages that take the place of others. The
+/// lower 32 bits are the number in the communicator of the rank that has failed. Descriptors of
+/// elements are below `1 << 63`. The payload is the text of the error, or empty.
+pub(super) const FAILED: u64 = 0xffff_ffff << 32;
+
+/// Maximum length in bytes of the text of an error in a failure message.
+const MOST_TEXT: usize = 512;
+
+/// Returns the text of an error for a failure message.
+pub(super) fn text_of(error: &Error) -> Arc<str> {
+    let text = error.to_string();
+    let end = (0..=text.len().min(MOST_TEXT)).rev();
+    let cut = end.filter_map(|length| text.get(..length)).next();
+    Arc::from(cut.unwrap_or_default())
+}
+
+/// Returns true if a message takes the place of another one of a collective operation, and has the
+/// text of an error.
+#[inline]
+pub(super) fn has_text(heading: &Heading) -> bool {
+    let is_failure = heading.descriptor.is_some_and(|sent| sent >= FAILED);
+    is_failure
+        && heading.envelope.context & COLLECTIVE != 0
+        && (1..=MOST_TEXT as u64).contains(&heading.length)
+}
+
+/// Adds the text in a failure message to the error of the receive that it ends.
+pub(super) fn add_text(error: Error, heading: &Heading, payload: &[u8]) -> Error {
+    match error {
+        Error::WrongElements { sent, .. } if has_text(heading) => {
+            let text = String::from_utf8_lossy(payload);
+            let text: String = text.chars().filter(|char| !char.is_control()).collect();
+            Error::FailedAt {
+                // The operation that receives this sets its own name.
+                collective: Collective::Barrier,
+                rank: u32::try_from(sent.descriptor & !FAILED).unwrap_or(u32::MAX),
+                why: Some(Arc::from(text)),
+            }
+        }
+        error => error,
+    }
+}
 
 /// An operation that has failed at another rank.
 #[derive(Clone, Copy, PartialEq, Eq)]

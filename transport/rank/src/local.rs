@@ -219,7 +219,7 @@ impl Inbox {
         bytes: &[u8],
         deferred: &mut DeferredWork,
     ) {
-        if !state.accept(id, heading, deferred) {
+        if !state.accept_with(id, heading, bytes, deferred) {
             return;
         }
         let place = state.requests.get_mut(id);

@@ -8,6 +8,7 @@ use jstream::buffer::MessageBuffer;
 
 use super::communicator::Members;
 use super::error::{ElementName, Error};
+use super::failures::add_text;
 use super::letter::{Ack, Letter};
 use super::names::Status;
 use super::node::Node;
@@ -70,7 +71,10 @@ impl Node {
             ArrivedMessage::Put(result) => Ok(result),
             ArrivedMessage::Whole(heading, payload) => {
                 Ok(match refusal(expected, Some(memory.len()), &heading) {
-                    Some(error) => Err(error),
+                    Some(error) => Err(match &payload {
+                        Payload::Bytes(filled) => add_text(error, &heading, filled.as_bytes()),
+                        Payload::Object(_) => error,
+                    }),
                     None => self.put(Status::of(&heading), payload, memory),
                 })
             }
@@ -176,12 +180,15 @@ impl Node {
         if !deferred.is_empty() {
             self.carry_out(deferred);
         }
-        if let Some(error) = refusal(expected, Some(memory.len()), &heading) {
-            return Some(Err(error));
-        }
         let Letter::Here { payload, .. } = letter else {
             return None;
         };
+        if let Some(error) = refusal(expected, Some(memory.len()), &heading) {
+            return Some(Err(match &payload {
+                Payload::Bytes(filled) => add_text(error, &heading, filled.as_bytes()),
+                Payload::Object(_) => error,
+            }));
+        }
         Some(self.put(Status::of(&heading), payload, memory))
     }
 

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::credit::Passed;
 use super::error::Error;
+use super::failures::has_text;
 use super::inbox::Inbox;
 use super::letter::{Ack, ExpectedPayload, Half, Letter, Offer, strange};
 use super::names::Status;
@@ -16,7 +17,7 @@ use super::wire::{
     ABSENT, ANNOUNCED, ANNOUNCEMENT, Frame, Label, MATCHED, REFUSED, WANTED, WITHDRAWN,
 };
 use super::work_queue::{DeferredTask, DeferredWork};
-use jstream::buffer::{Pool, PoolError};
+use jstream::buffer::{EmptyBuffer, Pool, PoolError};
 use jstream_base::Header;
 use jstream_base::{HeaderError, RecvError};
 use jstream_device::connection::{Body, Payload};
@@ -154,6 +155,15 @@ impl RankSink {
         state.settle(self.rank, heading.held, deferred);
         if let Letter::Coming { ack } = matched.message {
             state.acknowledge(self.rank, ack, deferred);
+        }
+        if has_text(&heading) {
+            // The receive ends with the text, which needs no room in the pool.
+            state.await_text(request);
+            let length = usize::try_from(heading.length).unwrap_or_default();
+            if let Some(peer) = state.peer(self.rank) {
+                peer.incoming = ExpectedPayload::Late { request, heading };
+            }
+            return Choice::Jbuf(EmptyBuffer::heap(length));
         }
         let accepted = state.accept(request, &heading, deferred);
         let incoming = if accepted {
@@ -452,7 +462,17 @@ impl RankState {
                 self.complete(request, outcome, deferred);
             }
             ExpectedPayload::Late { request, heading } => {
-                self.hand_over(request, &heading, payload, deferred);
+                let accepted = match &payload {
+                    Payload::Bytes(filled) if has_text(&heading) => {
+                        self.accept_with(request, &heading, filled.as_bytes(), deferred)
+                    }
+                    _ => true,
+                };
+                if accepted {
+                    self.hand_over(request, &heading, payload, deferred);
+                } else {
+                    deferred.drop_later(payload);
+                }
             }
             ExpectedPayload::Message(id) => match self.matcher.message_mut(id) {
                 Some(letter) => {

@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering;
 use jstream::buffer::Pool;
 
 use super::error::{ElementName, Error};
+use super::failures::add_text;
 use super::inbox::{Inbox, InboxGuard};
 use super::letter::{Ack, Letter};
 use super::names::Status;
@@ -63,7 +64,7 @@ impl WantedMessage<'_> {
                         room.copy_from_slice(bytes);
                         Ok(Status::of(&heading))
                     }
-                    None => Err(refused(*expected, memory.len(), &heading)),
+                    None => Err(refused(*expected, memory.len(), &heading, bytes)),
                 })
             }
             (_, content) => ArrivedMessage::Whole(heading, Payload::Bytes(content.into_jbuf(pool))),
@@ -73,9 +74,9 @@ impl WantedMessage<'_> {
 
 /// Returns the error of a receive whose message does not fit.
 #[cold]
-fn refused(expected: ElementName, capacity: usize, heading: &Heading) -> Error {
+fn refused(expected: ElementName, capacity: usize, heading: &Heading, bytes: &[u8]) -> Error {
     match refusal(expected, Some(capacity), heading) {
-        Some(error) => error,
+        Some(error) => add_text(error, heading, bytes),
         None => unreachable!("it does not fit"),
     }
 }

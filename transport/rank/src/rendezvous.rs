@@ -4,6 +4,7 @@ use jstream::buffer::EmptyBuffer;
 
 use super::element::name_by;
 use super::error::Error;
+use super::failures::{add_text, has_text};
 use super::inbox::Inbox;
 use super::layout::runs::copy_lent;
 use super::letter::{Ack, ExpectedPayload, Letter};
@@ -165,7 +166,15 @@ impl RankState {
             return self.ask(id, claim, deferred);
         }
         let source = heading.envelope.source;
-        let accepted = self.accept(id, &heading, deferred);
+        let accepted = match &matched.message {
+            // The receive ends with the text that is arriving.
+            Letter::Coming { .. } if has_text(&heading) => self.await_text(id),
+            Letter::Here {
+                payload: Payload::Bytes(filled),
+                ..
+            } => self.accept_with(id, &heading, filled.as_bytes(), deferred),
+            _ => self.accept(id, &heading, deferred),
+        };
         self.settle(source, heading.held, deferred);
         match matched.message {
             Letter::Here { payload, ack } => {
@@ -239,6 +248,26 @@ impl RankState {
         heading: &Heading,
         deferred: &mut DeferredWork,
     ) -> bool {
+        self.accept_with(id, heading, &[], deferred)
+    }
+
+    /// Keeps a receive until the text of the failure message that it matched has arrived. Returns
+    /// true.
+    pub(super) fn await_text(&mut self, id: OpId) -> bool {
+        if let Some(request) = self.requests.get_mut(id) {
+            request.posted = None;
+        }
+        true
+    }
+
+    /// Like [`accept`](Self::accept), for a message whose payload is known.
+    pub(super) fn accept_with(
+        &mut self,
+        id: OpId,
+        heading: &Heading,
+        payload: &[u8],
+        deferred: &mut DeferredWork,
+    ) -> bool {
         let Some(request) = self.requests.get_mut(id) else {
             return false;
         };
@@ -246,6 +275,7 @@ impl RankState {
         match refusal(request.expected, request.capacity, heading) {
             None => true,
             Some(error) => {
+                let error = add_text(error, heading, payload);
                 self.complete(id, RequestOutcome::failed(error), deferred);
                 false
             }

@@ -297,9 +297,9 @@
 //! [allocates](crate::guide::limits#messages-between-ranks), the receive fails with
 //! [`OverLimit`](crate::rank::Error::OverLimit) and its send with
 //! [`TooLong`](crate::rank::Error::TooLong). If a rank ends or its connection is lost, the
-//! operations that depend on it fail with [`PeerGone`](crate::rank::Error::PeerGone). Receives from any source continue until no
-//! other rank is left. Call [`finish`](crate::rank::Rank::finish) before the process ends: it
-//! blocks until everything that was sent has been received.
+//! operations that depend on it fail with [`PeerGone`](crate::rank::Error::PeerGone). Receives from
+//! any source continue until no other rank is left. Call [`finish`](crate::rank::Rank::finish)
+//! before the process ends: it blocks until everything that was sent has been received.
 //!
 //! # Failures
 //!

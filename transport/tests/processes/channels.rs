@@ -127,6 +127,40 @@ fn a_killed_sender_is_lost_and_the_others_go_on() {
     }
 }
 
+/// A receiver that was killed is lost, whatever the sender calls first.
+#[test]
+fn a_killed_receiver_is_lost_to_each_way_of_sending() {
+    type Send = fn(&Sender<Numbers>) -> Result<(), SendError>;
+    let ways: [(&str, Send); 3] = [
+        ("try_send", |sender| sender.try_send(&vec![1])),
+        ("send", |sender| sender.send(&vec![1])),
+        ("send_timeout", |sender| {
+            sender.send_timeout(&vec![1], Duration::from_millis(20))
+        }),
+    ];
+    for scheme in SCHEMES {
+        for (way, send) in ways.into_iter().cycle().take(60) {
+            let channel = channel::<Numbers>(&fresh(scheme).to_string()).fan_out();
+            let sender = channel.sender().unwrap();
+            let mut other = Other::start("receive one and stay", sender.address());
+            sender.send(&vec![0]).unwrap();
+            // Its process may end while the sender finds out.
+            other.0.kill().unwrap();
+            // The system may take messages for a while, and the next receiver may still come.
+            let error = loop {
+                match send(&sender) {
+                    Ok(()) | Err(SendError::Full) => thread::sleep(Duration::from_micros(100)),
+                    Err(error) => break error,
+                }
+            };
+            assert!(
+                matches!(error, SendError::Lost { .. }),
+                "{scheme}, {way}: {error}"
+            );
+        }
+    }
+}
+
 #[test]
 fn everything_comes_of_senders_that_end() {
     for scheme in SCHEMES {

@@ -229,6 +229,46 @@ fn objects_beyond_the_limit_fail_at_both_members_with_the_lengths() {
     }
 }
 
+/// The members that depend on a failed one through others get the text of its error.
+#[test]
+fn the_lengths_are_told_along_the_tree() {
+    for scheme in ["shm", "tcp"] {
+        let mut options = patient();
+        options.max_message = LIMIT;
+        let mut meshes: Vec<_> = (0..4)
+            .map(|rank| Some(Mesh::new(rank, 4, &Options::default())))
+            .collect();
+        for (one, other) in [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)] {
+            let ends = pair(scheme, &options, &options);
+            for (rank, peer, end) in [(one, other, ends.0), (other, one, ends.1)] {
+                let mesh = meshes[rank].take().unwrap();
+                meshes[rank] = Some(mesh.endpoint(peer as u32, end).unwrap());
+            }
+        }
+        let ranks: Vec<_> = meshes
+            .into_iter()
+            .map(|mesh| mesh.unwrap().build())
+            .collect();
+        let long = vec![1.0; FIT + 1];
+        let errors = each(&ranks, |rank| match rank.rank() {
+            0 => rank.broadcast_object(&long).unwrap_err(),
+            // The message of the failed rank arrives before or after the receive is posted.
+            3 => {
+                thread::sleep(SHORT);
+                rank.recv_broadcast::<Vec<f64>>(0).unwrap_err()
+            }
+            _ => rank.recv_broadcast::<Vec<f64>>(0).unwrap_err(),
+        });
+        for error in &errors {
+            let text = error.to_string();
+            let has_limit = text.contains("1048576") && text.contains("Options::max_message");
+            assert!(has_limit, "{scheme}: {text}");
+        }
+        let told = |error: &&Error| matches!(error, Error::FailedAt { why: Some(_), .. });
+        assert_eq!(errors.iter().filter(told).count(), 1, "{errors:?}");
+    }
+}
+
 /// A receive with long memory requests the payload, and gives up before it begins to arrive. The
 /// next one gets it.
 #[test]

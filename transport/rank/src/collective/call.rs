@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use jstream::buffer::MessageBuffer;
+use jstream::buffer::{EmptyBuffer, MessageBuffer};
 use jstream_collective::{Algorithm, Collective};
 use jstream_device::deadline::Deadline;
 use jstream_matching::Pattern;
@@ -10,17 +10,12 @@ use jstream_matching::Pattern;
 use crate::communicator::COLLECTIVE;
 use crate::element::{Element, descriptor};
 use crate::error::{ElementName, Error};
-use crate::failures::TOLD;
+use crate::failures::{FAILED, TOLD};
 use crate::letter::SendMode;
 use crate::member::Rank;
 use crate::names::Destination;
 use crate::requests::SendRequest;
 use crate::wire::Label;
-
-/// Descriptors from this one on are those of failure messages that take the place of others. The
-/// lower 32 bits are the number in the communicator of the rank that has failed. Descriptors of
-/// elements are below `1 << 63`.
-const FAILED: u64 = 0xffff_ffff << 32;
 
 /// Stands for a count that differs between ranks.
 pub(super) const UNEQUAL: usize = usize::MAX;
@@ -125,14 +120,16 @@ impl Call {
     }
 
     /// Tells the member `to` that the member `failed` has failed, by a message that takes the place
-    /// of another. The message owns its memory, so that nobody has to wait for it: it is also sent
-    /// if the request is dropped. If it fails, the other rank is gone.
+    /// of another. It has the text of the error, if there is one. The message owns its memory, so
+    /// that nobody has to wait for it: it is also sent if the request is dropped. If it fails, the
+    /// other rank is gone.
     ///
     /// Returns `None` if the member has no connection by the deadline.
     pub(super) fn send_failure(
         &self,
         rank: &Rank,
         (to, failed): (usize, usize),
+        why: Option<&str>,
         deadline: Deadline,
     ) -> Option<SendRequest> {
         if !rank.node().reach(in_node(rank, to), || deadline) {
@@ -140,8 +137,10 @@ impl Call {
         }
         let to = Destination::Rank(u32::try_from(to).unwrap_or(u32::MAX));
         let label = self.failure_label(rank, failed);
-        let nothing = MessageBuffer::nothing();
-        Some(rank.post_send(to, label, nothing, SendMode::Standard))
+        let text = why.unwrap_or_default();
+        let copied = EmptyBuffer::heap(text.len()).copy_from(text.as_bytes());
+        let text = copied.unwrap_or_else(|_| MessageBuffer::nothing());
+        Some(rank.post_send(to, label, text, SendMode::Standard))
     }
 
     /// Tells the other members that the member `lost` is lost, as far as they are connected to this
@@ -185,9 +184,26 @@ impl Call {
         match error {
             Error::WrongElements { sent, .. } if sent.descriptor >= TOLD => {
                 let rank = u32::try_from(sent.descriptor & !FAILED).unwrap_or(u32::MAX);
-                Error::FailedAt { collective, rank }
+                let why = None;
+                Error::FailedAt {
+                    collective,
+                    rank,
+                    why,
+                }
             }
-            Error::Withdrawn { rank, .. } => Error::FailedAt { collective, rank },
+            Error::FailedAt { rank, why, .. } => Error::FailedAt {
+                collective,
+                rank,
+                why,
+            },
+            Error::Withdrawn { rank, .. } => {
+                let why = None;
+                Error::FailedAt {
+                    collective,
+                    rank,
+                    why,
+                }
+            }
             Error::WrongElements { rank, .. } | Error::Truncated { rank, .. } => {
                 Error::Disagreement { collective, rank }
             }

@@ -2,6 +2,7 @@
 
 use std::mem;
 use std::ops::Deref;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jstream_collective::{Area, Order, Schedule, Span, Step};
@@ -14,6 +15,7 @@ use super::round::{Party, Round, check_length, is_cause};
 use super::scratch::{Scratch, overwrite};
 use crate::element::Element;
 use crate::error::{ElementName, Error};
+use crate::failures::text_of;
 use crate::letter::SendMode;
 use crate::member::Rank;
 use crate::requests::Waitable;
@@ -47,6 +49,8 @@ where
     /// The rank that failure messages name: this one, until another rank is gone or has reported a
     /// failure.
     pub(super) failed: usize,
+    /// The text of the first error, for failure messages.
+    why: Option<Arc<str>>,
     /// True if a message has failed.
     has_failed: bool,
     /// The ranks that disagree about the operation, and have not been told.
@@ -79,6 +83,7 @@ where
             combine,
             next: 0,
             failed: rank.rank() as usize,
+            why: None,
             has_failed: false,
             disagreeing: Vec::new(),
             is_late: false,
@@ -148,14 +153,18 @@ where
         let error = self.call.error(error);
         self.has_failed = true;
         match &error {
-            Error::FailedAt { rank, .. } => self.failed = *rank as usize,
+            Error::FailedAt { rank, why, .. } => {
+                self.failed = *rank as usize;
+                self.why = why.clone();
+            }
             Error::Collective { source, .. } => match **source {
                 Error::TimedOut { .. } => self.is_late = true,
                 Error::PeerGone { rank, .. } => {
                     self.failed = rank as usize;
+                    self.why = None;
                     self.call.tell_others(self.rank, rank);
                 }
-                _ => {}
+                ref cause => self.why = Some(text_of(cause)),
             },
             Error::Disagreement { rank, .. } => self.disagreeing.push(*rank as usize),
             _ => {}
@@ -420,10 +429,12 @@ where
             for step in round {
                 if let Step::Send { to, .. } = *step {
                     self.disagreeing.retain(|rank| *rank != to);
-                    notices.extend(
-                        self.call
-                            .send_failure(self.rank, (to, self.failed), deadline),
-                    );
+                    notices.extend(self.call.send_failure(
+                        self.rank,
+                        (to, self.failed),
+                        self.why.as_deref(),
+                        deadline,
+                    ));
                 }
             }
             for step in round {
@@ -438,10 +449,12 @@ where
             rest = rest.get(passed..).unwrap_or_default();
         }
         for to in mem::take(&mut self.disagreeing) {
-            notices.extend(
-                self.call
-                    .send_failure(self.rank, (to, self.failed), deadline),
-            );
+            notices.extend(self.call.send_failure(
+                self.rank,
+                (to, self.failed),
+                self.why.as_deref(),
+                deadline,
+            ));
         }
         self.next = schedule.steps().len();
         wait_for_notices(notices, deadline);

@@ -1,6 +1,7 @@
 //! The messages of one rank in a collective operation on objects.
 
 use std::mem;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jstream::buffer::MessageBuffer;
@@ -11,6 +12,7 @@ use jstream_device::deadline::Deadline;
 
 use super::call::{Agreed, Call, UNEQUAL, in_node, wait_for_notices};
 use crate::error::Error;
+use crate::failures::text_of;
 use crate::letter::SendMode;
 use crate::member::Rank;
 use crate::names::{Destination, Status};
@@ -37,6 +39,8 @@ pub(super) struct ObjectExchange<'r> {
     /// The member that failure messages name: this one, until another member is gone or has
     /// reported a failure.
     failed: usize,
+    /// The text of the first error, for failure messages.
+    why: Option<Arc<str>>,
     /// The first error.
     error: Option<Error>,
     /// True if a message has failed.
@@ -72,6 +76,7 @@ impl<'r> ObjectExchange<'r> {
             served: Vec::new(),
             sends: Vec::new(),
             failed: rank.rank() as usize,
+            why: None,
             error: None,
             has_failed: false,
         }
@@ -84,7 +89,7 @@ impl<'r> ObjectExchange<'r> {
 
     /// Writes an object into a jbuf for a message to a member, or into one of this rank's pool.
     pub(super) fn write<T: Transportable>(
-        &self,
+        &mut self,
         to: Option<usize>,
         object: &T,
     ) -> Result<MessageBuffer, Error> {
@@ -96,7 +101,11 @@ impl<'r> ObjectExchange<'r> {
             node.pool_for(in_node(self.rank, to))
         });
         let written = pool.and_then(|pool| node.write_object(object, pool));
-        written.map_err(|error| self.call.error(members.error(error)))
+        written.map_err(|error| {
+            let error = members.error(error);
+            self.why = Some(text_of(&error));
+            self.call.error(error)
+        })
     }
 
     /// Reads the object in a message of this operation.
@@ -114,7 +123,7 @@ impl<'r> ObjectExchange<'r> {
 
     /// Writes an object and reads it again, as if this rank had received it from itself.
     pub(super) fn keep<T: Transportable, O: Transportable + 'static>(
-        &self,
+        &mut self,
         object: &T,
     ) -> Result<Received<O>, Error> {
         let filled = self.write(None, object)?;
@@ -241,13 +250,18 @@ impl<'r> ObjectExchange<'r> {
         let error = self.call.error(error);
         self.has_failed = true;
         match error {
-            Error::FailedAt { rank, .. } => self.failed = rank as usize,
-            Error::Collective { ref source, .. } => {
-                if let Error::PeerGone { rank, .. } = **source {
+            Error::FailedAt { rank, ref why, .. } => {
+                self.failed = rank as usize;
+                self.why = why.clone();
+            }
+            Error::Collective { ref source, .. } => match **source {
+                Error::PeerGone { rank, .. } => {
                     self.failed = rank as usize;
+                    self.why = None;
                     self.call.tell_others(self.rank, rank);
                 }
-            }
+                ref cause => self.why = Some(text_of(cause)),
+            },
             // The member may wait for a message that this rank does not send.
             Error::Disagreement { rank, .. } => {
                 let rank = rank as usize;
@@ -268,7 +282,10 @@ impl<'r> ObjectExchange<'r> {
         let mut notices = Vec::new();
         for to in mem::take(&mut self.unserved) {
             let failure = (to, self.failed);
-            let notice = self.call.send_failure(self.rank, failure, self.deadline);
+            let why = self.why.as_deref();
+            let notice = self
+                .call
+                .send_failure(self.rank, failure, why, self.deadline);
             notices.extend(notice);
             self.served.push(to);
         }

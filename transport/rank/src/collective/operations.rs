@@ -401,7 +401,7 @@ impl Rank {
         let call = self.call::<u8>(collective, algorithm, NO_ROOT, UNEQUAL);
         let deadline = Deadline::after(self.node().inbox.options.collective_timeout);
         let others = (0..size).filter(|to| *to != rank);
-        let notices = others.filter_map(|to| call.send_failure(self, (to, rank), deadline));
+        let notices = others.filter_map(|to| call.send_failure(self, (to, rank), None, deadline));
         wait_for_notices(notices.collect(), deadline);
     }
 }

@@ -11,6 +11,7 @@ use zerocopy::IntoBytes;
 use super::call::{Call, in_node};
 use crate::element::Element;
 use crate::error::{ElementName, Error};
+use crate::failures::text_of;
 use crate::letter::SendMode;
 use crate::member::Rank;
 use crate::names::Status;
@@ -68,7 +69,9 @@ impl Party<'_> {
             return None;
         }
         let now = Deadline::after(Duration::ZERO);
-        self.call.send_failure(self.rank, (to, self.failed), now)
+        let why = text_of(error);
+        self.call
+            .send_failure(self.rank, (to, self.failed), Some(&why), now)
     }
 
     /// Returns the deadline of a message that begins now.
@@ -180,7 +183,7 @@ impl<'scope> Round<'scope> {
         until: impl FnOnce() -> Deadline,
     ) {
         let Party { rank, call, failed } = party;
-        let notice = call.send_failure(rank, (to, failed), until());
+        let notice = call.send_failure(rank, (to, failed), None, until());
         self.notices.extend(notice);
     }
 

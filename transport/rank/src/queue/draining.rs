@@ -88,7 +88,13 @@ impl Inbox {
                 Content::Bytes(bytes) => self.bring(state, receive, &heading, bytes, deferred),
                 Content::Jbuf(filled) => {
                     let payload = Payload::Bytes(filled);
-                    if state.accept(receive, &heading, deferred) {
+                    let accepted = match &payload {
+                        Payload::Bytes(filled) => {
+                            state.accept_with(receive, &heading, filled.as_bytes(), deferred)
+                        }
+                        Payload::Object(_) => state.accept(receive, &heading, deferred),
+                    };
+                    if accepted {
                         state.hand_over(receive, &heading, payload, deferred);
                     } else {
                         deferred.drop_later(payload);

@@ -693,7 +693,10 @@ fn objects_without_room_in_the_pool_are_errors() {
         let error = broadcast(20 << 20).unwrap_err();
         match rank.rank() {
             0 => assert!(matches!(cause(error), Error::Write(_))),
-            _ => assert_eq!(blamed(&error), Some(0), "{error}"),
+            _ => {
+                assert_eq!(blamed(&error), Some(0), "{error}");
+                assert!(error.to_string().contains("can't be written"), "{error}");
+            }
         }
         works(rank);
         // Some of the receivers have no room, or all take turns.
