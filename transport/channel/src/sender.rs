@@ -285,8 +285,7 @@ impl<T: Transportable + 'static> Sender<T> {
             TimedOut { after, .. } => {
                 return self.timed_out(after);
             }
-            Closed { .. } => has_closed_cleanly(endpoint).unwrap_or(true),
-            Lost { .. } => has_closed_cleanly(endpoint).unwrap_or(false),
+            Closed { .. } | Lost { .. } => has_closed_cleanly(endpoint),
             Stalled { .. } | ClosedLocally { .. } => false,
             error => return SendError::Send(error),
         };
@@ -303,21 +302,22 @@ impl<T: Transportable + 'static> Sender<T> {
     }
 }
 
-/// Returns true if the receiver closed the connection cleanly, false if it did not, and `None` if
-/// its end is not known yet.
-fn has_closed_cleanly(endpoint: &Endpoint) -> Option<bool> {
+/// Returns true if the receiver closed the connection cleanly, with a farewell.
+fn has_closed_cleanly(endpoint: &Endpoint) -> bool {
     /// Maximum number of messages to read. A receiver sends nothing but its farewell, so more
     /// messages mean that it violates the protocol.
     const MOST: usize = 4;
+    /// Maximum time for which the end is waited for. The system may say that a receiver reads
+    /// nothing more just before it says that its process has ended.
+    const WAIT: Duration = Duration::from_millis(100);
     for _ in 0..MOST {
-        match endpoint.recv_message_within(Duration::ZERO) {
+        match endpoint.recv_message_within(WAIT) {
             Ok(_) => {}
-            Err(jstream_base::RecvError::Closed { .. }) => return Some(true),
-            Err(jstream_base::RecvError::Empty) => return None,
-            Err(_) => return Some(false),
+            Err(jstream_base::RecvError::Closed { .. }) => return true,
+            Err(_) => return false,
         }
     }
-    Some(false)
+    false
 }
 
 impl<T: Transportable + 'static> Clone for Sender<T> {

@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use jstream_transport::channel;
 use jstream_transport::channel::{Channel, RecvError, SendError, Sender};
-use testing::LONG;
 use testing::process::{again, role};
 use testing::transport::fresh;
+use testing::transport::worlds::known;
+use testing::{LONG, until};
 
 const SCHEMES: [&str; 4] = ["shm", "uds", "tcp", "uring"];
 const ADDRESS: &str = "JSTREAM_TEST_CHANNEL_ADDRESS";
@@ -84,6 +85,20 @@ fn part() {
             drop(receiver.recv().unwrap());
             thread::sleep(LONG);
         }
+        "listen and stay" => {
+            let receiver = channel().receiver().unwrap();
+            drop(receiver.recv().unwrap());
+            thread::sleep(LONG);
+        }
+        "stop reading" => {
+            let receiver = channel().fan_out().receiver().unwrap();
+            drop(receiver.recv().unwrap());
+            for descriptor in 3..64 {
+                // SAFETY: shutting a socket down touches no memory. Other descriptors are refused.
+                unsafe { libc::shutdown(descriptor, libc::SHUT_RD) };
+            }
+            thread::sleep(LONG);
+        }
         "receive one and go" => {
             let receiver = channel().fan_out().receiver().unwrap();
             drop(receiver.recv().unwrap());
@@ -127,7 +142,8 @@ fn a_killed_sender_is_lost_and_the_others_go_on() {
     }
 }
 
-/// A receiver that was killed is lost, whatever the sender calls first.
+/// A receiver that was killed is lost to each way of sending, whether it has joined or listens, and
+/// whether or not it has unread objects. Its process may end while the sender finds out.
 #[test]
 fn a_killed_receiver_is_lost_to_each_way_of_sending() {
     type Send = fn(&Sender<Numbers>) -> Result<(), SendError>;
@@ -139,26 +155,65 @@ fn a_killed_receiver_is_lost_to_each_way_of_sending() {
         }),
     ];
     for scheme in SCHEMES {
-        for (way, send) in ways.into_iter().cycle().take(60) {
-            let channel = channel::<Numbers>(&fresh(scheme).to_string()).fan_out();
-            let sender = channel.sender().unwrap();
-            let mut other = Other::start("receive one and stay", sender.address());
-            sender.send(&vec![0]).unwrap();
-            // Its process may end while the sender finds out.
-            other.0.kill().unwrap();
-            // The system may take messages for a while, and the next receiver may still come.
-            let error = loop {
-                match send(&sender) {
-                    Ok(()) | Err(SendError::Full) => thread::sleep(Duration::from_micros(100)),
-                    Err(error) => break error,
+        for (way, send) in ways {
+            for (listens, is_full) in [(false, false), (false, true), (true, false), (true, true)] {
+                let address = known(scheme).to_string();
+                let channel = channel::<Numbers>(&address);
+                let (sender, mut other) = if listens {
+                    let other = Other::start("listen and stay", &address);
+                    let sender = until_ok(|| jstream_transport::channel(&address).sender());
+                    (sender, other)
+                } else {
+                    let sender = channel.fan_out().sender().unwrap();
+                    let other = Other::start("receive one and stay", sender.address());
+                    (sender, other)
+                };
+                sender.send(&vec![0]).unwrap();
+                if is_full {
+                    while sender.try_send(&vec![1; 1000]).is_ok() {}
                 }
-            };
-            assert!(
-                matches!(error, SendError::Lost { .. }),
-                "{scheme}, {way}: {error}"
-            );
+                other.0.kill().unwrap();
+                // The system may take objects for a while, or be full.
+                let error = loop {
+                    match send(&sender) {
+                        Ok(()) | Err(SendError::Full | SendError::TimedOut { .. }) => {
+                            thread::sleep(Duration::from_micros(100));
+                        }
+                        Err(error) => break error,
+                    }
+                };
+                let case = format!("{scheme}, {way}, {listens}, {is_full}");
+                assert!(matches!(error, SendError::Lost { .. }), "{case}: {error}");
+            }
         }
     }
+}
+
+/// A receiver that reads nothing more and does not say farewell is lost, before its process ends.
+#[test]
+fn a_receiver_without_a_farewell_is_lost() {
+    let channel = channel::<Numbers>(&fresh("uds").to_string()).fan_out();
+    let sender = channel.sender().unwrap();
+    let other = Other::start("stop reading", sender.address());
+    sender.send(&vec![0]).unwrap();
+    let error = loop {
+        match sender.try_send(&vec![1]) {
+            Ok(()) | Err(SendError::Full) => thread::sleep(Duration::from_micros(100)),
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error, SendError::Lost { .. }), "{error}");
+    drop(other);
+}
+
+/// Repeats an attempt until it succeeds.
+fn until_ok<T, E>(mut attempt: impl FnMut() -> Result<T, E>) -> T {
+    let mut found = None;
+    until(|| {
+        found = attempt().ok();
+        found.is_some()
+    });
+    found.unwrap()
 }
 
 #[test]
