@@ -117,8 +117,8 @@ pub enum Error {
         /// The number of ranks in the group.
         size: u32,
     },
-    /// The receive of the other rank gives no memory for the message, and the message is longer than
-    /// what the other rank allocates. None of it was sent.
+    /// The receive of the other rank gives no memory for the message, and the message is longer
+    /// than what the other rank allocates. None of it was sent.
     #[error(
         "a message of {length} bytes is too long for rank {rank}, which allocates at most {max} \
          for it; receive it into memory with `recv` there, split it, or raise the \

@@ -200,8 +200,8 @@ impl RankSink {
             let choice = state.begin_wanted(self.rank, want, deferred);
             let is_long = length > self.max_receive && !self.moves;
             match choice {
-                // A payload beyond the limit does not wait for room, for which all other messages of
-                // the connection would wait, too.
+                // A payload beyond the limit does not wait for room. All other messages of the
+                // connection would wait, too.
                 Choice::Pool if is_long => {
                     let capacity = usize::try_from(length).unwrap_or(usize::MAX);
                     match self.pool.take(capacity) {
@@ -322,8 +322,8 @@ impl RankSink {
         })
     }
 
-    /// Handles the notice that the other rank does not request a message, for which it would have to
-    /// allocate more than `max` bytes.
+    /// Handles the notice that the other rank does not request a message, for which it would have
+    /// to allocate more than `max` bytes.
     fn refused(&self, offer: Number, max: u64, replies: &mut Replies) -> Result<(), HeaderError> {
         let refused = strange(REFUSED);
         self.with(replies, |state, deferred| {

@@ -50,6 +50,20 @@
 //! # }
 //! ```
 //!
+//! # When the process ends
+//!
+//! The return of `main` and `std::process::exit` wait for messages that the background thread of
+//! the process sends, at most for their
+//! [`Options::send_timeout`](crate::Options::send_timeout). Other messages are not waited for:
+//!
+//! | message | at the end of the process |
+//! |---|---|
+//! | of a blocking call that has returned `Ok` | the device has it |
+//! | posted, and its ticket or request was dropped | is waited for |
+//! | posted, and its ticket still exists: in a static, leaked, or in a function that calls `exit` | is lost, unless the device has it; call [`finish`](crate::Endpoint::finish) |
+//! | announced by a [rank](crate::rank), and its payload was not requested | is lost; call [`Rank::finish`](crate::rank::Rank::finish) |
+//! | of a process that is killed or aborts | is lost, unless the device has it |
+//!
 //! # When a peer crashes
 //!
 //! A crash is distinguished from a clean shutdown: the error is `Lost` instead of `Closed`. If a

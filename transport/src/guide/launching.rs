@@ -24,8 +24,8 @@
 //! | `JSTREAM_SESSION` | the session, 32 hexadecimal digits, instead of a random one |
 //! | `JSTREAM_SHARERS` | number of ranks that share the cores of the process, on which the time to spin depends |
 //!
-//! The members refuse processes that do not know the session. Without TLS it is sent unencrypted, so
-//! it keeps out strangers, but not those who can read or redirect the packets of the network.
+//! The members refuse processes that do not know the session. Without TLS it is sent unencrypted,
+//! so it keeps out strangers, but not those who can read or redirect the packets of the network.
 //!
 //! # `jrun`
 //!

@@ -105,8 +105,8 @@ impl Assembly {
         self.staged().len() >= needed
     }
 
-    /// Returns true if there is a destination for the next bytes. A payload needs a buffer unless it
-    /// is dropped, and staged bytes must be moved to it or dropped first.
+    /// Returns true if there is a destination for the next bytes. A payload needs a buffer unless
+    /// it is dropped, and staged bytes must be moved to it or dropped first.
     pub(crate) fn can_receive(&self, has_jbuf: bool) -> bool {
         let takes_payload = has_jbuf || self.is_discarding;
         self.due.is_none() || (takes_payload && self.staged().is_empty())

@@ -42,8 +42,8 @@
 //! Rank 0 generates a [`Session`], a random number that the members show to each other. It rejects
 //! members that connect to a wrong address by accident. If untrusted peers can reach the addresses,
 //! let the launcher tell the members the session ([`WorldOptions::session`]), as
-//! [`World::processes`] and the launchers of [`World::from_env`] do: every member then refuses peers
-//! that do not know it.
+//! [`World::processes`] and the launchers of [`World::from_env`] do: every member then refuses
+//! peers that do not know it.
 //!
 //! The session keeps out strangers who can connect, but not those who can read or redirect the
 //! packets of the network: without TLS it is sent in clear text, to whoever listens at the address
