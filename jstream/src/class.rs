@@ -15,10 +15,6 @@ pub struct Class {
     pub(crate) key: fn() -> TypeId,
     pub(crate) number: fn() -> u64,
     pub(crate) name: fn() -> String,
-    #[cfg_attr(
-        not(all(feature = "file", unix)),
-        allow(dead_code, reason = "files ask for it")
-    )]
     pub(crate) schema: fn() -> (Schema, TypeIndex),
     pub(crate) claim: fn(Edge, &mut Pass<'_>) -> Result<*const u8, Fault>,
     pub(crate) read: unsafe fn(*const u8, &mut Pass<'_>) -> Result<(), Fault>,

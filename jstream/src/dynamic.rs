@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use crate::class::Class;
 use crate::model::{InPlace, Transportable};
 use crate::read::{Edge, Fault, FaultKind, Pass, Trace, short};
-use crate::schema::{Descriptors, Kind, Schema, TypeIndex, TypeKey};
+use crate::schema::{Descriptors, Kind, ListedClass, Schema, TypeIndex, TypeKey};
 use crate::write::Draft;
 
 /// Returns the `TypeId` that identifies a form.
@@ -162,14 +162,13 @@ impl<I: Implementation> Registry<I> {
         Some(one.class())
     }
 
-    /// Returns all classes that can be told apart.
-    fn classes(&self) -> Vec<&'static Class> {
-        let all = self.by_number.values().flatten();
-        all.map(|one| {
-            let one: &'static I = one;
-            one.class()
-        })
-        .collect()
+    /// Returns the numbers and schemas of all classes that can be told apart.
+    fn classes(&self) -> Vec<ListedClass> {
+        let known = self.by_number.iter().filter_map(|(number, one)| {
+            let class = one.as_ref()?.class();
+            Some((*number, class.schema))
+        });
+        known.collect()
     }
 
     /// Returns the names of all classes, in alphabetical order.

@@ -1,8 +1,7 @@
 //! Simplification of a plan's nodes, before it is used.
 
 use super::layout::NoneForm;
-use super::plan::{Action, Becomes, Node, NodeId, OptionNode, Step, Target};
-use super::planner::Graph;
+use super::plan::{Action, Becomes, FieldStep, Graph, NodeId, OptionNode, PlanNode, Target};
 
 /// Maximum number of steps of a struct into which the steps of its parts are moved.
 const MAX_STEPS: usize = 128;
@@ -10,12 +9,12 @@ const MAX_STEPS: usize = 128;
 /// Calls `visit` for each node that a node refers to. The second argument is the index of the
 /// variant, if only values of that variant need the node.
 pub(super) fn children(
-    node: &Node,
+    node: &PlanNode,
     targets: &[Target],
     visit: &mut dyn FnMut(NodeId, Option<usize>),
 ) {
     match node {
-        Node::Struct(steps) => {
+        PlanNode::Struct(steps) => {
             for step in steps {
                 match step.action {
                     Action::Convert(part) => visit(part, None),
@@ -24,32 +23,32 @@ pub(super) fn children(
                 }
             }
         }
-        Node::Enum(of) => {
+        PlanNode::Enum(of) => {
             for (index, variant) in of.variants.iter().enumerate() {
                 if let Becomes::Variant { fields, .. } = variant.becomes {
                     visit(fields, Some(index));
                 }
             }
         }
-        Node::Option(option) => visit(option.payload, None),
-        Node::Some { payload, .. } => visit(*payload, None),
-        Node::Outcome(outcome) => {
+        PlanNode::Option(option) => visit(option.payload, None),
+        PlanNode::Some { payload, .. } => visit(*payload, None),
+        PlanNode::Outcome(outcome) => {
             visit(outcome.ok, None);
             visit(outcome.err, None);
         }
-        Node::Array { element, .. } => visit(*element, None),
-        Node::Spread { target, .. } | Node::Pointer { target, .. } => {
+        PlanNode::Array { element, .. } => visit(*element, None),
+        PlanNode::Spread { target, .. } | PlanNode::Pointer { target, .. } => {
             if let Some(target) = targets.get(target.0 as usize) {
                 visit(target.node, None);
             }
         }
-        Node::Shared { pointer, .. } => visit(*pointer, None),
-        Node::Copy { .. }
-        | Node::Widen { .. }
-        | Node::Narrow { .. }
-        | Node::Text
-        | Node::Object { .. }
-        | Node::Refused { .. } => {}
+        PlanNode::Shared { pointer, .. } => visit(*pointer, None),
+        PlanNode::Copy { .. }
+        | PlanNode::Widen { .. }
+        | PlanNode::Narrow { .. }
+        | PlanNode::Text
+        | PlanNode::Object { .. }
+        | PlanNode::Refused { .. } => {}
     }
 }
 
@@ -87,14 +86,14 @@ fn refuse(graph: &mut Graph, refused: &[(NodeId, usize)]) {
                 continue;
             };
             match (place, variant) {
-                (Node::Enum(of), Some(variant)) => {
+                (PlanNode::Enum(of), Some(variant)) => {
                     if let Some(variant) = of.variants.get_mut(*variant) {
                         variant.becomes = Becomes::Refused { finding };
                     }
                 }
-                (Node::Refused { .. }, _) => {}
+                (PlanNode::Refused { .. }, _) => {}
                 (place, _) => {
-                    *place = Node::Refused { finding };
+                    *place = PlanNode::Refused { finding };
                     stack.push((*parent, finding));
                 }
             }
@@ -103,44 +102,44 @@ fn refuse(graph: &mut Graph, refused: &[(NodeId, usize)]) {
 }
 
 /// Returns a simpler node that does the same, if there is one.
-fn simplify(graph: &Graph, index: usize, (from_size, to_size): (usize, usize)) -> Option<Node> {
+fn simplify(graph: &Graph, index: usize, (from_size, to_size): (usize, usize)) -> Option<PlanNode> {
     let node_of = |id: NodeId| graph.nodes.get(id.0 as usize);
     let copied = |id: NodeId| match node_of(id) {
-        Some(Node::Copy { len }) => Some(*len),
+        Some(PlanNode::Copy { len }) => Some(*len),
         _ => None,
     };
     match graph.nodes.get(index)? {
-        Node::Struct(steps) => {
+        PlanNode::Struct(steps) => {
             let steps = flatten(steps, &node_of);
             match &*steps {
-                [] => Some(Node::Copy { len: 0 }).filter(|_| to_size == 0),
+                [] => Some(PlanNode::Copy { len: 0 }).filter(|_| to_size == 0),
                 [
-                    Step {
+                    FieldStep {
                         from: 0,
                         to: 0,
                         action: Action::Copy { len },
                     },
-                ] if (*len, *len) == (from_size, to_size) => Some(Node::Copy { len: *len }),
+                ] if (*len, *len) == (from_size, to_size) => Some(PlanNode::Copy { len: *len }),
                 _ => None,
             }
-            .or(Some(Node::Struct(steps)))
+            .or(Some(PlanNode::Struct(steps)))
         }
         // All bytes of such an option belong to its value.
-        Node::Option(OptionNode {
+        PlanNode::Option(OptionNode {
             from: from @ (NoneForm::Zero | NoneForm::Byte(_)),
             to,
             payload,
             ..
         }) if from == to && from_size == to_size => {
             let len = copied(*payload)?;
-            (len == to_size).then_some(Node::Copy { len })
+            (len == to_size).then_some(PlanNode::Copy { len })
         }
-        Node::Array { element, len, .. } => {
+        PlanNode::Array { element, len, .. } => {
             let element = copied(*element)?;
             let whole = element.checked_mul(*len)?;
-            ((whole, whole) == (from_size, to_size)).then_some(Node::Copy { len: whole })
+            ((whole, whole) == (from_size, to_size)).then_some(PlanNode::Copy { len: whole })
         }
-        Node::Enum(of) => {
+        PlanNode::Enum(of) => {
             let is_all_tag = (of.from_tag, of.to_tag) == ((0, from_size), (0, to_size));
             let is_same = from_size == to_size
                 && of.variants.iter().all(|variant| match variant.becomes {
@@ -149,27 +148,30 @@ fn simplify(graph: &Graph, index: usize, (from_size, to_size): (usize, usize)) -
                     }
                     Becomes::Unknown | Becomes::Refused { .. } => false,
                 });
-            (is_all_tag && is_same).then_some(Node::Copy { len: to_size })
+            (is_all_tag && is_same).then_some(PlanNode::Copy { len: to_size })
         }
         _ => None,
     }
 }
 
 /// Returns true if the fields of a variant have no bytes.
-fn has_no_content(fields: Option<&Node>) -> bool {
+fn has_no_content(fields: Option<&PlanNode>) -> bool {
     match fields {
-        Some(Node::Struct(steps)) => steps.is_empty(),
-        Some(Node::Copy { len }) => *len == 0,
+        Some(PlanNode::Struct(steps)) => steps.is_empty(),
+        Some(PlanNode::Copy { len }) => *len == 0,
         _ => false,
     }
 }
 
 /// Moves the steps of parts into the whole, and joins copies of adjacent bytes. Copies precede
 /// other steps, whose order stays.
-fn flatten<'n>(steps: &[Step], node_of: &dyn Fn(NodeId) -> Option<&'n Node>) -> Box<[Step]> {
+fn flatten<'n>(
+    steps: &[FieldStep],
+    node_of: &dyn Fn(NodeId) -> Option<&'n PlanNode>,
+) -> Box<[FieldStep]> {
     let mut copies = Vec::new();
     let mut others = Vec::new();
-    let mut push = |step: Step| match step.action {
+    let mut push = |step: FieldStep| match step.action {
         Action::Copy { len: 0 } => {}
         Action::Copy { len } => copies.push((step.to, step.from, len)),
         _ => others.push(step),
@@ -181,14 +183,14 @@ fn flatten<'n>(steps: &[Step], node_of: &dyn Fn(NodeId) -> Option<&'n Node>) -> 
             continue;
         };
         match node_of(part) {
-            Some(Node::Copy { len }) => push(Step {
+            Some(PlanNode::Copy { len }) => push(FieldStep {
                 action: Action::Copy { len: *len },
                 ..*step
             }),
-            Some(Node::Struct(inner)) if inner.len() <= room => {
+            Some(PlanNode::Struct(inner)) if inner.len() <= room => {
                 room = room.saturating_sub(inner.len());
                 for part in inner {
-                    push(Step {
+                    push(FieldStep {
                         from: step.from.saturating_add(part.from),
                         to: step.to.saturating_add(part.to),
                         action: part.action,
@@ -213,7 +215,7 @@ fn flatten<'n>(steps: &[Step], node_of: &dyn Fn(NodeId) -> Option<&'n Node>) -> 
             _ => joined.push((to, from, len)),
         }
     }
-    let copies = joined.into_iter().map(|(to, from, len)| Step {
+    let copies = joined.into_iter().map(|(to, from, len)| FieldStep {
         from,
         to,
         action: Action::Copy { len },

@@ -8,6 +8,7 @@ use super::emit::{ClassPlan, EmitLimits, Refusal, emit};
 use super::finding::Compatibility;
 use super::layout::Types;
 use super::plan::Plan;
+use super::planner::make_plan;
 use super::scan::{ScanFault, ScanLimits, SeenClass, scan};
 use crate::buffer::MessageBuffer;
 use crate::read::Limits;
@@ -157,7 +158,7 @@ impl Converter {
         if self.plans.len() >= MAX_PLANS {
             self.plans.clear();
         }
-        let planned = make_plan((schema, root), Schema::described(new.describe));
+        let planned = plan_schemas((schema, root), Schema::described(new.describe));
         self.plans.insert(key, planned.clone());
         Ok(planned?)
     }
@@ -184,12 +185,12 @@ impl Converter {
     }
 }
 
-fn make_plan(old: (Schema, TypeIndex), new: (Schema, TypeIndex)) -> Planned {
+fn plan_schemas(old: (Schema, TypeIndex), new: (Schema, TypeIndex)) -> Planned {
     let types = |(schema, root)| {
         let types = Types::new(schema, root);
         types.map_err(|error| Failed::Schema(error.to_string()))
     };
-    let plan = Plan::new(Arc::new(types(old)?), Arc::new(types(new)?));
+    let plan = make_plan(Arc::new(types(old)?), Arc::new(types(new)?));
     let plan = plan.map_err(|compatibility| Failed::Incompatible(Arc::new(compatibility)))?;
     Ok(Arc::new(plan))
 }
@@ -213,9 +214,8 @@ fn plan_class<'p>(plans: impl Iterator<Item = &'p Arc<Plan>>, class: &SeenClass)
     let old_name = old.name(old.root());
     let list = list();
     let mut found = None;
-    for candidate in &list {
-        let number = (candidate.number)();
-        let (schema, root) = (candidate.schema)();
+    for &(number, schema) in &list {
+        let (schema, root) = schema();
         if number == class.number {
             found = Some((schema, root, number));
             break;
@@ -229,7 +229,7 @@ fn plan_class<'p>(plans: impl Iterator<Item = &'p Arc<Plan>>, class: &SeenClass)
         if base_name(name) != base_name(old_name) && !is_renamed {
             continue;
         }
-        if found.is_some() && !list.iter().any(|other| (other.number)() == class.number) {
+        if found.is_some() && !list.iter().any(|(other, _)| *other == class.number) {
             return Err(format!(
                 "several classes of {} are named `{old_name}`",
                 class.of_trait
@@ -244,7 +244,7 @@ fn plan_class<'p>(plans: impl Iterator<Item = &'p Arc<Plan>>, class: &SeenClass)
         ));
     };
     let new = Types::new(schema, root).map_err(|error| error.to_string())?;
-    let plan = Plan::new(old.clone(), Arc::new(new)).map_err(|compatibility| {
+    let plan = make_plan(old.clone(), Arc::new(new)).map_err(|compatibility| {
         format!("the class `{old_name}` can't be converted: {compatibility}")
     })?;
     Ok((Arc::new(plan), number))

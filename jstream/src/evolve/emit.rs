@@ -8,7 +8,7 @@ use std::collections::{HashMap, VecDeque};
 
 use super::layout::NoneForm;
 use super::plan::{
-    Action, Becomes, EnumNode, Node, NodeId, OptionNode, OutcomeNode, Plan, Step, TargetId,
+    Action, Becomes, EnumNode, FieldStep, NodeId, OptionNode, OutcomeNode, Plan, PlanNode, TargetId,
 };
 use super::scan::{MIN_VALUES, Scanned, VALUES_PER_BYTE, number};
 use crate::buffer::{EmptyBuffer, MessageBuffer};
@@ -54,7 +54,7 @@ struct Context<'p> {
     defaults: usize,
 }
 
-/// Where a new value is written.
+/// The place of a new value.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     is_bulk: bool,
@@ -72,7 +72,7 @@ impl Slot {
 
 /// Adjacent values in the objects segment that wait to be converted.
 #[derive(Debug, Clone, Copy)]
-struct Run {
+struct EmitRun {
     context: usize,
     target: TargetId,
     from: usize,
@@ -92,7 +92,7 @@ struct Emission<'p> {
     bulk: Vec<u8>,
     bulk_align: usize,
     text: Vec<u8>,
-    runs: VecDeque<Run>,
+    runs: VecDeque<EmitRun>,
     /// New numbers of shared targets and second words of their pointers, by the old number and the
     /// identity of the new pointer.
     numbers: HashMap<(u32, u64), (u64, u64)>,
@@ -139,7 +139,7 @@ pub(crate) fn emit<'p>(
     };
     emission.reserve(root_at.saturating_add(root_len), 0)?;
     emission.objects.resize(root_at.saturating_add(root_len), 0);
-    emission.runs.push_back(Run {
+    emission.runs.push_back(EmitRun {
         context: 0,
         target: plan.root,
         from: scanned.shared.first().map_or(0, |root| root.at),
@@ -173,9 +173,9 @@ fn contexts<'p>(
             scanned,
             defaults,
         });
-        defaults = defaults.saturating_add(plan.defaults.len());
+        defaults = defaults.saturating_add(plan.graph.defaults.len());
     }
-    for default in plans.iter().flat_map(|plan| &plan.defaults) {
+    for default in plans.iter().flat_map(|plan| &plan.graph.defaults) {
         contexts.push(Context {
             plan: &default.plan,
             bytes: &default.message,
@@ -323,11 +323,11 @@ impl<'p> Emission<'p> {
         }
         let old = |len: usize| old_bytes(context.1, from, count.saturating_mul(len));
         match context.1.plan.node(node) {
-            Node::Copy { len } if (*len, *len) == (from_size, to_size) => {
+            PlanNode::Copy { len } if (*len, *len) == (from_size, to_size) => {
                 let bytes = old(*len)?;
                 self.out(to, bytes.len())?.copy_from_slice(bytes);
             }
-            Node::Widen {
+            PlanNode::Widen {
                 from: old_number,
                 to: number,
             } => {
@@ -349,20 +349,20 @@ impl<'p> Emission<'p> {
     fn value(
         &mut self,
         context: (usize, &'p Context<'p>),
-        node: &'p Node,
+        node: &'p PlanNode,
         from: usize,
         to: Slot,
     ) -> Emitted {
         self.count(1)?;
         let of = context.1;
         match node {
-            Node::Copy { len } => self.copy(of, from, to, *len),
-            Node::Widen { from: old, to: new } => {
+            PlanNode::Copy { len } => self.copy(of, from, to, *len),
+            PlanNode::Widen { from: old, to: new } => {
                 let bytes = old_bytes(of, from, old.size)?;
                 old.widen(bytes, *new, self.out(to, new.size)?);
                 Ok(())
             }
-            Node::Narrow {
+            PlanNode::Narrow {
                 from: old,
                 to: new,
                 path,
@@ -378,15 +378,15 @@ impl<'p> Emission<'p> {
                 }
                 Ok(())
             }
-            Node::Struct(steps) => self.steps(context, steps, from, to),
-            Node::Enum(node) => self.variant(context, node, from, to),
-            Node::Option(option) => self.option(context, option, from, to),
-            Node::Some { to: form, payload } => {
+            PlanNode::Struct(steps) => self.steps(context, steps, from, to),
+            PlanNode::Enum(node) => self.variant(context, node, from, to),
+            PlanNode::Option(option) => self.option(context, option, from, to),
+            PlanNode::Some { to: form, payload } => {
                 self.put_some(*form, to)?;
                 self.value(context, of.plan.node(*payload), from, to)
             }
-            Node::Outcome(outcome) => self.outcome(context, outcome, from, to),
-            Node::Array {
+            PlanNode::Outcome(outcome) => self.outcome(context, outcome, from, to),
+            PlanNode::Array {
                 element,
                 len,
                 from_size,
@@ -395,25 +395,25 @@ impl<'p> Emission<'p> {
                 let sizes = (*from_size, *to_size);
                 self.elements(context, *element, sizes, *len, (from, to))
             }
-            Node::Spread { target, len } => {
+            PlanNode::Spread { target, len } => {
                 let place = self.target(context, *target, from, *len)?;
                 self.put_word(to, place)?;
                 self.put_word(to.part(8), *len as u64)
             }
-            Node::Pointer { .. } | Node::Text | Node::Object { .. } => {
+            PlanNode::Pointer { .. } | PlanNode::Text | PlanNode::Object { .. } => {
                 let second = match node {
-                    Node::Pointer { many: false, .. } => 0,
+                    PlanNode::Pointer { many: false, .. } => 0,
                     _ => number(old_bytes(of, from.saturating_add(8), 8)?),
                 };
                 let old = self.old_target(context, node, from)?;
                 self.pointer(context, node, (old, second), to).map(drop)
             }
-            Node::Shared {
+            PlanNode::Shared {
                 pointer,
                 identity,
                 in_cell,
             } => self.shared(context, (*pointer, *identity), *in_cell, from, to),
-            Node::Refused { .. } => refuse("", from, "there is no conversion"),
+            PlanNode::Refused { .. } => refuse("", from, "there is no conversion"),
         }
     }
 
@@ -426,7 +426,7 @@ impl<'p> Emission<'p> {
     fn steps(
         &mut self,
         context: (usize, &'p Context<'p>),
-        steps: &'p [Step],
+        steps: &'p [FieldStep],
         from: usize,
         to: Slot,
     ) -> Emitted {
@@ -594,14 +594,14 @@ impl<'p> Emission<'p> {
     fn old_target(
         &self,
         (_, context): (usize, &'p Context<'p>),
-        node: &'p Node,
+        node: &'p PlanNode,
         from: usize,
     ) -> Result<usize, Refusal> {
         let place = number(old_bytes(context, from, 8)?);
         let place = usize::try_from(place).unwrap_or(usize::MAX);
         let start = match node {
-            Node::Text => Some(context.scanned.text_start),
-            Node::Pointer { target, .. } => {
+            PlanNode::Text => Some(context.scanned.text_start),
+            PlanNode::Pointer { target, .. } => {
                 let target = context.plan.target(*target);
                 let is_flat = target.is_some_and(|target| target.from_layout.flat);
                 is_flat.then_some(context.scanned.bulk_start)
@@ -626,10 +626,10 @@ impl<'p> Emission<'p> {
     fn class(
         &self,
         context: &'p Context<'p>,
-        node: &'p Node,
+        node: &'p PlanNode,
         class: u64,
     ) -> Option<(usize, &'p ClassPlan<'p>)> {
-        let Node::Object { of_trait, .. } = node else {
+        let PlanNode::Object { of_trait, .. } = node else {
             return None;
         };
         let of_trait = context.plan.path(*of_trait);
@@ -642,12 +642,12 @@ impl<'p> Emission<'p> {
     fn pointer(
         &mut self,
         context: (usize, &'p Context<'p>),
-        node: &'p Node,
+        node: &'p PlanNode,
         (old, second): (usize, u64),
         to: Slot,
     ) -> Result<u64, Refusal> {
         let second = match node {
-            Node::Pointer { target, many } => {
+            PlanNode::Pointer { target, many } => {
                 let count = match many {
                     true => usize::try_from(second).unwrap_or(usize::MAX),
                     false => 1,
@@ -659,7 +659,7 @@ impl<'p> Emission<'p> {
                 }
                 second
             }
-            Node::Text => {
+            PlanNode::Text => {
                 let len = usize::try_from(second).unwrap_or(usize::MAX);
                 let bytes = old_bytes(context.1, old, len)?;
                 self.reserve(len, 0)?;
@@ -668,7 +668,7 @@ impl<'p> Emission<'p> {
                 self.put_word(to, place as u64)?;
                 second
             }
-            Node::Object { path, .. } => {
+            PlanNode::Object { path, .. } => {
                 let path = context.1.plan.path(*path);
                 let Some((place, class)) = self.class(context.1, node, second) else {
                     return refuse(path, old, format!("class {second:#018x} is not known"));
@@ -725,7 +725,7 @@ impl<'p> Emission<'p> {
             if self.runs.len() >= self.limits.pending {
                 return refuse("", from, "more runs wait than Limits::pending allows");
             }
-            self.runs.push_back(Run {
+            self.runs.push_back(EmitRun {
                 context: index,
                 target: id,
                 from,
@@ -761,7 +761,7 @@ impl<'p> Emission<'p> {
             0 => {
                 let is_root = matches!(
                     node,
-                    Node::Pointer { target, many: false }
+                    PlanNode::Pointer { target, many: false }
                         if index == 0 && *target == context.plan.root
                 );
                 if !is_root {
@@ -775,7 +775,7 @@ impl<'p> Emission<'p> {
         };
         if let Some((number, second)) = known {
             self.put_word(to, SHARED | number)?;
-            let is_wide = !matches!(node, Node::Pointer { many: false, .. });
+            let is_wide = !matches!(node, PlanNode::Pointer { many: false, .. });
             return match is_wide {
                 true => self.put_word(to.part(8), second),
                 false => Ok(()),

@@ -8,7 +8,7 @@
 //!
 //! # How a message is converted
 //!
-//! A [`Plan`] is made once per pair of schemas. A message is [scanned](scan) in the order of its
+//! A [plan](plan) is made once per pair of schemas. A message is [scanned](scan) in the order of its
 //! own schema, and then [emitted](emit) in the order of the other one. `FORMAT.md` specifies the
 //! result, in section 12, and decision record 116 has the reasons.
 //!
@@ -36,7 +36,7 @@ pub use finding::{Compatibility, Effect, Finding};
 pub use layout::InvalidSchema;
 
 use self::layout::Types;
-use self::plan::Plan;
+use self::planner::make_plan;
 use crate::schema::{Schema, TypeIndex};
 
 /// Returns the differences between an old and a new version of a type, and what they mean for
@@ -85,7 +85,7 @@ pub fn compatibility(
 ) -> Result<Compatibility, InvalidSchema> {
     let old = Arc::new(Types::new(old.0.clone(), old.1)?);
     let new = Arc::new(Types::new(new.0.clone(), new.1)?);
-    Ok(match Plan::new(old, new) {
+    Ok(match make_plan(old, new) {
         Ok(plan) => plan.compatibility().clone(),
         Err(compatibility) => compatibility,
     })

@@ -19,7 +19,7 @@ pub(super) enum NumberKind {
 /// The relation of a number's type to another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fit {
-    /// The same bytes.
+    /// The bytes stay.
     Same,
     /// The other type has all values.
     Widens,

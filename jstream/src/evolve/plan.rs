@@ -9,7 +9,6 @@ use std::sync::Arc;
 use super::finding::Compatibility;
 use super::layout::{Layout, NoneForm, Types};
 use super::number::Number;
-use super::planner::Planner;
 use super::scan::Scanned;
 use crate::schema::TypeIndex;
 
@@ -27,8 +26,8 @@ pub(super) struct PathId(pub(super) u32);
 
 /// The conversion of a slot.
 #[derive(Debug)]
-pub(super) enum Node {
-    /// The same bytes.
+pub(super) enum PlanNode {
+    /// A copy of the bytes.
     Copy {
         len: usize,
     },
@@ -44,7 +43,7 @@ pub(super) enum Node {
         path: PathId,
     },
     /// The fields of a struct.
-    Struct(Box<[Step]>),
+    Struct(Box<[FieldStep]>),
     Enum(Box<EnumNode>),
     Option(OptionNode),
     /// A value that becomes an option's payload.
@@ -91,7 +90,7 @@ pub(super) enum Node {
 
 /// A part of a struct's conversion.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Step {
+pub(super) struct FieldStep {
     /// Offset of the part in the old slot.
     pub(super) from: usize,
     /// Offset of the part in the new slot.
@@ -191,7 +190,16 @@ pub(super) struct DefaultSource {
     pub(super) plan: Arc<Plan>,
 }
 
-/// The conversion of messages of one schema to messages of another.
+/// The parts of a plan that refer to one another by index.
+#[derive(Debug, Default)]
+pub(super) struct Graph {
+    pub(super) nodes: Vec<PlanNode>,
+    pub(super) targets: Vec<Target>,
+    pub(super) defaults: Vec<DefaultSource>,
+    pub(super) paths: Vec<Box<str>>,
+}
+
+/// The conversion of messages of one schema to messages of another. The planner makes it.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(super) from: Arc<Types>,
@@ -199,83 +207,26 @@ pub(crate) struct Plan {
     /// Descriptor of the new root.
     pub(super) descriptor: u64,
     pub(super) root: TargetId,
-    pub(super) nodes: Vec<Node>,
-    pub(super) targets: Vec<Target>,
-    pub(super) defaults: Vec<DefaultSource>,
-    pub(super) paths: Vec<Box<str>>,
-    compatibility: Compatibility,
+    pub(super) graph: Graph,
+    pub(super) compatibility: Compatibility,
 }
 
 impl Plan {
-    /// Plans the conversion of messages of one schema to messages of another.
-    ///
-    /// # Errors
-    ///
-    /// The [`Compatibility`] if no message could be converted.
-    pub(crate) fn new(from: Arc<Types>, to: Arc<Types>) -> Result<Self, Compatibility> {
-        let mut planner = Planner::new(&from, &to);
-        let root = planner.plan(from.root(), to.root());
-        let descriptor = to.schema().descriptor(to.root());
-        let made = planner.finish(root);
-        let (graph, compatibility) = made;
-        match graph {
-            Some(graph) => Ok(Self {
-                descriptor,
-                root,
-                nodes: graph.nodes,
-                targets: graph.targets,
-                defaults: graph.defaults,
-                paths: graph.paths,
-                compatibility,
-                from,
-                to,
-            }),
-            None => Err(compatibility),
-        }
-    }
-
-    /// Returns the plan that copies values of a type, for defaults. `left` is the remaining number
-    /// of parts that may be visited.
-    pub(super) fn of_default(
-        types: &Arc<Types>,
-        root: TypeIndex,
-        left: &mut usize,
-    ) -> Result<Self, Compatibility> {
-        let mut planner = Planner::for_default(types, *left);
-        let target = planner.plan(root, root);
-        *left = planner.left();
-        let (graph, compatibility) = planner.finish(target);
-        match graph {
-            Some(graph) => Ok(Self {
-                from: types.clone(),
-                to: types.clone(),
-                descriptor: types.schema().descriptor(root),
-                root: target,
-                nodes: graph.nodes,
-                targets: graph.targets,
-                defaults: graph.defaults,
-                paths: graph.paths,
-                compatibility,
-            }),
-            None => Err(compatibility),
-        }
-    }
-
     /// Returns the differences of the two schemas.
     pub(crate) fn compatibility(&self) -> &Compatibility {
         &self.compatibility
     }
 
-    pub(super) fn node(&self, id: NodeId) -> &Node {
-        const NOTHING: Node = Node::Copy { len: 0 };
-        self.nodes.get(id.0 as usize).unwrap_or(&NOTHING)
+    pub(super) fn node(&self, id: NodeId) -> &PlanNode {
+        const NOTHING: PlanNode = PlanNode::Copy { len: 0 };
+        self.graph.nodes.get(id.0 as usize).unwrap_or(&NOTHING)
     }
 
     pub(super) fn target(&self, id: TargetId) -> Option<&Target> {
-        self.targets.get(id.0 as usize)
+        self.graph.targets.get(id.0 as usize)
     }
 
     pub(super) fn path(&self, id: PathId) -> &str {
-        self.paths.get(id.0 as usize).map_or("", |path| path)
+        self.graph.paths.get(id.0 as usize).map_or("", |path| path)
     }
 }

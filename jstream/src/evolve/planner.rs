@@ -12,8 +12,8 @@ use super::finding::{Compatibility, Effect, Finding};
 use super::layout::{Types, tag_bits};
 use super::number::{Fit, Number};
 use super::plan::{
-    Action, Becomes, DefaultSource, EnumNode, Node, NodeId, OptionNode, OutcomeNode, PathId, Plan,
-    Step, Target, TargetId, UnwrapOption, VariantNode,
+    Action, Becomes, DefaultSource, EnumNode, FieldStep, Graph, NodeId, OptionNode, OutcomeNode,
+    PathId, Plan, PlanNode, Target, TargetId, UnwrapOption, VariantNode,
 };
 use super::scan::scan_default;
 use crate::schema::{DefaultValue, FieldInfo, FieldRules, Kind, TypeIndex, TypeRules, VariantInfo};
@@ -96,15 +96,30 @@ type Refused = usize;
 /// Rules of fields, by their indices.
 type Rules<'t> = &'t [(usize, FieldRules)];
 
-/// The parts of a plan that the planner makes.
-pub(super) struct Graph {
-    pub(super) nodes: Vec<Node>,
-    pub(super) targets: Vec<Target>,
-    pub(super) defaults: Vec<DefaultSource>,
-    pub(super) paths: Vec<Box<str>>,
+/// Plans the conversion of messages of one schema to messages of another.
+///
+/// # Errors
+///
+/// The [`Compatibility`] if no message could be converted.
+pub(crate) fn make_plan(from: Arc<Types>, to: Arc<Types>) -> Result<Plan, Compatibility> {
+    let planner = Planner::new(&from, &to);
+    let (planned, _) = planner.make((from.root(), to.root()));
+    planned
 }
 
-pub(super) struct Planner<'t> {
+/// Returns the plan that copies values of a type, for defaults. `left` is the number of parts that
+/// may be visited; what is left of it is returned, too.
+fn plan_default(
+    types: &Arc<Types>,
+    root: TypeIndex,
+    left: usize,
+) -> (Result<Plan, Compatibility>, usize) {
+    let mut planner = Planner::new(types, types);
+    planner.left = left;
+    planner.make((root, root))
+}
+
+struct Planner<'t> {
     from: &'t Arc<Types>,
     to: &'t Arc<Types>,
     graph: Graph,
@@ -128,16 +143,11 @@ pub(super) struct Planner<'t> {
 }
 
 impl<'t> Planner<'t> {
-    pub(super) fn new(from: &'t Arc<Types>, to: &'t Arc<Types>) -> Self {
+    fn new(from: &'t Arc<Types>, to: &'t Arc<Types>) -> Self {
         Self {
             from,
             to,
-            graph: Graph {
-                nodes: Vec::new(),
-                targets: Vec::new(),
-                defaults: Vec::new(),
-                paths: Vec::new(),
-            },
+            graph: Graph::default(),
             sizes: Vec::new(),
             nodes: HashMap::new(),
             targets: HashMap::new(),
@@ -151,19 +161,29 @@ impl<'t> Planner<'t> {
         }
     }
 
-    pub(super) fn for_default(types: &'t Arc<Types>, left: usize) -> Self {
-        Self {
-            left,
-            ..Self::new(types, types)
-        }
-    }
-
-    pub(super) fn left(&self) -> usize {
-        self.left
+    /// Makes the plan of a pair of roots. Also returns the number of parts that may still be
+    /// visited.
+    fn make(mut self, (from, to): (TypeIndex, TypeIndex)) -> (Result<Plan, Compatibility>, usize) {
+        let (old, new) = (self.from.clone(), self.to.clone());
+        let root = self.plan(from, to);
+        let left = self.left;
+        let (graph, compatibility) = self.finish(root);
+        let planned = match graph {
+            Some(graph) => Ok(Plan {
+                descriptor: new.schema().descriptor(to),
+                from: old,
+                to: new,
+                root,
+                graph,
+                compatibility,
+            }),
+            None => Err(compatibility),
+        };
+        (planned, left)
     }
 
     /// Visits all pairs that the roots reach.
-    pub(super) fn plan(&mut self, from: TypeIndex, to: TypeIndex) -> TargetId {
+    fn plan(&mut self, from: TypeIndex, to: TypeIndex) -> TargetId {
         // The path of a form begins with the type that the program knows.
         let name = self.to.name(to);
         let name = name.strip_suffix("Ref").unwrap_or(name);
@@ -184,7 +204,7 @@ impl<'t> Planner<'t> {
     }
 
     /// Completes the plan. There is none if the root can't be converted.
-    pub(super) fn finish(mut self, root: TargetId) -> (Option<Graph>, Compatibility) {
+    fn finish(mut self, root: TargetId) -> (Option<Graph>, Compatibility) {
         let root = self.graph.targets.get(root.0 as usize);
         let Some(root) = root.map(|root| root.node) else {
             return (None, self.findings);
@@ -287,9 +307,9 @@ impl<'t> Planner<'t> {
         }
     }
 
-    fn push(&mut self, node: Node, sizes: (usize, usize)) -> NodeId {
+    fn push(&mut self, node: PlanNode, sizes: (usize, usize)) -> NodeId {
         let id = NodeId(u32::try_from(self.graph.nodes.len()).unwrap_or(u32::MAX));
-        if let Node::Refused { finding } = node {
+        if let PlanNode::Refused { finding } = node {
             self.refused.push((id, finding));
         }
         self.graph.nodes.push(node);
@@ -303,7 +323,7 @@ impl<'t> Planner<'t> {
             return *known;
         }
         let made = self.convert(pair, place);
-        let node = made.unwrap_or_else(|finding| Node::Refused { finding });
+        let node = made.unwrap_or_else(|finding| PlanNode::Refused { finding });
         let sizes = (self.from.layout(pair.0).size, self.to.layout(pair.1).size);
         let id = self.push(node, sizes);
         self.nodes.insert(pair, id);
@@ -316,7 +336,7 @@ impl<'t> Planner<'t> {
         id
     }
 
-    fn convert(&mut self, (a, b, narrow): Pair, place: &Place<'_>) -> Result<Node, Refused> {
+    fn convert(&mut self, (a, b, narrow): Pair, place: &Place<'_>) -> Result<PlanNode, Refused> {
         self.count(1, place)?;
         let (from, to) = (self.from, self.to);
         let part = |a, b| (a, b, narrow);
@@ -334,15 +354,17 @@ impl<'t> Planner<'t> {
                 let tags = ((old.tag_at, *tag), (new.tag_at, *new_tag));
                 self.enumeration((a, b), tags, (variants, new_variants), place)?
             }
-            (Kind::Optional(payload), Kind::Optional(new_payload)) => Node::Option(OptionNode {
-                from: old.none,
-                of: a,
-                to: new.none,
-                payload: self.node(part(*payload, *new_payload), place),
-            }),
+            (Kind::Optional(payload), Kind::Optional(new_payload)) => {
+                PlanNode::Option(OptionNode {
+                    from: old.none,
+                    of: a,
+                    to: new.none,
+                    payload: self.node(part(*payload, *new_payload), place),
+                })
+            }
             (_, Kind::Optional(payload)) => {
                 self.find(place, Effect::Converted, "is optional now".to_owned());
-                Node::Some {
+                PlanNode::Some {
                     to: new.none,
                     payload: self.node(part(a, *payload), place),
                 }
@@ -350,7 +372,7 @@ impl<'t> Planner<'t> {
             (Kind::Outcome(ok, err), Kind::Outcome(new_ok, new_err)) => {
                 let ok = self.node(part(*ok, *new_ok), &place.step(PlaceStep::Ok));
                 let err = self.node(part(*err, *new_err), &place.step(PlaceStep::Err));
-                Node::Outcome(OutcomeNode {
+                PlanNode::Outcome(OutcomeNode {
                     from: old.none,
                     of: a,
                     to: new.none,
@@ -361,9 +383,9 @@ impl<'t> Planner<'t> {
             (Kind::Array(element, len), Kind::Array(new_element, new_len)) if len == new_len => {
                 let pair = part(*element, *new_element);
                 if *len == 0 {
-                    return Ok(Node::Copy { len: 0 });
+                    return Ok(PlanNode::Copy { len: 0 });
                 }
-                Node::Array {
+                PlanNode::Array {
                     element: self.node(pair, &place.step(PlaceStep::Element)),
                     len: *len,
                     from_size: from.layout(*element).size,
@@ -375,7 +397,7 @@ impl<'t> Planner<'t> {
             {
                 self.find(place, Effect::Converted, "is a slice now".to_owned());
                 let element = place.step(PlaceStep::Element);
-                Node::Spread {
+                PlanNode::Spread {
                     target: self.target_at(
                         part(*element_of(from, a).unwrap_or(&a), *new_element),
                         &element,
@@ -408,28 +430,28 @@ impl<'t> Planner<'t> {
         self.refuse(place, format!("`{old}` can't become `{new}`{advice}"))
     }
 
-    fn leaf(&mut self, (a, b, narrow): Pair, place: &Place<'_>) -> Result<Node, Refused> {
+    fn leaf(&mut self, (a, b, narrow): Pair, place: &Place<'_>) -> Result<PlanNode, Refused> {
         let (old, new) = (self.from.name(a), self.to.name(b));
         let (size, new_size) = (self.from.layout(a).size, self.to.layout(b).size);
         if (old, size) == (new, new_size) {
-            return Ok(Node::Copy { len: size });
+            return Ok(PlanNode::Copy { len: size });
         }
         let numbers = Number::of(old, size).zip(Number::of(new, new_size));
         let Some((from, to)) = numbers else {
             return Err(self.other_kind(a, b, place));
         };
         match from.fit(to) {
-            Fit::Same => Ok(Node::Copy { len: size }),
+            Fit::Same => Ok(PlanNode::Copy { len: size }),
             Fit::Widens => {
                 let what = format!("`{old}` is widened to `{new}`");
                 self.find(place, Effect::Converted, what);
-                Ok(Node::Widen { from, to })
+                Ok(PlanNode::Widen { from, to })
             }
             Fit::Narrows if narrow => {
                 let what = format!("`{old}` becomes `{new}`, which lacks some of its values");
                 self.find(place, Effect::Conditional, what);
                 let path = self.path(place);
-                Ok(Node::Narrow { from, to, path })
+                Ok(PlanNode::Narrow { from, to, path })
             }
             Fit::Narrows => {
                 let what = format!(
@@ -442,7 +464,7 @@ impl<'t> Planner<'t> {
         }
     }
 
-    fn pointer(&mut self, (a, b, narrow): Pair, place: &Place<'_>) -> Result<Node, Refused> {
+    fn pointer(&mut self, (a, b, narrow): Pair, place: &Place<'_>) -> Result<PlanNode, Refused> {
         let (from, to) = (self.from, self.to);
         let pointers = from.pointer(a).zip(to.pointer(b));
         let Some(((target, many), (new_target, new_many))) = pointers else {
@@ -451,12 +473,12 @@ impl<'t> Planner<'t> {
         let (kind, new_kind) = (from.kind(target), to.kind(new_target));
         match (kind, new_kind) {
             _ if many != new_many => Err(self.other_kind(a, b, place)),
-            (Kind::Text, Kind::Text) => Ok(Node::Text),
+            (Kind::Text, Kind::Text) => Ok(PlanNode::Text),
             (Kind::Dynamic, Kind::Dynamic) if from.name(target) == to.name(new_target) => {
                 let path = self.path(place);
                 let of_trait = PathId(u32::try_from(self.graph.paths.len()).unwrap_or(u32::MAX));
                 self.graph.paths.push(to.name(new_target).into());
-                Ok(Node::Object { path, of_trait })
+                Ok(PlanNode::Object { path, of_trait })
             }
             (Kind::Text | Kind::Dynamic, _) | (_, Kind::Text | Kind::Dynamic) => {
                 Err(self.other_kind(a, b, place))
@@ -467,7 +489,7 @@ impl<'t> Planner<'t> {
                     true => self.target_at(pair, &place.step(PlaceStep::Element)),
                     false => self.target_at(pair, place),
                 };
-                Ok(Node::Pointer { target, many })
+                Ok(PlanNode::Pointer { target, many })
             }
         }
     }
@@ -477,11 +499,11 @@ impl<'t> Planner<'t> {
         (a, b, narrow): Pair,
         in_cell: bool,
         place: &Place<'_>,
-    ) -> Result<Node, Refused> {
+    ) -> Result<PlanNode, Refused> {
         let (Kind::Shared(old), Kind::Shared(new)) = (self.from.kind(a), self.to.kind(b)) else {
             return Err(self.other_kind(a, b, place));
         };
-        Ok(Node::Shared {
+        Ok(PlanNode::Shared {
             pointer: self.node((*old, *new, narrow), place),
             identity: self.identity(*new, place)?,
             in_cell,
@@ -508,7 +530,7 @@ impl<'t> Planner<'t> {
         a: TypeIndex,
         b: TypeIndex,
         place: &Place<'_>,
-    ) -> Result<Node, Refused> {
+    ) -> Result<PlanNode, Refused> {
         let (from, to) = (self.from, self.to);
         let (Kind::Struct(old), Kind::Struct(new)) = (from.kind(a), to.kind(b)) else {
             return Err(self.other_kind(a, b, place));
@@ -534,7 +556,7 @@ impl<'t> Planner<'t> {
             rules(from, a).unwrap_or_default(),
             rules(to, b).unwrap_or_default(),
         );
-        self.fields((old, new), rules, place).map(Node::Struct)
+        self.fields((old, new), rules, place).map(PlanNode::Struct)
     }
 
     /// Pairs the fields of two structs or variants.
@@ -543,7 +565,7 @@ impl<'t> Planner<'t> {
         (old, new): (&'t [FieldInfo], &'t [FieldInfo]),
         (old_rules, rules): (Rules<'t>, Rules<'t>),
         place: &Place<'_>,
-    ) -> Result<Box<[Step]>, Refused> {
+    ) -> Result<Box<[FieldStep]>, Refused> {
         self.count(old.len().saturating_add(new.len()), place)?;
         let mut by_name = HashMap::new();
         let mut refused = None;
@@ -630,7 +652,7 @@ impl<'t> Planner<'t> {
         rules: Option<&'t FieldRules>,
         (by_name, taken): (&HashMap<&str, usize>, &mut [bool]),
         place: &Place<'_>,
-    ) -> Result<Step, Refused> {
+    ) -> Result<FieldStep, Refused> {
         let default = rules.and_then(|rules| rules.default.as_ref());
         let mut found = by_name.get(&*field.name).copied();
         if found.is_none() {
@@ -641,7 +663,7 @@ impl<'t> Planner<'t> {
                 self.find(place, Effect::Converted, what);
             }
         }
-        let step = |from, action| Step {
+        let step = |from, action| FieldStep {
             from,
             to: field.offset,
             action,
@@ -708,7 +730,8 @@ impl<'t> Planner<'t> {
         let plan = match self.default_plans.get(&of) {
             Some(known) => known.clone(),
             None => {
-                let plan = Plan::of_default(self.to, of, &mut self.left);
+                let (plan, left) = plan_default(self.to, of, self.left);
+                self.left = left;
                 let plan = plan.map_err(|findings| {
                     let first = findings.findings().first();
                     let what = first.map_or("invalid", |finding| &finding.what).to_owned();
@@ -741,7 +764,7 @@ impl<'t> Planner<'t> {
         (from_tag, to_tag): ((usize, usize), (usize, usize)),
         (old, new): (&'t [VariantInfo], &'t [VariantInfo]),
         place: &Place<'_>,
-    ) -> Result<Node, Refused> {
+    ) -> Result<PlanNode, Refused> {
         self.count(old.len().saturating_add(new.len()), place)?;
         let (old_rules, new_rules) = (self.from.schema().rules(a), self.to.schema().rules(b));
         let rules_of = |index| new_rules.and_then(|rules| rule(&rules.variants, index));
@@ -786,7 +809,7 @@ impl<'t> Planner<'t> {
                 (Some(place_of), None) => {
                     let what = "becomes the variant for unknown ones".to_owned();
                     self.find(&place, Effect::Converted, what);
-                    let fields = self.push(Node::Copy { len: 0 }, (0, 0));
+                    let fields = self.push(PlanNode::Copy { len: 0 }, (0, 0));
                     let tag = new.get(place_of).map_or(0, |new| tag_bits(new, to_tag.1));
                     Becomes::Variant { tag, fields }
                 }
@@ -801,8 +824,8 @@ impl<'t> Planner<'t> {
                     let new_fields = new.map_or(&[][..], |new| &new.fields);
                     let fields = self.fields((&variant.fields, new_fields), rules, &place);
                     let node = match fields {
-                        Ok(steps) => Node::Struct(steps),
-                        Err(finding) => Node::Refused { finding },
+                        Ok(steps) => PlanNode::Struct(steps),
+                        Err(finding) => PlanNode::Refused { finding },
                     };
                     Becomes::Variant {
                         tag: new.map_or(0, |new| tag_bits(new, to_tag.1)),
@@ -825,7 +848,7 @@ impl<'t> Planner<'t> {
         let is_indexed = (0u64..)
             .zip(&variants)
             .all(|(index, variant)| variant.from == index);
-        Ok(Node::Enum(Box::new(EnumNode {
+        Ok(PlanNode::Enum(Box::new(EnumNode {
             from_tag,
             to_tag,
             variants,

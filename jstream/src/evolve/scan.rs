@@ -63,7 +63,7 @@ pub(crate) struct SeenClass {
     pub(crate) types: Arc<Types>,
 }
 
-/// What a scan found in a message.
+/// The results of a scan.
 #[derive(Debug, Default)]
 pub(crate) struct Scanned {
     /// Offsets of the segments.
@@ -163,7 +163,7 @@ impl Unclaimed {
 
 /// Adjacent values in the objects segment that wait to be scanned.
 #[derive(Debug, Clone, Copy)]
-struct Run {
+struct ScanRun {
     schema: usize,
     of: TypeIndex,
     at: usize,
@@ -183,7 +183,7 @@ struct Scan<'m, 'c> {
     objects: Unclaimed,
     bulk: Unclaimed,
     text: Unclaimed,
-    runs: VecDeque<Run>,
+    runs: VecDeque<ScanRun>,
     owner: u32,
     found: Scanned,
     /// Edges between shared targets, except those through cells.
@@ -299,7 +299,7 @@ fn scan_root(
         of: root,
         many: false,
     });
-    scan.runs.push_back(Run {
+    scan.runs.push_back(ScanRun {
         schema: 0,
         of: root,
         at,
@@ -655,7 +655,7 @@ impl Scan<'_, '_> {
             if self.runs.len() >= self.limits.pending {
                 return fault(pointer.0, "more runs wait than Limits::pending allows");
             }
-            self.runs.push_back(Run {
+            self.runs.push_back(ScanRun {
                 schema,
                 of,
                 at,

@@ -160,6 +160,16 @@ impl FileError {
     }
 }
 
+#[cfg(feature = "evolve")]
+fn describe_full(f: &mut fmt::Formatter<'_>, number: u64, limit: usize) -> fmt::Result {
+    write!(
+        f,
+        "object {number} is of another version, and with it the map would hold more than {limit} \
+         bytes of converted objects (ReadOptions::converted); FileReader::read returns each in a \
+         buffer of its own"
+    )
+}
+
 impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -229,12 +239,7 @@ impl fmt::Display for FileError {
                  as another object or type, or with an error; open the file again"
             ),
             #[cfg(feature = "evolve")]
-            Self::ConvertedFull { number, limit } => write!(
-                f,
-                "object {number} is of another version, and with it the map would hold more than \
-                 {limit} bytes of converted objects (ReadOptions::converted); FileReader::read \
-                 returns each in a buffer of its own"
-            ),
+            Self::ConvertedFull { number, limit } => describe_full(f, *number, *limit),
             Self::Schema {
                 descriptor,
                 at,

@@ -272,8 +272,8 @@ impl FileMap {
     /// - [`FileError::Taken`] if an earlier read of the object failed, if it was read as another
     ///   type, or if it shares bytes with another object that was read
     /// - [`FileError::Checking`] if the calling thread is validating an object of this map
-    /// - [`FileError::ConvertedFull`] if the object is of another version, and the map holds too many
-    ///   converted objects
+    /// - [`FileError::ConvertedFull`] if the object is of another version, and the map holds too
+    ///   many converted objects
     pub fn get<'m, T>(&'m self, number: u64) -> Result<&'m T::InPlace<'m>, FileError>
     where
         T: Transportable + Covariant + 'static,

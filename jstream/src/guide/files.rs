@@ -39,7 +39,7 @@
 //! assert_eq!(file.entry(1)?.descriptor, jstream::descriptor::<String>());
 //! // The file contains its schemas, so the error for another type states the difference.
 //! let Err(error) = file.read::<Vec<u64>>(0) else { panic!("it was read") };
-//! assert!(error.to_string().contains("ReadingRef there"), "{error}");
+//! assert!(error.to_string().contains("`ReadingRef` can't become `&[u64]`"), "{error}");
 //! # Ok(())
 //! # }
 //! ```

@@ -62,8 +62,8 @@
 //! # }
 //! ```
 //!
-//! For messages that come from elsewhere, the program keeps a *snapshot* of the schema of each older
-//! version, which is a small file, and lets its readers learn it:
+//! For messages that come from elsewhere, the program keeps a *snapshot* of the schema of each
+//! older version, which is a small file, and lets its readers learn it:
 //!
 //! ```
 //! # use jstream::Transportable;
@@ -115,11 +115,11 @@
 //! | a shared pointer becomes an unshared one, or the other way round | refused |
 //! | any other change of a kind: a number to text, a struct to an enum | refused |
 //!
-//! Tuples, and structs with fields without names, are matched by position. Removing any but the last of these
-//! fields gives the others wrong values: give fields names if the type may change.
+//! Tuples, and structs with fields without names, are matched by position. Removing any but the
+//! last of these fields gives the others wrong values: give fields names if the type may change.
 //!
-//! If two fields of the new type would take the same field of the old one, the versions are refused.
-//! So a name that has been renamed can't be used again for another field.
+//! If two fields of the new type would take the same field of the old one, the versions are
+//! refused. So a name that has been renamed can't be used again for another field.
 //!
 //! # Errors
 //!

@@ -190,7 +190,7 @@ impl Reader {
         if self.converts(found) {
             return true;
         }
-        self.descriptors.of::<T::InPlace<'static>>() == found
+        self.descriptor_of::<T::InPlace<'static>>() == found
     }
 
     /// Converts a message of another version, whose descriptor is `found`, to one of this type. The

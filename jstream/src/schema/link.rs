@@ -4,7 +4,6 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct TypeIndex(pub(super) u32);
 
-#[cfg(any(feature = "cli", feature = "evolve", feature = "testing"))]
 impl TypeIndex {
     /// Returns the index as a number, from 0 on.
     pub(crate) const fn place(self) -> usize {

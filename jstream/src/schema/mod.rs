@@ -93,7 +93,6 @@ pub use record::SnapshotError;
 pub use rules::{DefaultValue, FieldRules, OlderName, TypeRules, VariantRules};
 
 use self::codec::checksum;
-use crate::class::Class;
 
 /// The structure of a type and of all types reachable from it.
 #[derive(Debug, Clone, Default)]
@@ -107,8 +106,11 @@ pub struct Schema {
     class_lists: HashMap<TypeIndex, ClassList>,
 }
 
+/// The number of a class, and a function that returns its schema.
+pub(crate) type ListedClass = (u64, fn() -> (Schema, TypeIndex));
+
 /// Function that returns the classes of a trait.
-pub(crate) type ClassList = fn() -> Vec<&'static Class>;
+pub(crate) type ClassList = fn() -> Vec<ListedClass>;
 
 /// The identity of a type in a schema, and its layout in bytes.
 #[doc(hidden)]
@@ -224,6 +226,39 @@ impl Schema {
     #[must_use]
     pub fn descriptor(&self, root: TypeIndex) -> u64 {
         checksum(&self.to_bytes(root))
+    }
+}
+
+#[cfg(feature = "evolve")]
+impl Schema {
+    /// Returns true if a field of any type must be understood.
+    pub(crate) fn has_obligations(&self) -> bool {
+        self.rules.values().any(TypeRules::has_obligation)
+    }
+
+    /// Returns a schema of these types.
+    #[cfg(test)]
+    pub(crate) fn of_types(types: Vec<TypeInfo>) -> Self {
+        Self {
+            types: types.into_iter().map(Some).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Returns the number of types.
+    pub(crate) fn len(&self) -> usize {
+        self.types.len()
+    }
+
+    /// Calls `visit` for each type that a type refers to.
+    pub(crate) fn for_each_part(&self, of: TypeIndex, visit: &mut dyn FnMut(TypeIndex)) {
+        if let Some(info) = self.get(of) {
+            // Nothing is encoded but the types.
+            info.kind.put(&mut Vec::new(), &mut |_, part| {
+                visit(part);
+                0
+            });
+        }
     }
 }
 

@@ -8,8 +8,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-#[cfg(feature = "evolve")]
-use super::{Schema, TypeIndex};
+use jstream_sync::panics::forget_panic;
 
 /// A name that a type, field or variant had in an older version.
 pub type OlderName = Cow<'static, str>;
@@ -86,8 +85,7 @@ impl DefaultValue {
             Self::Function(write) => {
                 let written = std::panic::catch_unwind(write);
                 let written = written.map_err(|payload| {
-                    // The destructor of the payload is code of the program, which may panic again.
-                    std::mem::forget(payload);
+                    forget_panic(payload);
                     "the expression panicked".to_owned()
                 })?;
                 written.map(Arc::from)
@@ -114,39 +112,6 @@ impl fmt::Debug for DefaultValue {
         match self {
             Self::Function(_) => f.write_str("Function"),
             Self::Message(message) => write!(f, "Message({} bytes)", message.len()),
-        }
-    }
-}
-
-#[cfg(feature = "evolve")]
-impl Schema {
-    /// Returns true if a field of any type must be understood.
-    pub(crate) fn has_obligations(&self) -> bool {
-        self.rules.values().any(TypeRules::has_obligation)
-    }
-
-    /// Returns a schema of these types.
-    #[cfg(test)]
-    pub(crate) fn of_types(types: Vec<super::TypeInfo>) -> Self {
-        Self {
-            types: types.into_iter().map(Some).collect(),
-            ..Self::default()
-        }
-    }
-
-    /// Returns the number of types.
-    pub(crate) fn len(&self) -> usize {
-        self.types.len()
-    }
-
-    /// Calls `visit` for each type that a type refers to.
-    pub(crate) fn for_each_part(&self, of: TypeIndex, visit: &mut dyn FnMut(TypeIndex)) {
-        if let Some(info) = self.get(of) {
-            // Nothing is encoded but the types.
-            info.kind.put(&mut Vec::new(), &mut |_, part| {
-                visit(part);
-                0
-            });
         }
     }
 }

@@ -60,9 +60,9 @@ impl StreamReader {
         }
     }
 
-    /// Validates the next item, and makes its objects native in place. An item of another version of
-    /// the type, whose schema the reader has [learnt](Reader::learn), is converted into a buffer that
-    /// the stream keeps; [`Limits::bytes`] applies to all of these together.
+    /// Validates the next item, and makes its objects native in place. An item of another version
+    /// of the type, whose schema the reader has [learnt](Reader::learn), is converted into a buffer
+    /// that the stream keeps; [`Limits::bytes`] applies to all of these together.
     ///
     /// The result lives as long as the borrow of the stream, like all other objects that are read
     /// during that borrow. Objects with cells can therefore refer to one another.

@@ -1,4 +1,4 @@
-//! Which versions are compatible.
+//! Compatible and incompatible versions.
 
 use super::{convert, refusal};
 use jstream::Transportable;
