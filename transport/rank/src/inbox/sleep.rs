@@ -104,6 +104,8 @@ impl<D: Fn(&Bell)> Drop for BellWatch<'_, D> {
 mod tests {
     use std::sync::mpsc;
 
+    use jstream_endpoint::Limits;
+
     use super::*;
     use crate::options::Options;
 
@@ -111,7 +113,7 @@ mod tests {
     fn who_finds_no_room_when_about_to_sleep_looks_again_soon() {
         let inbox = Inbox::new(0, 2, &Options::default());
         inbox.open_bell().unwrap();
-        inbox.add_line(1);
+        inbox.add_line(1, &Limits::of_lengths(1 << 20, 1 << 20, 1 << 10));
         let (done, woken) = mpsc::channel();
         std::thread::spawn(move || {
             let arm = |_: &Bell| inbox.set_starved();

@@ -415,20 +415,19 @@ fn objects_that_are_too_long_fail_at_all_ranks_at_once() {
         });
         let results = each(&ranks, |rank| {
             let long = vec![1u64; 1 << 18];
-            let mut errors = Vec::new();
-            errors.push(rank.all_gather_objects(slice::from_ref(&long)).map(drop));
-            errors.push(
+            let errors = vec![
+                rank.all_gather_objects(slice::from_ref(&long)).map(drop),
                 rank.all_to_all_objects(&[long.clone(), long.clone()])
                     .map(drop),
-            );
-            errors.push(match rank.rank() {
-                0 => rank.broadcast_object(&long),
-                _ => rank.recv_broadcast::<Vec<u64>>(0).map(drop),
-            });
-            errors.push(match rank.rank() {
-                0 => rank.scatter_objects(&[long.clone(), long]).map(drop),
-                _ => rank.recv_scattered::<Vec<u64>>(0).map(drop),
-            });
+                match rank.rank() {
+                    0 => rank.broadcast_object(&long),
+                    _ => rank.recv_broadcast::<Vec<u64>>(0).map(drop),
+                },
+                match rank.rank() {
+                    0 => rank.scatter_objects(&[long.clone(), long]).map(drop),
+                    _ => rank.recv_scattered::<Vec<u64>>(0).map(drop),
+                },
+            ];
             // The next operation works.
             let mut sum = [0];
             rank.all_reduce(&[1], &mut sum, &Sum).unwrap();
