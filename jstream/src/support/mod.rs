@@ -27,15 +27,25 @@ pub use crate::read::{Edge, Fault, FaultKind, Pass, Refusal, Trace, assert_form}
 pub use crate::restore::{Restore, RestoreError, Restoring, restore};
 pub use crate::schema::{FieldInfo, Kind, Schema, TypeIndex, VariantInfo};
 pub use crate::write::Draft;
+pub use ::std::sync::OnceLock;
 #[cfg(feature = "bstr")]
 pub use bstr::BStr;
 pub use inventory;
-pub use std::sync::OnceLock;
 
-/// The crates of the standard library, whose names a program can give to others.
-pub use ::{core, std};
+use ::std::mem::size_of;
 
-use std::mem::size_of;
+/// The crate `core`, to whose name a program can give another meaning.
+///
+/// A module of its items, since a re-export of the crate itself from this hidden module would hide
+/// all its types: the compiler's lists of types that implement a trait would leave them out.
+pub mod core {
+    pub use ::core::*;
+}
+
+/// The crate `std`, exported as [`core`] is.
+pub mod std {
+    pub use ::std::*;
+}
 
 /// A function that projects a value to a field, so that the field's type is inferred and not
 /// spelled out.
