@@ -35,9 +35,7 @@ impl<T: Transportable + 'static> Received<T> {
     where
         for<'x> T::InPlace<'x>: Transportable,
     {
-        let message =
-            self.with(|object| Writer::new().write_by(object, |len| Ok(EmptyBuffer::heap(len))))?;
-        // The object was accepted under the reader's limits before.
+        // The object was accepted under the limits of a reader before.
         let limits = Limits {
             bytes: usize::MAX,
             zero_sized: usize::MAX,
@@ -45,6 +43,9 @@ impl<T: Transportable + 'static> Received<T> {
             pending: usize::MAX,
             shared: usize::MAX,
         };
+        let mut writer = Writer::with_limits(limits);
+        let message =
+            self.with(|object| writer.write_by(object, |len| Ok(EmptyBuffer::heap(len))))?;
         let read = Reader::new(limits).read::<T>(message);
         read.map_err(|failure| failure.error.into())
     }

@@ -14,6 +14,7 @@ use super::source::Source;
 use super::target::{LockedFile, Target, assert_writable, followed, taken};
 use crate::buffer::MessageBuffer;
 use crate::model::Transportable;
+use crate::read::Limits;
 use crate::schema::{Schema, TypeIndex};
 use crate::wire::Header;
 use crate::write::Writer;
@@ -26,9 +27,8 @@ pub struct WriteOptions {
     /// consistent after a crash of the program, but after a crash or power failure of the system it
     /// may match neither the old nor the new commit.
     pub sync: bool,
-    /// Maximum length in bytes of each segment (objects, bulk, text) of one object (default 4 GiB):
-    /// see [`Writer::with_limit`].
-    pub limit: usize,
+    /// Limits of each object: see [`Writer::with_limits`].
+    pub limits: Limits,
     /// Allow a new file to replace an existing file of the same name (default true). Without it,
     /// creating the file or its first commit fails with a [`FileError::System`] of kind
     /// [`AlreadyExists`](std::io::ErrorKind::AlreadyExists). If two writers create the file
@@ -40,7 +40,7 @@ impl Default for WriteOptions {
     fn default() -> Self {
         Self {
             sync: true,
-            limit: 4 << 30,
+            limits: Limits::default(),
             replace: true,
         }
     }
@@ -196,7 +196,7 @@ impl FileWriter {
     }
 
     fn new(target: Target, path: &Path, options: &WriteOptions) -> Self {
-        let mut writer = Writer::with_limit(options.limit);
+        let mut writer = Writer::with_limits(options.limits);
         writer.note_classes(true);
         Self {
             target,
@@ -220,7 +220,7 @@ impl FileWriter {
     }
 
     /// Sets the writer that serializes the objects. A writer that has written similar objects
-    /// before reuses its memory. Its limit replaces [`WriteOptions::limit`].
+    /// before reuses its memory. Its limits replace [`WriteOptions::limits`].
     #[must_use]
     pub fn with_writer(mut self, writer: Writer) -> Self {
         self.writer = writer;

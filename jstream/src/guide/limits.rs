@@ -2,22 +2,23 @@
 //!
 //! No safe function of this crate causes undefined behaviour, whatever bytes it reads. The memory
 //! and time for reading are linear in the length of the message. The following limits bound the
-//! rest:
+//! rest. Those of [`Limits`](crate::Limits) are the limits of a reader. A writer has them, too, so
+//! that the sender of a message that no reader accepts by default gets a
+//! [`WriteError`](crate::WriteError) instead:
 //!
 //! | limit | default | stops |
 //! |---|---|---|
-//! | [`Limits::bytes`](crate::Limits::bytes) | 4 GiB | longer messages |
+//! | [`Limits::bytes`](crate::Limits::bytes) | 4 GiB | longer messages; when writing, graphs in which plain references reach one object on many paths, or form a cycle |
 //! | [`Limits::depth`](crate::Limits::depth) | 1,000 pointers on a path | graphs on which the program's own recursive functions would overflow the stack |
 //! | [`Limits::zero_sized`](crate::Limits::zero_sized) | 65,536 | slices of zero-sized elements beyond one for each byte before them, which cost the sender nothing |
 //! | [`Limits::pending`](crate::Limits::pending) | 2^22 runs | messages that alternate between many types and need several times their length in memory |
 //! | [`Limits::shared`](crate::Limits::shared) | 2^22 objects, and as many further pointers | the same attack with shared objects |
-//! | [`Writer::with_limit`](crate::Writer::with_limit) | 4 GiB for each segment | graphs in which plain references reach one object on many paths, or form a cycle |
 //! | [`PoolOptions::max_mapped`](crate::buffer::PoolOptions::max_mapped) | 4 GiB | peers that make the program hold many messages |
 //! | [`WhenLow::Heap`](crate::buffer::WhenLow::Heap) | off | the same attack on a pool that uses the heap when it is full |
 //! | the depth of [`restore`](crate::restore()) | 128 pointers | owned values that would overflow the stack when they are dropped |
 //!
 //! ```
-//! use jstream::{EmptyBuffer, Limits, Reader, Transportable, Writer};
+//! use jstream::{EmptyBuffer, Limits, Reader, Transportable, WriteError, Writer};
 //!
 //! #[derive(Transportable, Debug)]
 //! struct Node<'b> {
@@ -29,14 +30,17 @@
 //! for _ in 0..100_000 {
 //!     long = Node { next: Some(Box::leak(Box::new(long))) };
 //! }
-//! let mut writer = Writer::new();
-//! let message = writer.write(&long, EmptyBuffer::heap(1 << 20))?;
-//! let failure = Reader::default().read::<Node>(message).unwrap_err();
-//! assert!(failure.error.to_string().contains("leads deeper than Limits::depth allows"));
+//! let failure = Writer::new().write(&long, EmptyBuffer::heap(1 << 20)).unwrap_err();
+//! let WriteError::Limit { name, value, limit } = failure.error else { panic!("{failure}") };
+//! assert_eq!((name, value, limit), ("depth", 1001, 1000));
 //!
-//! // Reading uses constant stack, however deep the graph is.
+//! // Writing and reading use constant stack, however deep the graph is.
 //! let mut limits = Limits::default();
 //! limits.depth = None;
+//! let mut writer = Writer::with_limits(limits);
+//! let message = writer.write(&long, failure.buffer)?;
+//! let failure = Reader::default().read::<Node>(message).unwrap_err();
+//! assert!(failure.error.to_string().contains("leads deeper than Limits::depth allows"));
 //! let message = writer.write(&long, failure.buffer)?;
 //! let received = Reader::new(limits).read::<Node>(message)?;
 //! let depth = std::iter::successors(Some(received.get()), |node| node.next).count();
@@ -44,6 +48,10 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! A writer counts as the reader does, with two exceptions: it does not look into archives of rkyv,
+//! and a message that it forwards in place, or unread, keeps the structure that it had when it
+//! arrived. `pending` may be found to be exceeded one run early.
 //!
 //! # Depth
 //!

@@ -180,7 +180,7 @@ unsafe impl<T: Target + ?Sized> Transportable for Cell<Option<&T>> {
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
         draft.borrow();
         let target: Option<&'b T> = self.get();
-        let words = target.map_or([0; 2], |target| draft.shared(target, false));
+        let words = target.map_or([0; 2], |target| draft.shared_in_cell(target));
         // SAFETY: the caller's promise; a cell has the layout of its content, and an optional
         // reference that of a reference.
         unsafe { write_words::<T::InPlace<'b>>(slot.cast(), words) };

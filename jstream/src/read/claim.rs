@@ -66,10 +66,9 @@ impl Pass<'_> {
             end: self.objects.cursor,
         };
         if edge.number != NONE {
-            self.record_shared_owner(run.start, run.end, edge.number, count == 1)
-                .map_err(|kind| edge.fault(kind))?;
+            self.record_shared_owner(run.start, run.end, edge.number, count == 1);
         } else if self.has_claimed_for_another() {
-            self.belong(run.start).map_err(|kind| edge.fault(kind))?;
+            self.belong(run.start);
         }
         if self.queue.push(run) {
             Ok(target)

@@ -14,7 +14,7 @@ impl SharedTable {
     /// further pointer that leads backward. An acyclic path visits each target and each further
     /// pointer at most once.
     #[inline]
-    pub(super) fn find_cycle(
+    pub(crate) fn find_cycle(
         &mut self,
         deepest: usize,
         most: usize,

@@ -62,7 +62,7 @@ impl Fault {
 }
 
 /// The number of no shared target.
-pub(super) const NONE: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// A pointer in wire form, loaded from its slot.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,7 @@
 //! Limits on messages, and on the memory that a reader keeps between them.
 
-/// Limits on the messages that a reader accepts. Memory and work are linear in the length of the
-/// message, whatever the limits.
+/// Limits on the messages that a reader accepts and a [`Writer`](crate::Writer) writes. Memory and
+/// work are linear in the length of the message, whatever the limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
@@ -25,7 +25,8 @@ pub struct Limits {
     /// length in memory.
     pub pending: usize,
     /// Maximum number of shared objects in a message, the root included, and of further pointers to
-    /// them (default 2^22 each, which take 400 MiB). Limits the same attack as `pending`. Functions
+    /// them (default 2^22 each, which take 400 MiB, or twice that if
+    /// they alternate with others). Limits the same attack as `pending`. Functions
     /// of the program that visit a shared object on every path to it, such as a derived
     /// `PartialEq`, need a limit of their own: thirty objects can have 10^9 paths.
     pub shared: usize,

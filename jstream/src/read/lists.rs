@@ -21,7 +21,7 @@ pub(crate) struct Lists {
 impl Lists {
     /// Empties all lists, and sets their maximum lengths.
     pub(super) fn reset(&mut self, limits: &Limits) {
-        self.owners.reset(limits.pending);
+        self.owners.reset();
         self.shared.reset(limits.shared);
         self.checks.reset(limits.pending);
         clear(&mut self.classes, KEEP);

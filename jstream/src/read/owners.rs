@@ -42,7 +42,6 @@ pub(crate) struct Owners {
     /// taken.
     head: usize,
     peak_len: usize,
-    most: usize,
     pub(super) current: OwnerChange,
     pub(super) reading: ReadingOwner,
     /// The number of the shared target that owns the objects claimed last, or
@@ -55,12 +54,11 @@ pub(crate) struct Owners {
 }
 
 impl Owners {
-    /// Clears the list and sets the maximum number of waiting changes to `most`.
+    /// Clears the list.
     #[inline(always)]
-    pub(super) fn reset(&mut self, most: usize) {
+    pub(super) fn reset(&mut self) {
         clear_after(&mut self.list, KEEP, mem::take(&mut self.peak_len));
         self.head = 0;
-        self.most = most;
         self.current = OwnerChange::default();
         self.reading = ReadingOwner {
             owner: 0,
@@ -77,18 +75,16 @@ impl Owners {
         self.next == number.wrapping_add(1)
     }
 
+    /// Adds a change. The list needs no limit: a level has at most two changes for each shared
+    /// target in it or above it, and only changes of two levels wait.
     #[inline]
-    pub(super) fn push(&mut self, change: OwnerChange) -> bool {
-        if self.list.len().wrapping_sub(self.head) >= self.most {
-            return false;
-        }
+    pub(super) fn push(&mut self, change: OwnerChange) {
         if self.head >= COMPACT && self.head.wrapping_mul(2) >= self.list.len() {
             self.list.drain(..self.head);
             self.head = 0;
         }
         self.list.push(change);
         self.peak_len = self.peak_len.max(self.list.len());
-        true
     }
 
     /// Takes the changes up to the offset `at`. Returns the offset of the next change.
@@ -114,20 +110,17 @@ mod tests {
     #[test]
     fn taken_changes_do_not_pile_up() {
         let mut owners = Owners::default();
-        owners.reset(100);
         let change = |start: usize| OwnerChange {
             start,
             number: 1,
             stride: 0,
         };
-        assert!(owners.push(change(0)));
+        owners.push(change(0));
         // The list is never empty.
         for start in 1..100_000usize {
-            assert!(owners.push(change(start)));
+            owners.push(change(start));
             assert_eq!(owners.take_up_to(start.wrapping_sub(1)), start);
         }
         assert!(owners.list.capacity() < 8 * COMPACT);
-        owners.reset(2);
-        assert!(owners.push(change(1)) && owners.push(change(2)) && !owners.push(change(3)));
     }
 }

@@ -248,7 +248,7 @@ impl Pass<'_> {
     /// Records that the objects claimed from `start` on belong to the owner of the object being
     /// read.
     #[cold]
-    pub(super) fn belong(&mut self, start: usize) -> Result<(), FaultKind> {
+    pub(super) fn belong(&mut self, start: usize) {
         let owners = &mut self.lists.get_mut().owners;
         owners.claimed = owners.reading.owner;
         owners.stride = 0;
@@ -257,7 +257,7 @@ impl Pass<'_> {
             number: owners.claimed,
             stride: 0,
         };
-        self.change(change)
+        self.change(change);
     }
 
     /// Records that the objects claimed from `start` to `end` are one shared target.
@@ -268,7 +268,7 @@ impl Pass<'_> {
         end: usize,
         number: u32,
         is_one: bool,
-    ) -> Result<(), FaultKind> {
+    ) {
         let stride = if is_one { end.wrapping_sub(start) } else { 0 };
         let owners = &mut self.lists.get_mut().owners;
         let continues = is_one
@@ -285,14 +285,12 @@ impl Pass<'_> {
             number,
             stride,
         };
-        if continues {
-            Ok(())
-        } else {
-            self.change(change)
+        if !continues {
+            self.change(change);
         }
     }
 
-    fn change(&mut self, change: OwnerChange) -> Result<(), FaultKind> {
+    fn change(&mut self, change: OwnerChange) {
         let owners = &mut self.lists.get_mut().owners;
         if owners.reading.stride == NO_OWNERS {
             // The first change lies behind all objects that were claimed before it.
@@ -300,11 +298,7 @@ impl Pass<'_> {
             owners.reading.next = self.event;
             self.depth.end = self.event;
         }
-        if owners.push(change) {
-            Ok(())
-        } else {
-            Err(FaultKind::Pending)
-        }
+        owners.push(change);
     }
 
     /// Called at an object that begins a level or has another owner than the object before it.

@@ -36,12 +36,12 @@ pub(super) struct SharedTarget {
 
 /// A further pointer to a target, outside a `Cell`.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct FurtherEdge {
-    pub(super) from: u32,
-    pub(super) to: u32,
+pub(crate) struct FurtherEdge {
+    pub(crate) from: u32,
+    pub(crate) to: u32,
     /// Depth of the target along this pointer, given the depth at which its holder was first
     /// reached.
-    pub(super) level: u32,
+    pub(crate) level: u32,
 }
 
 impl SharedTarget {
@@ -136,8 +136,15 @@ impl SharedTable {
             .push(SharedTarget::of(pointer, meta, from, level));
     }
 
+    /// Adds a target of which only the paths to it are of interest. Returns its number.
+    pub(crate) fn push_level(&mut self, from: u32, level: u32) -> u32 {
+        let number = u32::try_from(self.entries.len()).unwrap_or(NONE);
+        self.push(ptr::dangling::<u8>(), 0, from, level);
+        number
+    }
+
     /// Records that an object of the target `number` is at the depth `level`.
-    pub(super) fn note_last(&mut self, number: u32, level: u32) {
+    pub(crate) fn note_last(&mut self, number: u32, level: u32) {
         if let Some(entry) = self.entries.get_mut(number as usize) {
             entry.last = entry.last.max(level);
         }
@@ -167,7 +174,7 @@ impl SharedTable {
 
     /// Records a further pointer to a target. Returns false if there are too many.
     #[inline(always)]
-    pub(super) fn note(&mut self, edge: FurtherEdge) -> bool {
+    pub(crate) fn note(&mut self, edge: FurtherEdge) -> bool {
         self.backward |= edge.to <= edge.from;
         self.further_edges.push(edge);
         self.further_edges.len() <= MOST.min(self.most)

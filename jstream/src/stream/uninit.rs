@@ -15,6 +15,7 @@ use zerocopy::IntoBytes;
 use super::StreamWriter;
 use crate::buffer::ALIGNMENT;
 use crate::model::Transportable;
+use crate::read::Limits;
 use crate::wire::{HEADER_LEN, Header, MAGIC, ORIGIN, align_up};
 use crate::write::{WriteError, Writer, bulk_align};
 
@@ -107,7 +108,8 @@ impl StreamWriter {
     ///
     /// # Errors
     ///
-    /// [`WriteError::EndOfStream`] if it does not fit.
+    /// [`WriteError::EndOfStream`] if it does not fit, [`WriteError::TooLong`] if the stream would
+    /// exceed the writer's limit.
     pub fn uninit_value<'s, T: Transportable>(
         &'s mut self,
         writer: &mut Writer,
@@ -116,6 +118,7 @@ impl StreamWriter {
         let root = align_up(HEADER_LEN, align_of::<T>());
         let len = root.checked_add(size_of::<T>());
         let descriptor = writer.descriptor_of::<T::InPlace<'_>>();
+        self.check_bytes(writer.limits(), align_of::<T>(), len)?;
         Ok(UninitValue {
             place: MessagePlace::new(self, align_of::<T>(), len, descriptor)?,
             of: PhantomData,
@@ -144,7 +147,8 @@ impl StreamWriter {
     ///
     /// # Errors
     ///
-    /// [`WriteError::EndOfStream`] if it does not fit.
+    /// As for [`uninit_value`](Self::uninit_value), and [`WriteError::Limit`] if there are too many
+    /// elements without size.
     pub fn uninit_slice<'s, T: Transportable>(
         &'s mut self,
         writer: &mut Writer,
@@ -155,12 +159,48 @@ impl StreamWriter {
         let first = first_of::<T>(bytes.unwrap_or(usize::MAX));
         let end = bytes.and_then(|bytes| first.checked_add(bytes));
         let descriptor = writer.descriptor_of::<&[T::InPlace<'_>]>();
+        self.check_bytes(writer.limits(), align_of::<T>(), end)?;
+        if size_of::<T>() == 0 {
+            self.count_zero_sized(writer.limits(), len)?;
+        }
         Ok(UninitSlice {
             place: MessagePlace::new(self, align_of::<T>(), end, descriptor)?,
             first,
             len,
             of: PhantomData,
         })
+    }
+}
+
+impl StreamWriter {
+    /// Checks that the stream with a message of `len` bytes keeps to the limit.
+    fn check_bytes(
+        &self,
+        limits: &Limits,
+        align: usize,
+        len: Option<usize>,
+    ) -> Result<(), WriteError> {
+        let start = self.next_place(align);
+        let end = len.map_or(usize::MAX, |len| start.saturating_add(len));
+        if end > limits.bytes && end <= self.capacity() {
+            return Err(WriteError::TooLong {
+                limit: limits.bytes,
+                field: None,
+            });
+        }
+        Ok(())
+    }
+
+    /// Counts `count` elements without size.
+    fn count_zero_sized(&mut self, limits: &Limits, count: usize) -> Result<(), WriteError> {
+        let value = self.zero_sized.saturating_add(count);
+        let limit = limits.zero_sized;
+        if value > limit {
+            let name = "zero_sized";
+            return Err(WriteError::Limit { name, value, limit });
+        }
+        self.zero_sized = value;
+        Ok(())
     }
 }
 

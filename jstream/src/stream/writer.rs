@@ -18,21 +18,29 @@ use crate::write::{WriteError, Writer};
 pub struct StreamWriter {
     jbuf: EmptyBuffer,
     end: usize,
+    /// Number of zero-sized elements in all items, as a limit counts them.
+    pub(super) zero_sized: usize,
 }
 
 impl StreamWriter {
     /// Returns an empty stream in the buffer `into`.
     #[must_use]
     pub fn new(into: EmptyBuffer) -> Self {
-        Self { jbuf: into, end: 0 }
+        Self {
+            jbuf: into,
+            end: 0,
+            zero_sized: 0,
+        }
     }
 
-    /// Appends `value` and everything that it reaches.
+    /// Appends `value` and everything that it reaches. The writer's limits of bytes and of
+    /// zero-sized elements apply to the stream as a whole.
     ///
     /// # Errors
     ///
-    /// [`WriteError::EndOfStream`] if it does not fit; otherwise as for [`Writer::write`]. The
-    /// stream is then unchanged, and a smaller item may still fit.
+    /// [`WriteError::EndOfStream`] if it does not fit, [`WriteError::TooLong`] if the stream would
+    /// exceed the writer's limit; otherwise as for [`Writer::write`]. The stream is then unchanged,
+    /// and a smaller item may still fit.
     pub fn write<T: Transportable>(
         &mut self,
         writer: &mut Writer,
@@ -65,7 +73,7 @@ impl StreamWriter {
         // SAFETY: a buffer is aligned to 128, and `start` is a multiple of 16. The stream does not
         // access its buffer before the message has been written.
         let space = unsafe { Space::new(base, room) };
-        let len = match writer.write_into(value, space) {
+        let len = match writer.write_item(value, space, start, &mut self.zero_sized) {
             Ok(len) => len,
             Err(unwritten) if unwritten.misaligned => return Err(Unplaced::Misaligned),
             Err(unwritten) => return Err(Unplaced::Error(unwritten.error)),
@@ -185,6 +193,7 @@ impl StreamWriter {
     #[inline]
     pub fn clear(&mut self) {
         self.end = 0;
+        self.zero_sized = 0;
     }
 
     /// Returns the stream as a filled buffer, to be sent, stored or read.

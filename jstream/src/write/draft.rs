@@ -17,7 +17,7 @@
 //!    more.
 
 use std::marker::PhantomData;
-use std::mem::align_of;
+use std::mem::{self, align_of};
 use std::ptr::{self, NonNull};
 use std::slice;
 
@@ -25,10 +25,12 @@ use super::blame_field::NO_ROOM;
 #[cfg(all(feature = "file", unix))]
 use super::classes::Classes;
 use super::error::WriteError;
+use super::limits::Counts;
 use super::scratch::{KEEP, Piece, Scratch};
 use super::write_back_state::WriteBackState;
 use crate::buffer::{ALIGNMENT, EmptyBuffer, LEAST_ALIGNMENT};
 use crate::class::Class;
+use crate::read::Limits;
 use crate::wire::{HEADER_LEN, ORIGIN, align_up};
 
 /// Plain arrays and text of at least this many bytes are recorded, not gathered, if the message is
@@ -55,6 +57,13 @@ pub struct Draft<'b> {
     /// True if `base` is aligned to [`ALIGNMENT`]; otherwise it is aligned to
     /// [`LEAST_ALIGNMENT`].
     aligned: bool,
+    /// The limits of each message.
+    pub(super) limits: Limits,
+    /// The maximum depth of `limits`.
+    pub(super) max_depth: usize,
+    /// Number of levels that the queue of jobs may begin: `max_depth`, or 0 if a tracker counts
+    /// them.
+    pub(super) levels: usize,
     /// Maximum length of each segment in bytes.
     pub(super) limit: usize,
     /// The limit of each segment as a place in a segment that begins at [`ORIGIN`].
@@ -72,6 +81,8 @@ pub struct Draft<'b> {
     /// The field whose target did not fit.
     pub(super) oversized_field: Option<String>,
     pub(super) written: usize,
+    /// The end of the root.
+    pub(super) root_end: usize,
     pub(super) cursor: usize,
     pub(super) bulk_cursor: usize,
     pub(super) bulk_align: usize,
@@ -84,6 +95,13 @@ pub struct Draft<'b> {
     pub(super) borrows: bool,
     /// True if a shared target was not recorded, because it had one owner and nothing was borrowed.
     pub(super) skipped: bool,
+    /// True if the message has to be written again with a tracker of paths to shared targets.
+    pub(super) must_track: bool,
+    pub(super) counts: Counts,
+    /// Number of zero-sized elements that were counted in the last message that had any.
+    pub(super) zero_sized: usize,
+    /// Number of those in the items of a stream before this message.
+    pub(super) zero_sized_before: usize,
     /// True if the message was completed.
     pub(super) is_complete: bool,
     /// True if memory other than the jobs and the gathered text and arrays was used, if any memory
@@ -103,10 +121,13 @@ impl<'b> Draft<'b> {
     /// Creates a draft that refers to nothing.
     pub(super) fn new() -> Self {
         let objects = EmptyBuffer::heap(0);
-        Self {
+        let mut draft = Self {
             base: objects.base(),
             capacity: objects.capacity(),
             growable: false,
+            limits: Limits::default(),
+            max_depth: 0,
+            levels: 0,
             limit: 0,
             limit_from_origin: 0,
             full: false,
@@ -117,6 +138,7 @@ impl<'b> Draft<'b> {
             oversized_field: None,
             objects,
             written: 0,
+            root_end: 0,
             cursor: HEADER_LEN,
             bulk_cursor: ORIGIN,
             bulk_align: 1,
@@ -124,6 +146,10 @@ impl<'b> Draft<'b> {
             descriptor: 0,
             borrows: false,
             skipped: false,
+            must_track: false,
+            counts: Counts::default(),
+            zero_sized: 0,
+            zero_sized_before: 0,
             is_complete: false,
             needs_clearing: false,
             scratch: Scratch::new(),
@@ -131,7 +157,9 @@ impl<'b> Draft<'b> {
             #[cfg(all(feature = "file", unix))]
             classes: None,
             values: PhantomData,
-        }
+        };
+        draft.apply_limits(Limits::default());
+        draft
     }
 
     /// Begins a message in the buffer that `base`, `capacity` and `growable` describe, with at most
@@ -165,14 +193,26 @@ impl<'b> Draft<'b> {
         self.borrows && self.skipped
     }
 
-    /// Begins the message again and records all shared targets.
+    /// Returns true if the message has to be written again.
+    #[inline]
+    pub(super) fn must_restart(&self) -> bool {
+        self.has_missed() || self.must_track
+    }
+
+    /// Begins the message again, and records all shared targets, or the paths to them.
     #[cold]
     pub(super) fn restart(&mut self) {
+        let borrows = self.borrows;
+        let tracks = self.tracks_paths() | mem::take(&mut self.must_track);
         self.refused = None;
         self.oversized_field = None;
         self.scratch.clear();
+        self.counts = Counts::default();
         self.begin(self.limit, self.record_min_bytes);
-        self.borrows = true;
+        self.borrows = borrows;
+        if tracks {
+            self.track_paths();
+        }
     }
 
     /// Clears the message. Keeps memory for the next one.
@@ -196,6 +236,9 @@ impl<'b> Draft<'b> {
         if capacity > KEEP && capacity / 4 > self.written {
             self.objects = EmptyBuffer::heap(0);
         }
+        self.counts = Counts::default();
+        self.must_track = false;
+        self.levels = self.max_depth;
         self.scratch.clear();
         self.needs_clearing = self.objects.capacity() > KEEP || self.scratch.is_large();
     }

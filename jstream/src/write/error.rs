@@ -22,12 +22,21 @@ pub enum WriteError {
     },
     /// The pool has no buffer for the message.
     Pool(PoolError),
-    /// The message exceeds the writer's limit.
+    /// The message exceeds the writer's limit of bytes.
     TooLong {
-        /// The limit of each segment, in bytes.
+        /// The limit, [`Limits::bytes`](crate::Limits::bytes).
         limit: usize,
         /// The field whose target exceeded the limit, after the name of the type that contains it.
         field: Option<String>,
+    },
+    /// The message exceeds another limit of the writer. Readers have the same limits.
+    Limit {
+        /// The name of the limit, a field of [`Limits`](crate::Limits).
+        name: &'static str,
+        /// The value at which the limit was found to be exceeded. The message may have more.
+        value: usize,
+        /// The limit.
+        limit: usize,
     },
     /// The destination failed. Part of the message may have been written.
     Io(io::Error),
@@ -77,7 +86,7 @@ impl fmt::Display for WriteError {
             Self::TooLong { limit, field } => {
                 write!(
                     f,
-                    "the message is larger than the writer's limit of {limit} bytes"
+                    "the message is larger than the writer's limit of {limit} bytes (Limits::bytes)"
                 )?;
                 if let Some(field) = field {
                     write!(f, " at the target of `{field}`")?;
@@ -86,6 +95,25 @@ impl fmt::Display for WriteError {
                     "; if an object is reached on many paths or in a cycle, mark the pointers to it \
                      with `#[transportable(shared)]`, otherwise raise the limit",
                 )
+            }
+            Self::Limit { name, value, limit } => {
+                let unit = match *name {
+                    "depth" => "pointers on one path",
+                    "zero_sized" => "elements without size beyond its bytes",
+                    "pending" => "runs of values of one type at the same time",
+                    _ => "shared objects, or further pointers to them",
+                };
+                write!(
+                    f,
+                    "the message has {value} {unit}, but the limit is {limit} (Limits::{name}); "
+                )?;
+                if *name == "depth" {
+                    f.write_str(
+                        "if the path leads in a cycle, mark its pointers with \
+                         `#[transportable(shared)]`, otherwise ",
+                    )?;
+                }
+                f.write_str("raise the limit with `Writer::with_limits`, and at the reader")
             }
             Self::Displaced => f.write_str(
                 "the object can't be forwarded: it holds data that its type excludes from messages",
@@ -133,6 +161,15 @@ pub(crate) struct WriteIntoError {
     /// True if a form needs a larger alignment than the buffer has. Only a part of a buffer is
     /// aligned to less.
     pub(crate) misaligned: bool,
+}
+
+impl From<WriteError> for WriteIntoError {
+    fn from(error: WriteError) -> Self {
+        Self {
+            error,
+            misaligned: false,
+        }
+    }
 }
 
 /// The error for objects that do not fit into the buffer.

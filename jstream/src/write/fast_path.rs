@@ -241,8 +241,13 @@ pub(super) mod tests {
         assert_eq!(filled.as_bytes(), expected);
         let unwritten = writer.write(value, EmptyBuffer::heap(len - 1)).unwrap_err();
         assert!(matches!(unwritten.error, WriteError::EndOfStream { .. }));
-        let limited = Writer::with_limit(len - 1).gather(value, |_| ());
-        assert!(matches!(limited, Err(WriteError::TooLong { .. })));
+        let limits = Limits {
+            bytes: len - 1,
+            ..Limits::default()
+        };
+        let limited = Writer::with_limits(limits).gather(value, |_| ());
+        let is_too_long = matches!(limited, Err(WriteError::TooLong { .. }));
+        assert_eq!(is_too_long, len > LONGEST, "{len}");
         let received = Reader::default().read::<T>(filled).unwrap();
         assert_eq!(format!("{:?}", received.get()), format!("{value:?}"));
         assert_eq!(received.wire(), Wire::AsRead);

@@ -13,6 +13,8 @@ mod error;
 mod fast_path;
 mod forward;
 mod jobs;
+mod limits;
+mod paths;
 mod scratch;
 mod shared;
 mod shared_pointers;

@@ -7,6 +7,7 @@ use std::mem;
 use rustc_hash::FxHashMap;
 
 use crate::keep::clear;
+use crate::read::NONE;
 use crate::wire::SHARED;
 
 /// The identity of a target: address, length or class, and type. The type is needed because a
@@ -46,6 +47,13 @@ pub(super) struct SharedTargets {
     pub(super) root: (usize, TypeId),
     /// Number of targets other than the root.
     pub(super) count: u32,
+    /// Number of further pointers to targets, outside `Cell`s.
+    pub(super) further: u32,
+    /// The depth of each target that can hold pointers, by number; [`NONE`] for the others.
+    levels: Vec<u32>,
+    /// An upper bound of the number of pointers by which the longest path to an object exceeds the
+    /// first one.
+    pub(super) detour: usize,
     /// The runs of targets of a message that is restored in place: for each of its segments,
     /// ordered by address.
     in_place_runs: [Vec<TargetRun>; 3],
@@ -72,6 +80,9 @@ impl SharedTargets {
             known: FxHashMap::with_hasher(rustc_hash::FxBuildHasher),
             root: (0, TypeId::of::<()>()),
             count: 0,
+            further: 0,
+            levels: Vec::new(),
+            detour: 0,
             in_place_runs: [const { Vec::new() }; 3],
             open: TargetRun::nothing(),
             open_segment: 0,
@@ -103,6 +114,9 @@ impl SharedTargets {
         self.known.clear();
         self.known.shrink_to(KEEP.max(had));
         self.count = 0;
+        self.further = 0;
+        clear(&mut self.levels, KEEP);
+        self.detour = 0;
         for runs in &mut self.in_place_runs {
             clear(runs, KEEP);
         }
@@ -138,6 +152,25 @@ impl SharedTargets {
         }
         self.count = next;
         None
+    }
+
+    /// Records the depth of the target with the last number.
+    pub(super) fn set_level(&mut self, level: u32) {
+        self.levels.resize(self.count as usize, NONE);
+        self.levels.push(level);
+    }
+
+    /// Counts a further pointer to a target, from an object of the depth `level`.
+    ///
+    /// Each such pointer is at most once on a path. It makes paths longer by the number of levels
+    /// by which its target is nearer to the root than the next level. The target was met before, so
+    /// it is not farther.
+    pub(super) fn count_further(&mut self, number: u32, level: u32) {
+        self.further = self.further.saturating_add(1);
+        let target = self.levels.get(number as usize).copied();
+        let target = target.filter(|target| *target != NONE);
+        let steps = target.map_or(0, |target| level.saturating_add(1).saturating_sub(target));
+        self.detour = self.detour.saturating_add(steps as usize);
     }
 
     /// Looks for a target of `size` bytes, at least one, in the last run and directly after it. In

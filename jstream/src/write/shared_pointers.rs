@@ -22,6 +22,22 @@ impl<'b> Draft<'b> {
     /// may also be borrowed elsewhere in the message.
     #[inline(always)]
     pub(crate) fn shared<T: Target + ?Sized>(&mut self, target: &'b T, only: bool) -> [u64; 2] {
+        self.write_shared(target, only, false)
+    }
+
+    /// Like [`shared`](Self::shared), for a pointer in a `Cell`.
+    #[inline(always)]
+    pub(crate) fn shared_in_cell<T: Target + ?Sized>(&mut self, target: &'b T) -> [u64; 2] {
+        self.write_shared(target, false, true)
+    }
+
+    #[inline(always)]
+    fn write_shared<T: Target + ?Sized>(
+        &mut self,
+        target: &'b T,
+        only: bool,
+        in_cell: bool,
+    ) -> [u64; 2] {
         self.needs_clearing = true;
         self.skipped |= only && !self.borrows;
         if !only || self.borrows {
@@ -30,13 +46,21 @@ impl<'b> Draft<'b> {
             }
             let identity = Identity::of(target);
             if let Some(number) = self.scratch.shared.number(identity) {
+                if !in_cell {
+                    self.count_further(number);
+                }
                 return identity.further_pointer(number);
             }
         } else {
             let shared = &mut self.scratch.shared;
             shared.count = shared.count.wrapping_add(1);
         }
-        target.write_target(self)
+        let start = self.cursor;
+        let words = target.write_target(self);
+        if self.cursor != start || self.tracks_paths() {
+            self.add_shared_objects(start, in_cell);
+        }
+        words
     }
 
     /// Like [`shared`](Self::shared), for a message that is restored in place.

@@ -23,6 +23,7 @@ impl<'b> Draft<'b> {
     #[inline]
     pub(super) fn write_graph<T: Transportable>(&mut self, root: &'b T) -> Result<(), Full> {
         let ValueSpan { values, at, end } = self.begin_root(root)?;
+        self.begin_levels(end);
         // SAFETY: the place was just allocated for one value, which is borrowed for `'b`, and all
         // before it was written.
         unsafe { write_job::<T>(self, values, at, end)? };
@@ -40,6 +41,7 @@ impl<'b> Draft<'b> {
     #[inline(always)]
     pub(super) fn write_root<T: Transportable>(&mut self, root: &'b T) -> Result<(), Full> {
         let span = self.begin_root(root)?;
+        self.begin_levels(span.end);
         // SAFETY: as in `write_graph`, and `begin_root` has made room for the value.
         unsafe { write_where_room::<T>(self, span) }
     }
@@ -58,6 +60,13 @@ impl<'b> Draft<'b> {
         unsafe { self.scratch.text.begin_at(place, room) };
         // SAFETY: as in `write_root`.
         unsafe { write_where_room::<T>(self, span) }
+    }
+
+    /// Begins to count levels below the root, which ends at `root_end`, and what it allocates.
+    #[inline(always)]
+    fn begin_levels(&mut self, root_end: usize) {
+        self.root_end = root_end;
+        self.scratch.jobs.begin(self.levels);
     }
 
     /// Allocates the place of the root, makes room for it, and zeroes everything between the header
@@ -88,13 +97,13 @@ impl<'b> Draft<'b> {
         })
     }
 
-    /// Called before the values that end at `end` are written, whose form is
+    /// Called before values are written whose form is
     /// [`text_only`](crate::model::Shape::text_only). If no other values are queued, all segments
     /// but the text have their final lengths. So the text of a message in a buffer of the caller
     /// moves to its final place, and the rest of it is written there. Does nothing if an array or
     /// text was recorded, because recorded parts are copied last, or if there is no room.
     #[inline]
-    fn settle_text(&mut self, end: usize) {
+    fn settle_text(&mut self) {
         if self.growable || !self.scratch.jobs.is_empty() {
             return;
         }
@@ -103,13 +112,13 @@ impl<'b> Draft<'b> {
             return;
         }
         let bulk_len = self.bulk_cursor.wrapping_sub(ORIGIN);
-        let start = align_up(end, self.bulk_align()).saturating_add(bulk_len);
+        let start = align_up(self.cursor, self.bulk_align()).saturating_add(bulk_len);
         let Some(room) = self.capacity.checked_sub(start) else {
             return;
         };
         let place = self.base.as_ptr().wrapping_add(start);
         // SAFETY: the bytes from `start` on belong to the buffer, which is not replaced (invariant
-        // 1). The objects end at `end`, because the values that are written now queue no others,
+        // 1). The objects end at the cursor, because the values that are written now queue no others,
         // and the bulk segment has its final length and alignment. So nothing else is written from
         // `start` on. The draft is cleared before the borrow of the buffer ends. The text is not
         // lent yet: that happens here and in `write_text_root`, behind which no values are queued.
@@ -125,6 +134,12 @@ impl<'b> Draft<'b> {
             // SAFETY: the job was pushed with the function for its type and was just taken off the
             // queue.
             unsafe { write(self, values, at, end)? };
+        }
+        self.check_limits()?;
+        if self.written < self.cursor {
+            // An empty slice was allocated behind the last object, and is aligned to more.
+            self.reserve(self.cursor)?;
+            self.zero_up_to(self.cursor);
         }
         Ok(())
     }
@@ -167,14 +182,19 @@ impl<'b> Draft<'b> {
             _ => return self.allocate_slow(values, count),
         };
         self.cursor = end;
-        self.scratch.jobs.push(Job {
-            write: write_job::<T> as WriteJob<Self>,
-            span: ValueSpan {
-                values: values.cast(),
-                at,
-                end,
-            },
-        });
+        if <T::InPlace<'b> as InPlace>::SHAPE.verified {
+            self.count_check::<T::InPlace<'b>>(at, end);
+        }
+        if count > 0 {
+            self.scratch.jobs.push(Job {
+                write: write_job::<T> as WriteJob<Self>,
+                span: ValueSpan {
+                    values: values.cast(),
+                    at,
+                    end,
+                },
+            });
+        }
         at as u64
     }
 
@@ -191,6 +211,12 @@ impl<'b> Draft<'b> {
         let len = values.len().saturating_mul(size_of::<T::InPlace<'b>>());
         let padding = at.wrapping_sub(self.bulk_cursor);
         self.bulk_align = self.bulk_align.max(align);
+        if size_of::<T::InPlace<'b>>() == 0 {
+            self.count_zero_sized(values.len());
+        }
+        if <T::InPlace<'b> as InPlace>::SHAPE.verified {
+            self.count_check::<T::InPlace<'b>>(at, at.wrapping_add(len));
+        }
         if T::WIRE_IS_MEMORY && (small || len < self.record_min_bytes) {
             let bulk = &mut self.scratch.bulk;
             let room = len.wrapping_add(PADDING);
@@ -335,7 +361,7 @@ unsafe fn write_job<'b, T: Transportable + 'b>(
     let mut span = ValueSpan { values, at, end };
     loop {
         if <T::InPlace<'b> as InPlace>::SHAPE.text_only {
-            draft.settle_text(span.end);
+            draft.settle_text();
         }
         // SAFETY: the first job is covered by the caller's promise; `pop_same` guarantees the same
         // for the others.

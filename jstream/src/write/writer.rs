@@ -18,7 +18,7 @@ use crate::buffer::{EmptyBuffer, MessageBuffer, Space};
 #[cfg(all(feature = "file", unix))]
 use crate::class::Class;
 use crate::model::{InPlace, Transportable};
-use crate::read::assert_form;
+use crate::read::{Limits, assert_form};
 use crate::schema::Descriptors;
 use crate::wire::{HEADER_LEN, Header, MAGIC, ORIGIN, align_up, root_end};
 
@@ -31,10 +31,7 @@ pub struct Writer {
     draft: Draft<'static>,
     segments: Vec<IoSlice<'static>>,
     pub(super) descriptors: Descriptors,
-    /// The descriptor of a type that borrows a target which has a single owner elsewhere in the
-    /// message. For this type, all shared targets are recorded from the start.
-    borrowing: Option<u64>,
-    limit: usize,
+    rewritten: Rewritten,
     /// Plain arrays and text of at least this many bytes are lent. `None` selects a default for
     /// each kind of write.
     lend_min_bytes: Option<usize>,
@@ -51,9 +48,6 @@ const LEND_MIN_BYTES: usize = 1024;
 /// into its buffer.
 const MEASURED_MAX_BYTES: usize = 64 << 10;
 
-/// Default maximum length of a segment in bytes; equal to the default limit of a reader.
-const DEFAULT_LIMIT_BYTES: usize = 4 << 30;
-
 // SAFETY: between two messages, a writer uses no memory but its own: its lists of jobs and pieces
 // are emptied after each message, and the address of the buffer is replaced before the next one.
 unsafe impl Send for Writer {}
@@ -67,25 +61,58 @@ impl Default for Writer {
 }
 
 impl Writer {
-    /// Creates a writer. Allocates next to nothing.
+    /// Creates a writer with the default limits. Allocates next to nothing.
     #[must_use]
     pub fn new() -> Self {
-        Self::with_limit(DEFAULT_LIMIT_BYTES)
+        Self::with_limits(Limits::default())
     }
 
-    /// Creates a writer of messages with at most `limit` bytes each of objects, bulk and text
-    /// (default 4 GiB). The limit stops a graph in which one object is reached on many paths, or in
-    /// a cycle, because each path writes the object again.
+    /// Creates a writer of messages that keep to these limits, which are counted as a
+    /// [`Reader`](crate::Reader) with the same limits counts them. What such a writer writes, such a
+    /// reader accepts, unless a verifying function or an adapter of the program refuses it, or an
+    /// rkyv archive is too deep.
+    ///
+    /// [`Limits::bytes`] also stops a graph in which plain references reach one object on many
+    /// paths, or in a cycle, because each path writes the object again. A message of at most 256
+    /// bytes is not compared with it.
+    ///
+    /// ```
+    /// use jstream::{Limits, WriteError, Writer};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let nested = Box::new(Box::new(Box::new("text".to_owned())));
+    /// let mut limits = Limits::default();
+    /// limits.depth = Some(2);
+    /// let error = Writer::with_limits(limits).message_len(&nested).unwrap_err();
+    /// assert!(matches!(error, WriteError::Limit { name: "depth", limit: 2, .. }));
+    /// limits.depth = None;
+    /// Writer::with_limits(limits).message_len(&nested)?;
+    /// # Ok(())
+    /// # }
+    /// ```
     #[must_use]
-    pub fn with_limit(limit: usize) -> Self {
-        Self {
-            limit,
+    pub fn with_limits(limits: Limits) -> Self {
+        let mut writer = Self {
             draft: Draft::new(),
             segments: Vec::new(),
             descriptors: Descriptors::default(),
-            borrowing: None,
+            rewritten: Rewritten::default(),
             lend_min_bytes: None,
-        }
+        };
+        writer.set_limits(limits);
+        writer
+    }
+
+    /// Sets the limits for all further messages.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.draft.set_limits(Limits {
+            bytes: limits.bytes.max(LONGEST),
+            ..limits
+        });
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.draft.limits
     }
 
     /// Sets the size in bytes from which plain arrays and text are taken from where they are in
@@ -192,7 +219,7 @@ impl Writer {
     fn measured<T: Transportable>(&mut self, value: &T, mut error: WriteError) -> WriteError {
         if let WriteError::EndOfStream { needed, .. } = &mut error {
             if needed.is_none() {
-                let most = self.limit.min(MEASURED_MAX_BYTES);
+                let most = self.draft.limits.bytes.min(MEASURED_MAX_BYTES);
                 *needed = LoweredLimit::new(self, most).writer.message_len(value).ok();
             }
         }
@@ -207,15 +234,73 @@ impl Writer {
         into: Space<'_>,
     ) -> Result<usize, WriteIntoError> {
         match self.write_fast_to(value, &into) {
-            None => {}
-            Some(Ok(len)) => return Ok(len),
-            Some(Err(error)) => {
-                return Err(WriteIntoError {
-                    error,
-                    misaligned: false,
-                });
-            }
+            Some(Ok(len)) => Ok(len),
+            Some(Err(error)) => Err(error.into()),
+            None => self.write_graph_into(value, into),
         }
+    }
+
+    /// Like [`write_into`](Self::write_into), for an item of a stream that begins at the offset
+    /// `start`. The items before it have `zero_sized` elements without size, to which those of this
+    /// item are added.
+    pub(crate) fn write_item<T: Transportable>(
+        &mut self,
+        value: &T,
+        into: Space<'_>,
+        start: usize,
+        zero_sized: &mut usize,
+    ) -> Result<usize, WriteIntoError> {
+        if start.saturating_add(into.capacity()) > self.draft.limits.bytes {
+            return self.write_limited_item(value, into, start, zero_sized);
+        }
+        match self.write_fast_to(value, &into) {
+            Some(written) => written.map_err(WriteIntoError::from),
+            None => self.write_counted_item(value, into, zero_sized),
+        }
+    }
+
+    /// Like [`write_item`](Self::write_item), for a stream whose buffer is longer than a message
+    /// may be.
+    #[cold]
+    fn write_limited_item<T: Transportable>(
+        &mut self,
+        value: &T,
+        into: Space<'_>,
+        start: usize,
+        zero_sized: &mut usize,
+    ) -> Result<usize, WriteIntoError> {
+        let limit = self.draft.limits.bytes;
+        let lowered = LoweredLimit::new(self, limit.saturating_sub(start));
+        let written = lowered.writer.write_counted_item(value, into, zero_sized);
+        written.map_err(|mut unwritten| {
+            if let WriteError::TooLong { limit: of_item, .. } = &mut unwritten.error {
+                *of_item = limit;
+            }
+            unwritten
+        })
+    }
+
+    fn write_counted_item<T: Transportable>(
+        &mut self,
+        value: &T,
+        into: Space<'_>,
+        zero_sized: &mut usize,
+    ) -> Result<usize, WriteIntoError> {
+        let item = CountedItem { writer: self };
+        item.writer.draft.zero_sized_before = *zero_sized;
+        item.writer.draft.zero_sized = 0;
+        let written = item.writer.write_graph_into(value, into)?;
+        *zero_sized = zero_sized.saturating_add(item.writer.draft.zero_sized);
+        Ok(written)
+    }
+
+    /// Like [`write_into`](Self::write_into), without the fast path.
+    #[inline(always)]
+    fn write_graph_into<T: Transportable>(
+        &mut self,
+        value: &T,
+        into: Space<'_>,
+    ) -> Result<usize, WriteIntoError> {
         let descriptor = self.descriptors.of::<T::InPlace<'_>>();
         let mut writing = self.writing(Some(into), RECORD_MIN_BYTES);
         writing.set_descriptor(descriptor);
@@ -256,7 +341,7 @@ impl Writer {
         record_min_bytes: usize,
         send: impl FnOnce(&[IoSlice<'_>]) -> R,
     ) -> Result<R, WriteError> {
-        if takes_fast_path::<T::InPlace<'_>>() && root_end::<T::InPlace<'_>>() <= self.limit {
+        if takes_fast_path::<T::InPlace<'_>>() {
             return self.gather_fast(value, send);
         }
         self.gather_graph(value, record_min_bytes, send)
@@ -269,7 +354,6 @@ impl Writer {
         record_min_bytes: usize,
         send: impl FnOnce(&[IoSlice<'_>]) -> R,
     ) -> Result<R, WriteError> {
-        let limit = self.limit;
         // The memory of the emptied list is reused for segments of another lifetime.
         let mut many: Vec<IoSlice<'_>> = mem::take(&mut self.segments);
         let mut few = [IoSlice::new(&[]); FEW];
@@ -277,7 +361,7 @@ impl Writer {
         let mut writing = self.writing(None, record_min_bytes);
         writing.set_descriptor(descriptor);
         let written = writing.write_graph(value);
-        writing.complete(written, limit)?;
+        writing.complete(written)?;
         // SAFETY: the message is complete.
         let count = unsafe { writing.lend(&mut few, &mut many) };
         let result = send(if many.is_empty() {
@@ -311,18 +395,19 @@ impl Writer {
         draft.growable = into.is_none();
         let limit = match into {
             Some(into) => {
-                (draft.base, draft.capacity) = (into.base(), into.capacity());
-                into.capacity()
+                draft.base = into.base();
+                draft.capacity = into.capacity().min(draft.limits.bytes);
+                draft.capacity
             }
             None => {
                 (draft.base, draft.capacity) = (draft.objects.base(), draft.objects.capacity());
-                self.limit
+                draft.limits.bytes
             }
         };
         draft.begin(limit, self.lend_min_bytes.unwrap_or(record_min_bytes));
         Writing {
             draft,
-            borrowing: &mut self.borrowing,
+            rewritten: &mut self.rewritten,
         }
     }
 }
@@ -335,14 +420,25 @@ struct LoweredLimit<'w> {
 
 impl<'w> LoweredLimit<'w> {
     fn new(writer: &'w mut Writer, limit: usize) -> Self {
-        let before = mem::replace(&mut writer.limit, limit);
+        let before = mem::replace(&mut writer.draft.limits.bytes, limit);
         Self { writer, before }
     }
 }
 
 impl Drop for LoweredLimit<'_> {
     fn drop(&mut self) {
-        self.writer.limit = self.before;
+        self.writer.draft.limits.bytes = self.before;
+    }
+}
+
+/// A writer of an item of a stream, until this is dropped. Code of the program may panic meanwhile.
+struct CountedItem<'w> {
+    writer: &'w mut Writer,
+}
+
+impl Drop for CountedItem<'_> {
+    fn drop(&mut self) {
+        self.writer.draft.zero_sized_before = 0;
     }
 }
 
@@ -367,11 +463,24 @@ pub(super) const fn takes_fast_path<F: InPlace>() -> bool {
     F::SHAPE.flat && root_end::<F>() <= LONGEST
 }
 
+/// The type of the last message that had to be written again. Its messages are written in the
+/// second way from the start.
+#[derive(Debug, Default)]
+struct Rewritten {
+    /// The descriptor of the type. Until there is one, the other fields are false.
+    descriptor: u64,
+    /// True if the type borrows a target which has a single owner elsewhere in the message, so that
+    /// all shared targets are recorded.
+    borrows: bool,
+    /// True if the paths to shared targets are tracked.
+    tracks: bool,
+}
+
 /// A message being written. Dropping it empties the draft.
 pub(super) struct Writing<'w, 'b> {
     /// Writes to its own buffer, or to one that is borrowed for `'w`.
     draft: &'w mut Draft<'b>,
-    borrowing: &'w mut Option<u64>,
+    rewritten: &'w mut Rewritten,
 }
 
 impl<'b> Writing<'_, 'b> {
@@ -379,33 +488,53 @@ impl<'b> Writing<'_, 'b> {
     #[inline(always)]
     fn set_descriptor(&mut self, descriptor: u64) {
         self.draft.descriptor = descriptor;
-        self.draft.borrows = *self.borrowing == Some(descriptor);
+        if self.rewritten.descriptor == descriptor {
+            self.use_rewritten();
+        }
+    }
+
+    #[cold]
+    fn use_rewritten(&mut self) {
+        self.draft.borrows = self.rewritten.borrows;
+        if self.rewritten.tracks {
+            self.draft.track_paths();
+        }
     }
 
     /// Writes everything but the header. Fails if the buffer is too small or a limit is exceeded.
     #[inline]
     fn write_graph<T: Transportable>(&mut self, value: &'b T) -> Result<(), Full> {
         let result = self.draft.write_graph(value);
-        if !self.draft.has_missed() {
+        if !self.draft.must_restart() {
             return result;
         }
         self.write_graph_again(value)
     }
 
     /// Like [`write_graph`](Self::write_graph), after a target that was not recorded may have been
-    /// met again. Records all shared targets.
+    /// met again, or a path to one may be too long. Records all shared targets, or the paths to
+    /// them. Both can turn out to be needed, one after the other.
     #[cold]
     fn write_graph_again<T: Transportable>(&mut self, value: &'b T) -> Result<(), Full> {
-        *self.borrowing = Some(self.draft.descriptor);
-        self.draft.restart();
-        self.draft.write_graph(value)
+        loop {
+            self.draft.restart();
+            *self.rewritten = Rewritten {
+                descriptor: self.draft.descriptor,
+                borrows: self.draft.borrows,
+                tracks: self.draft.tracks_paths(),
+            };
+            let result = self.draft.write_graph(value);
+            if !self.draft.must_restart() {
+                return result;
+            }
+        }
     }
 
-    /// Writes a message again that could not be completed in the buffer, if that is because a
-    /// target that was not recorded may have been met again. Returns the length of the message.
+    /// Writes a message again that could not be completed in the buffer, if that is because it
+    /// [has to be written again](Draft::must_restart). Returns the length of the message.
     #[cold]
     fn finish_again<T: Transportable>(&mut self, value: &'b T) -> Result<usize, Full> {
-        if !self.draft.has_missed() {
+        if !self.draft.must_restart() {
             return Err(Full);
         }
         self.write_graph_again(value)?;
@@ -416,11 +545,16 @@ impl<'b> Writing<'_, 'b> {
     #[cold]
     fn into_error(mut self) -> WriteIntoError {
         let error = self.refused.take();
+        let limit = self.limits.bytes;
         let bulk_start = align_up(self.written, self.bulk_align());
         WriteIntoError {
-            error: error.unwrap_or(WriteError::EndOfStream {
-                capacity: self.capacity,
-                needed: (!self.full).then(|| self.message_len(bulk_start)),
+            error: error.unwrap_or(if self.capacity >= limit {
+                WriteError::TooLong { limit, field: None }
+            } else {
+                WriteError::EndOfStream {
+                    capacity: self.capacity,
+                    needed: (!self.full).then(|| self.message_len(bulk_start)),
+                }
             }),
             misaligned: self.misaligned,
         }
@@ -503,11 +637,13 @@ impl Draft<'_> {
     }
 
     /// Writes the header of a message whose objects are `written`.
-    fn complete(&mut self, written: Result<(), Full>, limit: usize) -> Result<(), WriteError> {
+    fn complete(&mut self, written: Result<(), Full>) -> Result<(), WriteError> {
         if let Some(error) = self.refused.take() {
             return Err(error);
         }
-        if written.is_err() {
+        let limit = self.limits.bytes;
+        let bulk_start = align_up(self.written, self.bulk_align());
+        if written.is_err() || self.message_len(bulk_start) > limit {
             let field = self.oversized_field.take();
             return Err(WriteError::TooLong { limit, field });
         }

@@ -4,11 +4,29 @@ pub(crate) mod by_value;
 
 use std::num::NonZeroU32;
 
-use jstream::{EmptyBuffer, MessageBuffer, Transportable, Writer};
+use jstream::{EmptyBuffer, Limits, MessageBuffer, Transportable, Writer};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use typed_arena::Arena;
+
+/// A writer of messages of at most `bytes` bytes, of any depth.
+pub(crate) fn limited(bytes: usize) -> Writer {
+    let mut limits = Limits::default();
+    limits.bytes = bytes;
+    limits.depth = None;
+    Writer::with_limits(limits)
+}
+
+/// A writer of messages that the default limits of a reader refuse.
+pub(crate) fn unlimited() -> Writer {
+    let mut limits = Limits::default();
+    limits.depth = None;
+    limits.zero_sized = usize::MAX;
+    limits.pending = usize::MAX;
+    limits.shared = usize::MAX;
+    Writer::with_limits(limits)
+}
 
 #[derive(Transportable, Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Leg {
@@ -205,7 +223,7 @@ pub(crate) fn walk(node: &Node<'_>) -> u64 {
 }
 
 pub(crate) fn message<T: Transportable>(value: &T) -> MessageBuffer {
-    let mut writer = Writer::new();
+    let mut writer = unlimited();
     let len = writer.gather(value, |segments| {
         segments.iter().map(|s| s.len()).sum::<usize>()
     });

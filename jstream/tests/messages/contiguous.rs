@@ -124,9 +124,12 @@ fn long_text_is_lent() {
 /// The limit of the text counts text that is lent, whether the next string is lent or not.
 #[test]
 fn lent_text_has_a_limit() {
-    let mut writer = Writer::with_limit(1000);
     let (half, short) = ("x".repeat(500), "x".repeat(63));
     let fits = vec![half.as_str(); 2];
+    let value = (fits.as_slice(), "");
+    let len = Writer::new().message_len(&value).unwrap();
+    let mut writer = crate::common::limited(len);
+    assert!(writer.write_vec(&value, &mut Vec::new()).is_ok());
     assert!(writer.write_vec(&fits, &mut Vec::new()).is_ok());
     for more in [half.as_str(), short.as_str(), "x"] {
         let value = (fits.as_slice(), more);
@@ -137,7 +140,7 @@ fn lent_text_has_a_limit() {
 
 #[test]
 fn errors_are_values() {
-    let mut writer = Writer::with_limit(1000);
+    let mut writer = crate::common::limited(1000);
     let mut bytes = vec![1, 2, 3];
     let error = writer.write_vec(&vec![0u64; 1000], &mut bytes).unwrap_err();
     assert!(matches!(error, WriteError::TooLong { .. }));

@@ -6,7 +6,8 @@ use std::ptr;
 use std::rc::Rc;
 use std::thread;
 
-use jstream::{EmptyBuffer, Limits, Pool, Reader, RestoreError, Transportable, Writer};
+use crate::common::unlimited;
+use jstream::{EmptyBuffer, Limits, Pool, Reader, RestoreError, Transportable};
 use proptest::prelude::*;
 use typed_arena::Arena;
 
@@ -61,7 +62,7 @@ fn ten_million_nodes() {
         const LEN: u64 = 10_000_000;
         let nodes = Arena::new();
         let head = list(LEN, &nodes);
-        let filled = Writer::new().write_to(&head, &Pool::default()).unwrap();
+        let filled = unlimited().write_to(&head, &Pool::default()).unwrap();
         let received = bottomless().read::<List<'static>>(filled).unwrap();
         let mut expected = LEN;
         let mut at = Some(received.get());
@@ -79,7 +80,7 @@ fn a_fault_at_the_end_of_a_long_list() {
     on_a_small_stack(|| {
         let nodes = Arena::new();
         let head = list(200_000, &nodes);
-        let filled = Writer::new().write_to(&head, &Pool::default()).unwrap();
+        let filled = unlimited().write_to(&head, &Pool::default()).unwrap();
         let mut bytes = filled.as_bytes().to_vec();
         let last = bytes.len() - size_of::<List<'_>>() + std::mem::offset_of!(List<'_>, next);
         bytes[last] = 1;
@@ -112,7 +113,7 @@ fn kinds_in_turn() {
                 side: &["a", "b"],
             });
         }
-        let filled = Writer::new().write_to(even, &Pool::default()).unwrap();
+        let filled = unlimited().write_to(even, &Pool::default()).unwrap();
         let received = bottomless().read::<Even<'static>>(filled).unwrap();
         let mut at = Some(received.get());
         let mut count = 0;
@@ -146,9 +147,7 @@ fn tail(len: usize) -> Option<Box<Tail>> {
 
 /// Writes the stations and reads them with this depth limit.
 fn read_stations(all: &Vec<Rc<Station>>, depth: Option<u32>) -> Result<(), String> {
-    let filled = Writer::new()
-        .write(all, EmptyBuffer::heap(1 << 20))
-        .unwrap();
+    let filled = unlimited().write(all, EmptyBuffer::heap(1 << 20)).unwrap();
     let mut limits = Limits::default();
     limits.depth = depth;
     let read = Reader::new(limits).read::<Vec<Rc<Station>>>(filled);
@@ -185,7 +184,7 @@ fn the_longest_way_counts() {
 #[test]
 fn what_was_restored_is_no_deeper_than_said() {
     let restored = |len| {
-        let filled = Writer::new()
+        let filled = unlimited()
             .write(&row(len), EmptyBuffer::heap(1 << 20))
             .unwrap();
         let received = Reader::default().read::<Vec<Rc<Station>>>(filled).unwrap();
@@ -256,7 +255,7 @@ fn large_values_are_written_and_read_on_a_small_stack() {
         let one: Box<[(u8, u32); LARGE]> = pairs.try_into().unwrap();
         let several = std::slice::from_ref(&*one);
         let value = Large { one: &one, several };
-        let mut writer = Writer::new();
+        let mut writer = unlimited();
         let mut written = Vec::new();
         writer.write_vec(&value, &mut written).unwrap();
         let message = writer.write(&value, EmptyBuffer::heap(4 << 20)).unwrap();

@@ -3,12 +3,13 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::common::unlimited;
 use jstream::{
     Adapter, EmptyBuffer, Reader, Received, RestoreError, Transportable, Writer, restore,
 };
 
 fn bytes_of<T: Transportable>(value: &T) -> Vec<u8> {
-    let filled = Writer::new()
+    let filled = unlimited()
         .write(value, EmptyBuffer::heap(1 << 16))
         .unwrap();
     filled.as_bytes().to_vec()

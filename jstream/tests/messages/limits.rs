@@ -8,7 +8,7 @@ use jstream::{EmptyBuffer, Limits, Reader, Transportable, WriteError, Writer};
 #[test]
 fn text_beyond_the_limit_is_not_written() {
     let text = "x".repeat(1000);
-    let result = Writer::with_limit(1000).gather(&[&*text, &*text], |_| ());
+    let result = crate::common::limited(1000).gather(&[&*text, &*text], |_| ());
     assert!(
         matches!(result, Err(WriteError::TooLong { limit: 1000, .. })),
         "{result:?}"
@@ -18,7 +18,7 @@ fn text_beyond_the_limit_is_not_written() {
 #[test]
 fn bulk_beyond_the_limit_is_not_written() {
     let bytes = vec![7u8; 1000];
-    let result = Writer::with_limit(1000).gather(&[&*bytes, &*bytes], |_| ());
+    let result = crate::common::limited(1000).gather(&[&*bytes, &*bytes], |_| ());
     assert!(
         matches!(result, Err(WriteError::TooLong { limit: 1000, .. })),
         "{result:?}"
@@ -56,7 +56,7 @@ fn sharing_that_explodes_is_stopped_at_a_field() {
         };
         last = arena.alloc(Twice { id, links });
     }
-    let said = Writer::with_limit(1 << 16)
+    let said = crate::common::limited(1 << 16)
         .gather(last, |_| ())
         .unwrap_err()
         .to_string();
@@ -79,7 +79,7 @@ fn the_field_of_too_much_text_or_bulk_is_named() {
         parts: (1, vec![1u8; bytes].into()),
     };
     let said = |page: &Page| {
-        Writer::with_limit(1000)
+        crate::common::limited(1000)
             .gather(page, |_| ())
             .unwrap_err()
             .to_string()
@@ -111,7 +111,7 @@ fn looking_for_the_field_ends() {
         bytes: [0; 1 << 16],
         name: &"n".repeat(200_000),
     };
-    let said = Writer::with_limit(100_000).gather(&marks, |_| ());
+    let said = crate::common::limited(100_000).gather(&marks, |_| ());
     let said = said.unwrap_err().to_string();
     assert!(said.contains("`Marks.name`"), "{said}");
     assert!(

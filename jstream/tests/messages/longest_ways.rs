@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use crate::common::unlimited;
 use jstream::{EmptyBuffer, Limits, MessageBuffer, Reader, Shared, Transportable, Writer};
 
 #[derive(Transportable)]
@@ -30,7 +31,7 @@ fn message_of(last: Link, count: u64, link: fn(u64, Option<Rc<Link>>) -> Link) -
     all.reverse();
     // The vector drops the first link while it still holds the next one, so dropping does not
     // recurse.
-    Writer::new()
+    unlimited()
         .write(&all, EmptyBuffer::heap(64 << 20))
         .unwrap()
 }

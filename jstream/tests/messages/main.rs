@@ -59,6 +59,7 @@ mod streams_hostile;
 mod testing;
 mod typed_ids;
 mod verified_cells;
+mod writer_limits;
 
 use ::testing::allocator::Counting;
 

@@ -180,7 +180,7 @@ fn circles_through_cells() {
         let mut limits = Limits::default();
         limits.depth = None;
         let first = ring(len, &arena);
-        let filled = Writer::new()
+        let filled = crate::common::unlimited()
             .write(&Shared::new(first), EmptyBuffer::heap(8 << 20))
             .unwrap();
         let received = Reader::new(limits)

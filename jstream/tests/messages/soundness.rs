@@ -88,7 +88,7 @@ fn a_circle_ends_at_the_writers_limit() {
         name: "again",
         numbers: &[1, 2],
     };
-    let mut writer = Writer::with_limit(1 << 20);
+    let mut writer = common::limited(1 << 20);
     let error = writer.write_to(&RING, &Pool::default()).unwrap_err();
     assert!(
         matches!(
@@ -102,6 +102,8 @@ fn a_circle_ends_at_the_writers_limit() {
     );
     let unwritten = writer.write(&RING, EmptyBuffer::heap(1 << 16)).unwrap_err();
     assert!(matches!(unwritten.error, WriteError::EndOfStream { .. }));
+    let error = Writer::new().write_to(&RING, &Pool::default()).unwrap_err();
+    assert!(error.to_string().contains("in a cycle"), "{error}");
     // The writer stays usable after an error.
     let end = Ring {
         next: None,

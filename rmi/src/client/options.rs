@@ -17,7 +17,7 @@ pub struct ClientOptions {
     /// Settings of the message layer, such as the flow-control window: the amount that the server
     /// may send before this side has processed it.
     pub messages: Settings,
-    /// Limits for reading results (default: those of [`Limits`]).
+    /// Limits for reading results, and for writing arguments (default: those of [`Limits`]).
     pub limits: Limits,
     /// Time that each call waits for its result, counted from its sending (default 60 s). A stub
     /// may have a timeout of its own, see [`Stub::within`](crate::Stub::within). `Duration::MAX`

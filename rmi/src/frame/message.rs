@@ -34,6 +34,7 @@ where
 /// Writes a value and passes the segments of its message to `send`.
 pub(crate) fn written<T, R>(
     value: &T,
+    limits: Limits,
     send: impl FnOnce(&[IoSlice<'_>]) -> R,
 ) -> Result<R, WriteError>
 where
@@ -42,7 +43,7 @@ where
     if is_nothing::<T>() {
         return Ok(send(&[]));
     }
-    let mut writer = writer();
+    let mut writer = writer(limits);
     let result = writer.gather(value, send);
     keep_writer(writer);
     result
@@ -50,8 +51,11 @@ where
 
 /// Writes a value, and returns its message in one piece.
 #[cold]
-pub(crate) fn written_copy<T: Transportable>(value: &T) -> Result<MessageBuffer, WriteError> {
-    written(value, copied)
+pub(crate) fn written_copy<T: Transportable>(
+    value: &T,
+    limits: Limits,
+) -> Result<MessageBuffer, WriteError> {
+    written(value, limits, copied)
 }
 
 /// Copies segments into a message on the heap.
@@ -98,8 +102,10 @@ fn keep_reader(reader: Box<Reader>) {
     drop(READER.replace(Some(reader)));
 }
 
-fn writer() -> Box<Writer> {
-    WRITER.take().unwrap_or_default()
+fn writer(limits: Limits) -> Box<Writer> {
+    let mut writer = WRITER.take().unwrap_or_default();
+    writer.set_limits(limits);
+    writer
 }
 
 fn keep_writer(writer: Box<Writer>) {
@@ -127,8 +133,8 @@ mod tests {
         let limits = Limits::default();
         let bytes =
             |segments: &[IoSlice<'_>]| segments.iter().map(|part| part.len()).sum::<usize>();
-        assert_eq!(written(&(), bytes).unwrap(), 0);
-        assert!(written(&((), ()), bytes).unwrap() > 0);
+        assert_eq!(written(&(), Limits::default(), bytes).unwrap(), 0);
+        assert!(written(&((), ()), Limits::default(), bytes).unwrap() > 0);
         let received = read::<()>(MessageBuffer::nothing(), limits).unwrap();
         assert_eq!((*received.get(), received.capacity()), ((), 0));
         let (copy, _) = received.detach().unwrap();

@@ -23,8 +23,8 @@ pub struct ServerOptions {
     /// Settings of the message layer, such as the flow-control window: the amount that a client may
     /// send before the server has processed it.
     pub messages: Settings,
-    /// Limits for reading arguments (default: those of [`Limits`]). Protects against graphs so deep
-    /// that a recursive method overflows its stack.
+    /// Limits for reading arguments, and for writing results (default: those of [`Limits`]).
+    /// Protects against graphs so deep that a recursive method overflows its stack.
     pub limits: Limits,
     /// Maximum number of open connections over all listeners (default 256). A source may have up to
     /// eight times as many connections as there are free places, so one source may have nearly all

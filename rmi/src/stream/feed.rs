@@ -4,7 +4,7 @@ use std::io::IoSlice;
 use std::sync::Weak;
 use std::task::{Context, Poll};
 
-use jstream::{Transportable, WriteError};
+use jstream::{Limits, Transportable, WriteError};
 use jstream_base::SendError;
 
 use crate::frame::{CloseReason, MOST_ITEMS, written};
@@ -68,8 +68,12 @@ impl<T: Transportable + Send + 'static> Feed for Values<T> {
         u16::try_from(self.items.len()).unwrap_or(MOST_ITEMS)
     }
 
-    fn send(&mut self, send: &mut Sends<'_>) -> Result<Poll<Result<(), SendError>>, WriteError> {
-        written(&self.items.as_slice(), send)
+    fn send(
+        &mut self,
+        limits: Limits,
+        send: &mut Sends<'_>,
+    ) -> Result<Poll<Result<(), SendError>>, WriteError> {
+        written(&self.items.as_slice(), limits, send)
     }
 
     fn sent(&mut self, bytes: usize) {
@@ -139,7 +143,11 @@ impl Feed for Relayed {
         self.next.as_ref().map_or(0, |frame| frame.items)
     }
 
-    fn send(&mut self, send: &mut Sends<'_>) -> Result<Poll<Result<(), SendError>>, WriteError> {
+    fn send(
+        &mut self,
+        _: Limits,
+        send: &mut Sends<'_>,
+    ) -> Result<Poll<Result<(), SendError>>, WriteError> {
         let bytes = self.next.as_ref().map(|frame| frame.payload.as_bytes());
         Ok(send(&[IoSlice::new(bytes.unwrap_or_default())]))
     }

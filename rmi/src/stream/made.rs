@@ -97,7 +97,7 @@ impl<T: Transportable + Send + 'static> Here<T> for Local<T> {
 
 /// Encodes the items and reads them in place, as a peer would receive them.
 fn frame<T: Transportable + 'static>(items: &[T]) -> Frame<T> {
-    let filled = written(&items, |segments| {
+    let filled = written(&items, Limits::default(), |segments| {
         let mut filling = EmptyBuffer::heap(length(segments)).writer();
         for segment in segments {
             let fits = filling.extend(segment);

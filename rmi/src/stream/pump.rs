@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::task::{Context, Poll, Waker};
 use std::{fmt, thread};
 
-use jstream::WriteError;
+use jstream::{Limits, WriteError};
 use jstream_base::SendError;
 
 use crate::frame::{CloseReason, Key, Word, length};
@@ -43,7 +43,11 @@ pub(super) trait Feed: Send + 'static {
     fn count(&self) -> u16;
 
     /// Passes the encoded frame to `send` and returns the outcome.
-    fn send(&mut self, send: &mut Sends<'_>) -> Result<Poll<Result<(), SendError>>, WriteError>;
+    fn send(
+        &mut self,
+        limits: Limits,
+        send: &mut Sends<'_>,
+    ) -> Result<Poll<Result<(), SendError>>, WriteError>;
 
     /// Drops the frame after it was sent with this many bytes.
     fn sent(&mut self, bytes: usize);
@@ -174,7 +178,7 @@ impl<F: Feed> Pump<F> {
             items,
         };
         let mut bytes = 0;
-        let sent = feed.send(&mut |segments| {
+        let sent = feed.send(self.line.limits(), &mut |segments| {
             bytes = length(segments);
             // The grant may arrive before the send returns, so the frame is counted first.
             self.flow.sends(items, bytes as u64);

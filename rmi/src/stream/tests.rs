@@ -273,7 +273,7 @@ fn taking(window: Window) -> ([Arc<Side>; 2], Arc<Inbox>, Stream<u64>) {
 }
 
 fn frame(items: &[u64]) -> MessageBuffer {
-    written(&items, |segments| {
+    written(&items, Limits::default(), |segments| {
         let bytes: Vec<u8> = segments.iter().flat_map(|of| of.iter().copied()).collect();
         filled(&bytes)
     })

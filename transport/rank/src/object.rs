@@ -165,10 +165,10 @@ impl Node {
         object: &T,
         pool: &Pool,
     ) -> Result<MessageBuffer, Error> {
-        let written = self
-            .codecs
-            .writers
-            .with(|writer| writer.write_to(object, pool));
+        let written = self.codecs.writers.with(|writer| {
+            writer.set_limits(self.inbox.options.object_limits);
+            writer.write_to(object, pool)
+        });
         written.map_err(Error::Write)
     }
 

@@ -24,7 +24,7 @@ pub struct Options {
     /// not. Longer messages are announced, and their payload is sent when a receive requests it.
     /// `None` selects a default for the device: see [`Rank::eager`](super::Rank::eager).
     pub eager: Option<u64>,
-    /// Limits on the objects that the rank reads (default: those of
+    /// Limits on the objects that the rank reads and writes (default: those of
     /// [`Limits`](jstream::Limits)).
     pub object_limits: ObjectLimits,
     /// Time for which a waiting thread spins before it sleeps (default: as for

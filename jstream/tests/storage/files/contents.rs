@@ -459,7 +459,7 @@ fn an_unread_message_is_stored_as_it_is() {
 fn an_object_that_is_too_large_is_refused_by_both_sides() {
     let (_folder, path) = place();
     let mut options = quick();
-    options.limit = 1000;
+    options.limits.bytes = 1000;
     let mut writer = FileWriter::create_with(&path, &options).unwrap();
     assert!(matches!(
         writer.push(&vec![0u8; 1001]),

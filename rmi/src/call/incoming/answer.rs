@@ -171,7 +171,7 @@ impl Answer {
         }
     }
 
-    /// Returns the limits for the arguments.
+    /// Returns the limits for the arguments and the result.
     fn limits(&self) -> Limits {
         let session = self.session();
         session.map_or_else(Limits::default, |session| session.terms.limits)
@@ -206,7 +206,9 @@ impl Answer {
             self.replier = None;
             return Ok(());
         }
-        match written(result, |segments| self.send(segments, may_wait)) {
+        match written(result, self.limits(), |segments| {
+            self.send(segments, may_wait)
+        }) {
             Ok(true) => Ok(()),
             // The transport has informed the caller.
             Ok(false) => Err(Failed::Result),
@@ -241,7 +243,7 @@ impl Answer {
         let Some(slot) = self.slot() else {
             return Ok(());
         };
-        match written_copy(result) {
+        match written_copy(result, self.limits()) {
             Ok(result) => {
                 slot.reply(result);
                 Ok(())

@@ -1,6 +1,6 @@
 //! Calls and one-way messages of objects.
 
-use jstream::Transportable;
+use jstream::{Limits, Transportable};
 
 use crate::call::outgoing::in_flight::Call;
 use crate::call::outgoing::local_call;
@@ -33,7 +33,9 @@ impl Object {
         };
         // `Sent` is large, so it is constructed in its final place.
         let mut call = Call::empty();
-        let sent = written(arguments, |segments| call.put(going.send(segments)));
+        let sent = written(arguments, going.limits(), |segments| {
+            call.put(going.send(segments));
+        });
         if let Err(source) = sent {
             call.put(Err(going.not_written(source)));
         }
@@ -56,7 +58,12 @@ impl Object {
         let method = interface.method(index);
         let kept = self.header(method, index).and_then(|(deadline, _)| {
             let metadata = self.metadata(method)?;
-            match written_copy(arguments) {
+            let session = self
+                .place
+                .at_peer()
+                .map(|(connection, _)| connection.session());
+            let limits = session.map_or_else(Limits::default, |session| session.terms.limits);
+            match written_copy(arguments, limits) {
                 Ok(message) => Ok(((deadline, metadata), message)),
                 Err(source) => Err(CallError::Arguments {
                     method: method.name(),
@@ -87,7 +94,7 @@ impl Object {
     {
         let begun = self.deadline(method).and_then(|deadline| {
             let metadata = self.metadata(method)?;
-            let payload = written_copy(arguments);
+            let payload = written_copy(arguments, Limits::default());
             let payload = payload.map_err(|source| CallError::Arguments {
                 method: method.name(),
                 source,
@@ -120,7 +127,9 @@ impl Object {
             return call.end_here(method);
         }
         let mut going = self.going(interface, index)?;
-        let sent = written(arguments, |segments| going.send_one_way(segments));
+        let sent = written(arguments, going.limits(), |segments| {
+            going.send_one_way(segments)
+        });
         sent.unwrap_or_else(|source| Err(going.not_written(source)))
     }
 }

@@ -4,7 +4,7 @@ use std::io::IoSlice;
 use std::sync::Arc;
 use std::time::Instant;
 
-use jstream::WriteError;
+use jstream::{Limits, WriteError};
 use jstream_active::{Backpressure, RequestError, Ticket};
 
 use crate::call::outgoing::failure::unsent;
@@ -261,6 +261,11 @@ impl OutgoingCall<'_> {
     #[cold]
     fn not_sent(&self, error: RequestError) -> CallError {
         ended(self.watched.as_ref(), unsent(self.method, error))
+    }
+
+    /// Returns the limits for the arguments.
+    pub(super) fn limits(&self) -> Limits {
+        self.session.terms.limits
     }
 
     /// Returns the error of a call whose arguments could not be written.

@@ -101,7 +101,7 @@ impl Object {
             }
         };
         // Over the connection of the object, and never over the lane.
-        let sent = written(arguments, |segments| {
+        let sent = written(arguments, going.limits(), |segments| {
             call.put(going.send_carrying(segments, rest, made));
         });
         if let Err(source) = sent {
