@@ -225,7 +225,7 @@ pub use impls::jiff::ZonedByName;
 pub use impls::ndarray::NdArray;
 #[cfg(feature = "rkyv")]
 pub use impls::rkyv::{Archivable, Rkyv, RkyvArchive, RkyvBuf, RkyvError};
-pub use jstream_derive::{Transportable, transportable};
+pub use jstream_derive::{Transportable, alias, transportable};
 pub use model::{Covariant, Transportable};
 pub use plain::Plain;
 pub use read::{Limits, MessageSegment, ReadError, ReadFailure, Reader};

@@ -21,8 +21,9 @@ type PairRef<'b, A, B, const N: usize> = Pair<'b, A, B, N>;
 const _: () = {
     #[allow(unused_imports, reason = "hides constants of these names")]
     use ::jstream::__private::{
-        shield as __draft, shield as __of, shield as __part_0, shield as __part_1,
-        shield as __part_2, shield as __pass, shield as __place, shield as __schema,
+        shield as __draft, shield as __first, shield as __long, shield as __mirror,
+        shield as __of, shield as __part_0, shield as __part_1, shield as __part_2,
+        shield as __pass, shield as __place, shield as __schema, shield as __second,
         shield as __slot, shield as __trace,
     };
     const _: () = {
@@ -291,6 +292,72 @@ const _: () = {
                 )
         }
     }
+    #[automatically_derived]
+    unsafe impl<
+        'b,
+        A: ::jstream::__private::Covariant,
+        B: Copy + ::jstream::__private::Covariant,
+        const N: usize,
+    > ::jstream::__private::Covariant for Pair<'b, A, B, N>
+    where
+        A: PartialEq,
+        for<'__x> <B as ::jstream::__private::Transportable>::InPlace<'__x>: Copy,
+        for<'__x> <A as ::jstream::__private::Transportable>::InPlace<'__x>: PartialEq,
+    {}
+    const _: () = {
+        #[allow(dead_code, reason = "only its variance matters")]
+        struct __Mirror<'b, A, B, const N: usize> {
+            field_0: &'b A,
+            field_1: [B; N],
+            field_2: u64,
+        }
+        #[allow(dead_code, unused_variables, reason = "only the types matter")]
+        fn same_types<'b, A, B: Copy, const N: usize>(
+            __of @ _: &mut Pair<'b, A, B, N>,
+            __mirror @ _: &mut __Mirror<'b, A, B, N>,
+        )
+        where
+            A: PartialEq,
+        {
+            match __of {
+                Pair { a: __part_0 @ _, b: __part_1 @ _, id: __part_2 @ _ } => {
+                    let __first = ::jstream::__private::exact_type(__part_0);
+                    let __second = ::jstream::__private::exact_type(
+                        &mut __mirror.field_0,
+                    );
+                    ::jstream::__private::same_exact_type(__first, __second);
+                    let __first = ::jstream::__private::exact_type(__part_1);
+                    let __second = ::jstream::__private::exact_type(
+                        &mut __mirror.field_1,
+                    );
+                    ::jstream::__private::same_exact_type(__first, __second);
+                    let __first = ::jstream::__private::exact_type(__part_2);
+                    let __second = ::jstream::__private::exact_type(
+                        &mut __mirror.field_2,
+                    );
+                    ::jstream::__private::same_exact_type(__first, __second);
+                }
+            }
+        }
+        fn covariant<
+            'long_unless_the_type_says_invariant: 'short,
+            'short,
+            const N: usize,
+        >(
+            __long @ _: ::jstream::__private::core::marker::PhantomData<
+                __Mirror<
+                    'long_unless_the_type_says_invariant,
+                    &'long_unless_the_type_says_invariant (),
+                    &'long_unless_the_type_says_invariant (),
+                    N,
+                >,
+            >,
+        ) -> ::jstream::__private::core::marker::PhantomData<
+            __Mirror<'short, &'short (), &'short (), N>,
+        > {
+            __long
+        }
+    };
 };
 #[allow(
     dead_code,

@@ -5,14 +5,15 @@
 //! missing and that none is packed.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
-use syn::visit::Visit;
-use syn::{DeriveInput, TypeParamBound};
+use quote::quote;
+use syn::DeriveInput;
 
 use super::asked::{Need, asked, asked_of_owner, asked_restored};
 use super::context::{Bodies, Context, args, name_of, with_bound};
 use super::model::{Body, Own};
-use super::{bare_path, bounds, compare, debug, expand_enum, expand_struct, form, restore, rules};
+use super::{
+    bare_path, bounds, compare, covariant, debug, expand_enum, expand_struct, form, restore, rules,
+};
 use crate::shield::shield;
 use crate::spans::Place;
 
@@ -63,7 +64,7 @@ fn expand(of: &Own, owner: Option<&Own>, definition: &DeriveInput) -> TokenStrea
         ),
     );
     let in_place = in_place(&context, &bodies, owner);
-    let covariant = covariant(&context);
+    let covariant = covariant::implemented(&context);
     let early = early(&context);
     let restore = restore::of(&context, owner.unwrap_or(of));
     let implements = implements(owner.unwrap_or(of));
@@ -310,60 +311,6 @@ fn in_place(context: &Context<'_>, bodies: &Bodies, owner: Option<&Own>) -> Toke
     }
 }
 
-/// Proves that the form is covariant, unless it has cells. If type parameters have bounds, there is
-/// no proof.
-fn covariant(context: &Context<'_>) -> TokenStream {
-    let Context { of, support, .. } = context;
-    let has_values = of.values().next().is_some();
-    // The proof can't name the lifetime of a type that has one.
-    let has_clause = of.generics.where_clause.is_some();
-    let bounded = of.has_generic_default()
-        || has_clause && (has_values || !of.lifetimes.is_empty())
-        || of.values().any(|param| !param.bounds.is_empty())
-        || of
-            .phantoms()
-            .any(|param| param.bounds.iter().any(names_lifetime));
-    if bounded || of.is_invariant() {
-        return TokenStream::new();
-    }
-    let name = &of.name;
-    let (_, ty_generics, where_clause) = of.generics.split_for_impl();
-    let mut generics = with_bound(of, &quote!(#support::Covariant));
-    of.make_phantoms_static(&mut generics);
-    let (impl_generics, ..) = generics.split_for_impl();
-    let long = args(of, quote!('long_unless_the_type_says_invariant), |_| {
-        quote!(&'long_unless_the_type_says_invariant ())
-    });
-    let short = args(of, quote!('short), |_| quote!(&'short ()));
-    // The proof is generic in the parameters that do not vary.
-    let phantoms = of.phantoms().map(|param| {
-        let (name, bounds) = (&param.ident, &param.bounds);
-        quote!(#name: #bounds)
-    });
-    let consts = of.generics.const_params().map(ToTokens::to_token_stream);
-    let constants: Vec<_> = phantoms.chain(consts).collect();
-    let proof = Place::of(name).put(quote! {
-        fn covariant<'long_unless_the_type_says_invariant: 'short, 'short, #(#constants),*>(
-            __long @ _: ::__core::marker::PhantomData<#name #long>,
-        ) -> ::__core::marker::PhantomData<#name #short>
-        #where_clause
-        {
-            __long
-        }
-    });
-    quote! {
-        // SAFETY: the function compiles only if the type is covariant in its lifetime and in each
-        // type parameter that varies, whose forms are covariant by their bounds. The form has the
-        // other arguments as they are, for any buffer.
-        #[automatically_derived]
-        unsafe impl #impl_generics #support::Covariant for #name #ty_generics #where_clause {}
-
-        const _: () = {
-            #proof
-        };
-    }
-}
-
 /// Registers the type as an implementation of traits.
 fn implements(of: &Own) -> TokenStream {
     let (krate, name) = (of.krate(), &of.name);
@@ -378,11 +325,4 @@ fn implements(of: &Own) -> TokenStream {
     let all =
         all.map(|of_trait| Place::of(of_trait).put(quote!(#krate::implements!(#of_trait: #ty);)));
     all.collect()
-}
-
-/// Returns true for a bound that names a lifetime other than `'static`.
-fn names_lifetime(bound: &TypeParamBound) -> bool {
-    let mut lifetimes = form::Lifetimes::default();
-    lifetimes.visit_type_param_bound(bound);
-    lifetimes.found
 }

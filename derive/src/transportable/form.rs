@@ -14,7 +14,7 @@ use syn::{
 };
 
 use super::model::{Body, Own, Part, PartOptions};
-use super::{bounds, known};
+use super::{bounds, known, parse};
 
 /// Returns true if the type has a separate form.
 pub(super) fn is_needed(of: &Own) -> bool {
@@ -147,6 +147,7 @@ pub(super) fn definition(input: &DeriveInput, of: &Own) -> DeriveInput {
     } else if !is_enum && of.repr.c.is_none() && of.repr.transparent.is_none() {
         form.attrs.push(parse_quote!(#[repr(C)]));
     }
+    let of_owner = of;
     let mapping = Mapping {
         of,
         lifetime: lifetime(of),
@@ -164,6 +165,9 @@ pub(super) fn definition(input: &DeriveInput, of: &Own) -> DeriveInput {
         syn::Data::Enum(of) => {
             for variant in &mut of.variants {
                 variant.attrs.retain(|attr| attr.path().is_ident("doc"));
+                if let Some((_, value)) = &mut variant.discriminant {
+                    *value = parse::without_self(value, &of_owner.name);
+                }
                 all(&mut variant.fields);
             }
         }
@@ -222,6 +226,16 @@ impl<'ast> Visit<'ast> for Lifetimes {
     fn visit_lifetime(&mut self, of: &'ast Lifetime) {
         self.found |= of.ident != "static";
     }
+}
+
+/// Returns the form of the type that an alias stands for. `of` is a struct with the parameters of
+/// the alias.
+pub(super) fn of_alias(of: &Own, ty: &Type) -> Type {
+    let mapping = Mapping {
+        of,
+        lifetime: lifetime(of),
+    };
+    mapping.map(ty)
 }
 
 /// Maps the spelling of a type to that of its form.

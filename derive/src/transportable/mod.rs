@@ -1,5 +1,6 @@
 //! The derive macro `#[derive(Transportable)]`.
 
+mod alias;
 mod asked;
 mod bare_path;
 mod bounds;
@@ -9,6 +10,7 @@ mod check_rules;
 mod check_types;
 mod compare;
 mod context;
+mod covariant;
 mod debug;
 mod dummy;
 mod expand;
@@ -24,6 +26,7 @@ mod restorable;
 mod restore;
 mod rules;
 
+pub(crate) use self::alias::alias;
 pub(crate) use self::context::name_of;
 
 use proc_macro2::TokenStream;

@@ -1,11 +1,14 @@
 //! Parsing of tokens into the description of a type.
 
-use quote::format_ident;
+use proc_macro2::{Group, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident};
 use syn::meta::ParseNestedMeta;
 use syn::parse::Parse;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Data, DeriveInput, Error, Fields, Ident, LitStr, Meta, Path, Result, Token};
+use syn::{
+    Attribute, Data, DeriveInput, Error, Expr, Fields, Ident, LitStr, Meta, Path, Result, Token,
+};
 
 use super::form;
 use super::model::{Body, Options, Own, Part, PartDefault, PartOptions, PartRules, Repr, Variant};
@@ -15,7 +18,12 @@ use crate::spans::Place;
 pub(super) fn parse(input: &DeriveInput) -> Result<Own> {
     let body = match &input.data {
         Data::Struct(of) => Body::Struct(parts(&of.fields)?),
-        Data::Enum(of) => Body::Enum(of.variants.iter().map(variant).collect::<Result<_>>()?),
+        Data::Enum(of) => Body::Enum(
+            of.variants
+                .iter()
+                .map(|of| variant(of, &input.ident))
+                .collect::<Result<_>>()?,
+        ),
         Data::Union(of) => Body::Union(of.union_token.span()),
     };
     let mut of = Own {
@@ -37,7 +45,31 @@ pub(super) fn parse(input: &DeriveInput) -> Result<Own> {
     Ok(of)
 }
 
-fn variant(of: &syn::Variant) -> Result<Variant> {
+/// Replaces `Self` by a name in the value of a discriminant, which generated code repeats outside
+/// of the type.
+pub(super) fn without_self(value: &Expr, name: &Ident) -> Expr {
+    fn replaced(tokens: TokenStream, name: &Ident) -> TokenStream {
+        tokens
+            .into_iter()
+            .map(|token| match token {
+                TokenTree::Group(of) => {
+                    let mut group = Group::new(of.delimiter(), replaced(of.stream(), name));
+                    group.set_span(of.span());
+                    group.into()
+                }
+                TokenTree::Ident(of) if of == "Self" => {
+                    let mut name = name.clone();
+                    name.set_span(of.span());
+                    name.into()
+                }
+                other => other,
+            })
+            .collect()
+    }
+    Expr::Verbatim(replaced(value.to_token_stream(), name))
+}
+
+fn variant(of: &syn::Variant, name: &Ident) -> Result<Variant> {
     let mut older_names = Vec::new();
     let mut other = None;
     each_option(&of.attrs, |meta| {
@@ -55,7 +87,10 @@ fn variant(of: &syn::Variant) -> Result<Variant> {
     })?;
     Ok(Variant {
         name: of.ident.clone(),
-        discriminant: of.discriminant.as_ref().map(|(_, value)| value.clone()),
+        discriminant: of
+            .discriminant
+            .as_ref()
+            .map(|(_, value)| without_self(value, name)),
         parts: parts(&of.fields)?,
         older_names,
         other,

@@ -145,6 +145,47 @@
 //! # }
 //! ```
 //!
+//! # Aliases
+//!
+//! The derive looks for the form of a field of the type `Name` under the name `NameRef`. An alias
+//! has no such form, nor has a type that is imported under another name. If the compiler says that
+//! it "cannot find type `NameRef`", define the alias with [`alias!`](crate::alias), which defines
+//! both. Where `Name` is imported, import `NameRef`, too, as for any type of the program.
+//!
+//! ```
+//! # use jstream::{EmptyBuffer, Reader, Transportable, Writer};
+//! mod types {
+//!     jstream::alias! {
+//!         pub type Name = String;
+//!         pub type Result<T> = std::result::Result<T, String>;
+//!     }
+//! }
+//! use types::{Name, NameRef, Result, ResultRef};
+//! // Instead of `use std::path::PathBuf as Place`.
+//! jstream::alias! { type Place = std::path::PathBuf; }
+//!
+//! #[derive(Transportable)]
+//! #[transportable(owned)]
+//! struct Report {
+//!     author: Name,
+//!     place: Place,
+//!     outcome: Result<Vec<Name>>,
+//! }
+//!
+//! # fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+//! let report = Report {
+//!     author: "Ada".to_owned(),
+//!     place: "/tmp".into(),
+//!     outcome: Ok(vec!["Grace".to_owned()]),
+//! };
+//! let message = Writer::new().write(&report, EmptyBuffer::heap(256))?;
+//! let received = Reader::default().read::<Report>(message)?;
+//! assert_eq!(received.get().author, "Ada");
+//! assert_eq!(received.get().outcome, Ok(&["Grace"][..]));
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # Generic types
 //!
 //! The form of `Pair<A, B>` is `PairRef<'b, A, B>`, generic over the *forms* of its parts: the form

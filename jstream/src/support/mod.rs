@@ -159,6 +159,19 @@ pub const fn memory_of<S, F: Transportable>(_: Field<S, F>) -> MemoryLayout {
 /// Compiles only if the value and the field have the same type.
 pub fn same_type<S, F>(_: &mut F, _: unsafe fn(*mut S) -> *mut F) {}
 
+/// The type of a value, including its lifetimes.
+#[derive(Debug)]
+pub struct ExactType<F: ?Sized>(::std::marker::PhantomData<*mut F>);
+
+/// Returns the type of a value. The result must be stored in a variable: where a type is expected,
+/// the argument could be converted to another one.
+pub fn exact_type<F: ?Sized>(_: &mut F) -> ExactType<F> {
+    ExactType(::std::marker::PhantomData)
+}
+
+/// Compiles only if both types are the same.
+pub fn same_exact_type<F: ?Sized>(_: ExactType<F>, _: ExactType<F>) {}
+
 /// Returns the offset of a part in an object, in bytes.
 ///
 /// # Safety

@@ -169,8 +169,9 @@ impl<T: Copy> Plain for T {}
     note = "if the field's type has a form of its own, add `#[transportable(owned)]` to the type \
             that contains the field: the derive recognises owners by their names alone, such as \
             `String` and `Vec`",
-    note = "if the field's type is an alias, spell it out, or add `#[transportable(form = Type)]` \
-            to the field, with `'b` for the buffer's lifetime",
+    note = "if the field's type is an alias, also by `use ... as`, define it with `jstream::alias!`, \
+            or add `#[transportable(form = Type)]` to the field, with `'b` for the buffer's \
+            lifetime",
     note = "if a parameter of the field's type is named in `PhantomData` alone, as that of \
             `Id<Person>`, add `#[transportable(form = Id<Person>)]` to the field"
 )]

@@ -7,10 +7,12 @@
     reason = "test code"
 )]
 
+mod aliases;
 mod aligned;
 #[cfg(feature = "rkyv")]
 mod archives;
 mod bare_paths;
+mod bounded;
 mod callbacks;
 #[cfg(all(feature = "bytecheck", feature = "testing"))]
 mod checked;
