@@ -28,12 +28,12 @@ use proc_macro::TokenStream;
 ///
 /// The macro recognises types by the last segment of their path: `String` and `Vec` own their
 /// contents, `Duration` and `Uuid` are values, `Foo` has the form `FooRef`. If a name is
-/// misleading, for example that of an alias, the program does not compile until the alias is defined
-/// with `alias!`, or the option `form = Type` is added to the field, or `own` to the type. Apart from that, names that shadow those of
-/// `std` do no harm: generated code does not depend on names in scope. Bounds on a type's
-/// parameters must also hold for the forms of its arguments. The form of a type with bounds is not
-/// known to be covariant if a field names a parameter as the argument of a type of the program, such
-/// as `Other<T>`: use `Received::with` to access it.
+/// misleading, for example that of an alias, the program does not compile until the alias is
+/// defined with `alias!`, or the option `form = Type` is added to the field, or `own` to the type.
+/// Apart from that, names that shadow those of `std` do no harm: generated code does not depend on
+/// names in scope. Bounds on a type's parameters must also hold for the forms of its arguments. The
+/// form of a type with bounds is not known to be covariant if a field names a parameter as the
+/// argument of a type of the program, such as `Other<T>`: use `Received::with` to access it.
 ///
 /// A sender can send any combination of values that the fields' types allow. A type with invariants
 /// on or between its fields must not derive this.
@@ -84,15 +84,15 @@ pub fn derive_transportable(input: TokenStream) -> TokenStream {
 
 /// Defines type aliases that can be the types of fields of transportable types.
 ///
-/// The derive knows types by their names, and looks for the form of a field of the type `Name` under
-/// the name `NameRef`. `alias! { type Name = String; }` defines both. This also renames a type:
-/// `alias! { type Text = String; }` instead of `use std::string::String as Text`. An alias can have
-/// attributes, a visibility, type and const parameters, and one lifetime. Where an alias is
-/// imported, its form must be imported too. A type whose fields own their contents behind aliases
-/// alone needs the option `owned`.
+/// The derive knows types by their names, and looks for the form of a field of the type `Name`
+/// under the name `NameRef`. `alias! { type Name = String; }` defines both. This also renames a
+/// type: `alias! { type Text = String; }` instead of `use std::string::String as Text`. An alias
+/// can have attributes, a visibility, type and const parameters, and one lifetime. Where an alias
+/// is imported, its form must be imported too. A type whose fields own their contents behind
+/// aliases alone needs the option `owned`.
 ///
-/// `#[transportable(crate = unsafe(path))]` on an alias sets the path of the crate `jstream`, as for
-/// the derive.
+/// `#[transportable(crate = unsafe(path))]` on an alias sets the path of the crate `jstream`, as
+/// for the derive.
 #[proc_macro]
 pub fn alias(aliases: TokenStream) -> TokenStream {
     transportable::alias(aliases.into()).into()

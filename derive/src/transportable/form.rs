@@ -14,7 +14,8 @@ use syn::{
 };
 
 use super::model::{Body, Own, Part, PartOptions};
-use super::{bounds, known, parse};
+use super::self_name::without_self;
+use super::{bounds, known};
 
 /// Returns true if the type has a separate form.
 pub(super) fn is_needed(of: &Own) -> bool {
@@ -166,7 +167,7 @@ pub(super) fn definition(input: &DeriveInput, of: &Own) -> DeriveInput {
             for variant in &mut of.variants {
                 variant.attrs.retain(|attr| attr.path().is_ident("doc"));
                 if let Some((_, value)) = &mut variant.discriminant {
-                    *value = parse::without_self(value, &of_owner.name);
+                    *value = without_self(value, &of_owner.name);
                 }
                 all(&mut variant.fields);
             }

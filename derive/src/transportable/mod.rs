@@ -25,6 +25,7 @@ mod phantom;
 mod restorable;
 mod restore;
 mod rules;
+mod self_name;
 
 pub(crate) use self::alias::alias;
 pub(crate) use self::context::name_of;

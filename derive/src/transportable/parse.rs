@@ -1,17 +1,15 @@
 //! Parsing of tokens into the description of a type.
 
-use proc_macro2::{Group, TokenStream, TokenTree};
-use quote::{ToTokens, format_ident};
+use quote::format_ident;
 use syn::meta::ParseNestedMeta;
 use syn::parse::Parse;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{
-    Attribute, Data, DeriveInput, Error, Expr, Fields, Ident, LitStr, Meta, Path, Result, Token,
-};
+use syn::{Attribute, Data, DeriveInput, Error, Fields, Ident, LitStr, Meta, Path, Result, Token};
 
 use super::form;
 use super::model::{Body, Options, Own, Part, PartDefault, PartOptions, PartRules, Repr, Variant};
+use super::self_name::without_self;
 use crate::crates::trusted_path;
 use crate::spans::Place;
 
@@ -43,30 +41,6 @@ pub(super) fn parse(input: &DeriveInput) -> Result<Own> {
     };
     of.has_form = form::is_needed(&of);
     Ok(of)
-}
-
-/// Replaces `Self` by a name in the value of a discriminant, which generated code repeats outside
-/// of the type.
-pub(super) fn without_self(value: &Expr, name: &Ident) -> Expr {
-    fn replaced(tokens: TokenStream, name: &Ident) -> TokenStream {
-        tokens
-            .into_iter()
-            .map(|token| match token {
-                TokenTree::Group(of) => {
-                    let mut group = Group::new(of.delimiter(), replaced(of.stream(), name));
-                    group.set_span(of.span());
-                    group.into()
-                }
-                TokenTree::Ident(of) if of == "Self" => {
-                    let mut name = name.clone();
-                    name.set_span(of.span());
-                    name.into()
-                }
-                other => other,
-            })
-            .collect()
-    }
-    Expr::Verbatim(replaced(value.to_token_stream(), name))
 }
 
 fn variant(of: &syn::Variant, name: &Ident) -> Result<Variant> {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::type_checks::TypeCheck;
 use crate::model::{InPlace, Transportable};
+use crate::read::Limits;
 use crate::schema::{DefaultValue, FieldRules, OlderName, Schema, TypeRules, VariantRules};
 use crate::write::Writer;
 
@@ -120,7 +121,11 @@ impl<F: Transportable> TypeCheck<F> {
     pub fn write_value(self, value: impl FnOnce() -> F) -> Result<Vec<u8>, String> {
         // A longer default would not fit into a snapshot. The limit also stops a value that reaches
         // one part on many paths.
-        let mut writer = Writer::with_limit(Schema::MAX_BYTES);
+        let limits = Limits {
+            bytes: Schema::MAX_BYTES,
+            ..Limits::default()
+        };
+        let mut writer = Writer::with_limits(limits);
         let written = writer.gather(&value(), |segments| {
             segments
                 .iter()

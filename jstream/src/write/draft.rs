@@ -25,7 +25,7 @@ use super::blame_field::NO_ROOM;
 #[cfg(all(feature = "file", unix))]
 use super::classes::Classes;
 use super::error::WriteError;
-use super::limits::Counts;
+use super::limit_counts::Counts;
 use super::scratch::{KEEP, Piece, Scratch};
 use super::write_back_state::WriteBackState;
 use crate::buffer::{ALIGNMENT, EmptyBuffer, LEAST_ALIGNMENT};

@@ -9,22 +9,8 @@ use std::any::TypeId;
 use super::draft::Draft;
 use super::error::{Full, WriteError};
 use super::jobs::QueueLimit;
-use crate::model::InPlace;
 use crate::read::Limits;
 use crate::wire::ORIGIN;
-
-/// Counts for limits that most messages do not come near to.
-#[derive(Debug, Default)]
-pub(super) struct Counts {
-    /// Number of zero-sized elements that bytes before them do not allow.
-    zero_sized: usize,
-    /// Number of bytes that allowed a zero-sized element.
-    counted_bytes: usize,
-    /// Number of lists of adjacent values that the reader will verify.
-    checks: usize,
-    /// The type of the last such list, and its segment and end.
-    last_check: Option<(TypeId, bool, usize)>,
-}
 
 impl<'b> Draft<'b> {
     /// Sets the limits of the messages that are begun from now on.
@@ -64,15 +50,15 @@ impl<'b> Draft<'b> {
         }
     }
 
-    /// Counts values of the form `F` that the reader will verify, from the place `at` to `end` in
-    /// the objects segment, or in the bulk segment if the form is flat.
+    /// Counts values that the reader will verify, from the place `at` to `end` in the objects
+    /// segment, or in the bulk segment if their form is flat. The first argument is the type of the
+    /// form, and true if it is flat.
     #[cold]
-    pub(super) fn count_check<F: InPlace>(&mut self, at: usize, end: usize) {
+    pub(super) fn count_check(&mut self, (key, flat): (TypeId, bool), at: usize, end: usize) {
         if self.back.active {
             return;
         }
         self.needs_clearing = true;
-        let (key, flat) = (typeid::of::<F>(), F::SHAPE.flat);
         let counts = &mut self.counts;
         let last = counts.last_check.replace((key, flat, end));
         if last == Some((key, flat, at)) {

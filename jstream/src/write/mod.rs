@@ -13,6 +13,7 @@ mod error;
 mod fast_path;
 mod forward;
 mod jobs;
+mod limit_counts;
 mod limits;
 mod paths;
 mod scratch;

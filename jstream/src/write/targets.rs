@@ -118,10 +118,11 @@ impl<'b> Draft<'b> {
         };
         let place = self.base.as_ptr().wrapping_add(start);
         // SAFETY: the bytes from `start` on belong to the buffer, which is not replaced (invariant
-        // 1). The objects end at the cursor, because the values that are written now queue no others,
-        // and the bulk segment has its final length and alignment. So nothing else is written from
-        // `start` on. The draft is cleared before the borrow of the buffer ends. The text is not
-        // lent yet: that happens here and in `write_text_root`, behind which no values are queued.
+        // 1). The objects end at the cursor, because the values that are written now queue no
+        // others, and the bulk segment has its final length and alignment. So nothing else is
+        // written from `start` on. The draft is cleared before the borrow of the buffer ends. The
+        // text is not lent yet: that happens here and in `write_text_root`, behind which no values
+        // are queued.
         unsafe { self.scratch.text.move_to(place, room) };
     }
 
@@ -183,7 +184,14 @@ impl<'b> Draft<'b> {
         };
         self.cursor = end;
         if <T::InPlace<'b> as InPlace>::SHAPE.verified {
-            self.count_check::<T::InPlace<'b>>(at, end);
+            self.count_check(
+                (
+                    typeid::of::<T::InPlace<'b>>(),
+                    <T::InPlace<'b> as InPlace>::SHAPE.flat,
+                ),
+                at,
+                end,
+            );
         }
         if count > 0 {
             self.scratch.jobs.push(Job {
@@ -215,7 +223,14 @@ impl<'b> Draft<'b> {
             self.count_zero_sized(values.len());
         }
         if <T::InPlace<'b> as InPlace>::SHAPE.verified {
-            self.count_check::<T::InPlace<'b>>(at, at.wrapping_add(len));
+            self.count_check(
+                (
+                    typeid::of::<T::InPlace<'b>>(),
+                    <T::InPlace<'b> as InPlace>::SHAPE.flat,
+                ),
+                at,
+                at.wrapping_add(len),
+            );
         }
         if T::WIRE_IS_MEMORY && (small || len < self.record_min_bytes) {
             let bulk = &mut self.scratch.bulk;
