@@ -49,10 +49,9 @@ impl Add for Cost {
 /// Returns the times in which a call writes `value`, without copying large arrays, and its receiver
 /// reads it in place.
 pub(super) fn in_place<T: Transportable + 'static>(value: &T) -> Result<Cost, Failure> {
-    let (mut writer, mut reader) = (Writer::new(), Reader::default());
     let mut limits = Limits::default();
     limits.depth = None;
-    reader.set_limits(limits);
+    let (mut writer, mut reader) = (Writer::with_limits(limits), Reader::new(limits));
     let length = writer.message_len(value)?;
     let mut empty: Vec<_> = (0..MESSAGES).map(|_| EmptyBuffer::heap(length)).collect();
     median_of(|| {

@@ -25,5 +25,17 @@ pub(super) fn without_self(value: &Expr, name: &Ident) -> Expr {
             })
             .collect()
     }
-    Expr::Verbatim(replaced(value.to_token_stream(), name))
+    fn has_self(tokens: TokenStream) -> bool {
+        tokens.into_iter().any(|token| match token {
+            TokenTree::Group(of) => has_self(of.stream()),
+            TokenTree::Ident(of) => of == "Self",
+            _ => false,
+        })
+    }
+    let tokens = value.to_token_stream();
+    // Literals are examined later.
+    match has_self(tokens.clone()) {
+        true => Expr::Verbatim(replaced(tokens, name)),
+        false => value.clone(),
+    }
 }

@@ -19,7 +19,7 @@ pub(super) fn children(
                 match step.action {
                     Action::Convert(part) => visit(part, None),
                     Action::Unwrap(option) => visit(option.payload, None),
-                    Action::Copy { .. } | Action::Default(_) | Action::None(_) => {}
+                    Action::Copy { .. } | Action::Text | Action::Default(_) | Action::None(_) => {}
                 }
             }
         }
@@ -183,6 +183,10 @@ fn flatten<'n>(
             continue;
         };
         match node_of(part) {
+            Some(PlanNode::Text) => push(FieldStep {
+                action: Action::Text,
+                ..*step
+            }),
             Some(PlanNode::Copy { len }) => push(FieldStep {
                 action: Action::Copy { len: *len },
                 ..*step

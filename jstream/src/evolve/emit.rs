@@ -98,6 +98,8 @@ struct Emission<'p> {
     numbers: HashMap<(u32, u64), (u64, u64)>,
     /// Index of the next tag in the text, if options are visited in the old order.
     hint: usize,
+    /// Upper bound of the new message's length.
+    reserved: usize,
     /// Number of values that may still be visited.
     left: usize,
 }
@@ -132,6 +134,7 @@ pub(crate) fn emit<'p>(
         runs: VecDeque::new(),
         numbers: HashMap::new(),
         hint: 0,
+        reserved: LINE,
         left: message
             .len()
             .saturating_mul(VALUES_PER_BYTE)
@@ -248,16 +251,10 @@ impl<'p> Emission<'p> {
     }
 
     /// Checks that the message may have so many more bytes, the last of which have `align`.
+    #[inline]
     fn reserve(&mut self, bytes: usize, align: usize) -> Emitted {
-        let total = [
-            self.objects.len(),
-            self.bulk.len(),
-            self.text.len(),
-            LINE,
-            align,
-        ]
-        .into_iter()
-        .fold(bytes, usize::saturating_add);
+        let total = self.reserved.saturating_add(bytes).saturating_add(align);
+        self.reserved = total;
         if total > self.limits.bytes {
             let what = format!(
                 "the new message would be longer than the limit of {} bytes",
@@ -271,6 +268,7 @@ impl<'p> Emission<'p> {
         Ok(())
     }
 
+    #[inline]
     fn count(&mut self, values: usize) -> Emitted {
         match self.left.checked_sub(values) {
             Some(left) => {
@@ -282,6 +280,7 @@ impl<'p> Emission<'p> {
     }
 
     /// Returns the new slot's bytes from `slot` on.
+    #[inline]
     fn out(&mut self, slot: Slot, len: usize) -> Result<&mut [u8], Refusal> {
         let segment = match slot.is_bulk {
             true => &mut self.bulk,
@@ -423,6 +422,27 @@ impl<'p> Emission<'p> {
         Ok(())
     }
 
+    /// Copies a slice of text.
+    #[inline]
+    fn text(&mut self, context: &'p Context<'p>, from: usize, to: Slot) -> Emitted {
+        let words = old_bytes(context, from, 16)?;
+        let (place, second) = words.split_at(8);
+        let place = usize::try_from(number(place)).unwrap_or(usize::MAX);
+        let old = place
+            .wrapping_sub(ORIGIN)
+            .wrapping_add(context.scanned.text_start);
+        let len = usize::try_from(number(second)).unwrap_or(usize::MAX);
+        let bytes = old_bytes(context, old, len)?;
+        self.reserve(len, 0)?;
+        let place = self.text.len().saturating_add(ORIGIN) as u64;
+        self.text.extend_from_slice(bytes);
+        let out = self.out(to, 16)?;
+        let (first, last) = out.split_at_mut(8);
+        first.copy_from_slice(&place.to_le_bytes());
+        last.copy_from_slice(second);
+        Ok(())
+    }
+
     fn steps(
         &mut self,
         context: (usize, &'p Context<'p>),
@@ -435,6 +455,7 @@ impl<'p> Emission<'p> {
             let from = from.saturating_add(step.from);
             match step.action {
                 Action::Copy { len } => self.copy(context.1, from, to, len)?,
+                Action::Text => self.text(context.1, from, to)?,
                 Action::Convert(node) => {
                     self.value(context, context.1.plan.node(node), from, to)?;
                 }
@@ -790,6 +811,7 @@ impl<'p> Emission<'p> {
     }
 }
 
+#[inline]
 fn old_bytes<'p>(context: &'p Context<'p>, at: usize, len: usize) -> Result<&'p [u8], Refusal> {
     match context.bytes.get(at..at.saturating_add(len)) {
         Some(bytes) => Ok(bytes),

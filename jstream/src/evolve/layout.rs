@@ -80,6 +80,17 @@ pub(crate) struct Types {
     layouts: Vec<Layout>,
     /// The tags of the enums; empty for other types.
     tags: Vec<TagTable>,
+    /// The fields of the structs that a scan visits; empty for other types.
+    visited: Vec<Box<[VisitedField]>>,
+}
+
+/// A field of which not every bit pattern is valid, or that holds pointers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct VisitedField {
+    pub(super) offset: usize,
+    pub(super) of: TypeIndex,
+    /// True if the field is a pointer to text.
+    pub(super) is_text: bool,
 }
 
 impl Types {
@@ -102,12 +113,16 @@ impl Types {
         let layouts = validation.layouts.into_iter().flatten().collect();
         let tags = (0..count).map(|place| TagTable::new(schema.get(TypeIndex::of_place(place))));
         let tags = tags.collect();
-        let types = Self {
+        let mut types = Self {
             schema,
             root,
             layouts,
             tags,
+            visited: Vec::new(),
         };
+        types.visited = (0..count)
+            .map(|place| types.visited_of(TypeIndex::of_place(place)))
+            .collect();
         match types.kind(root) {
             Kind::Text | Kind::Dynamic => Err(InvalidSchema {
                 name: types.name(root).to_owned(),
@@ -137,6 +152,28 @@ impl Types {
     pub(super) fn layout(&self, of: TypeIndex) -> Layout {
         let layout = self.layouts.get(of.place()).copied();
         layout.unwrap_or(Layout::EMPTY)
+    }
+
+    fn visited_of(&self, of: TypeIndex) -> Box<[VisitedField]> {
+        let Kind::Struct(fields) = self.kind(of) else {
+            return Box::default();
+        };
+        let visited = fields.iter().filter_map(|field| {
+            let layout = self.layout(field.of);
+            let pointer = self.pointer(field.of);
+            let visited = VisitedField {
+                offset: field.offset,
+                of: field.of,
+                is_text: pointer.is_some_and(|(target, _)| *self.kind(target) == Kind::Text),
+            };
+            (!(layout.flat && layout.plain)).then_some(visited)
+        });
+        visited.collect()
+    }
+
+    /// Returns the fields of a struct that a scan visits, in order.
+    pub(super) fn visited(&self, of: TypeIndex) -> &[VisitedField] {
+        self.visited.get(of.place()).map_or(&[], |fields| fields)
     }
 
     /// Returns the index of the variant whose tag has these bits.

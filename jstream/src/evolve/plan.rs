@@ -103,6 +103,8 @@ pub(super) enum Action {
     Copy {
         len: usize,
     },
+    /// A slice of text.
+    Text,
     Convert(NodeId),
     /// The value of the default with this index. There is no old part.
     Default(usize),

@@ -37,6 +37,7 @@ impl fmt::Display for ScanFault {
 
 impl std::error::Error for ScanFault {}
 
+#[cold]
 fn fault<T>(at: usize, what: impl Into<String>) -> Result<T, ScanFault> {
     let what = what.into();
     Err(ScanFault { at, what })
@@ -387,6 +388,7 @@ impl Scan<'_, '_> {
         Ok(())
     }
 
+    #[inline]
     fn count(&mut self, values: usize, at: usize) -> Result<(), ScanFault> {
         match self.left.checked_sub(values) {
             Some(left) => {
@@ -397,6 +399,7 @@ impl Scan<'_, '_> {
         }
     }
 
+    #[inline]
     fn bytes(&self, at: usize, len: usize) -> Result<&[u8], ScanFault> {
         let bytes = self.message.get(at..at.saturating_add(len));
         match bytes {
@@ -458,9 +461,14 @@ impl Scan<'_, '_> {
         self.count(1, at)?;
         match types.kind(of) {
             Kind::Leaf => self.leaf(types, of, at),
-            Kind::Struct(fields) => {
-                for field in fields {
-                    self.value(types, schema, field.of, at.saturating_add(field.offset))?;
+            Kind::Struct(_) => {
+                for field in types.visited(of) {
+                    let at = at.saturating_add(field.offset);
+                    if field.is_text {
+                        self.text(at)?;
+                    } else {
+                        self.value(types, schema, field.of, at)?;
+                    }
                 }
                 Ok(())
             }
@@ -499,6 +507,39 @@ impl Scan<'_, '_> {
                 _ => Ok(()),
             },
             Kind::Text | Kind::Dynamic => fault(at, "an unsized type is stored inline"),
+        }
+    }
+
+    /// Checks a pointer to text.
+    #[inline]
+    fn text(&mut self, at: usize) -> Result<(), ScanFault> {
+        let Some(words) = self
+            .message
+            .get(at..)
+            .and_then(|rest| rest.first_chunk::<16>())
+        else {
+            return fault(at, "the value reaches past the end of the message");
+        };
+        let (place, len) = words.split_at(8);
+        let (place, len) = (number(place), number(len));
+        let next = self.text.cursor;
+        let end = next.saturating_add(in_memory(len));
+        if in_memory(place) != next || end > self.text.end {
+            // For the error.
+            return self.claim_text((at, place), len).map(drop);
+        }
+        self.text.cursor = end;
+        self.assert_whole_characters(at, end.wrapping_add(self.text.origin))
+    }
+
+    /// Checks that text does not end inside a character.
+    #[inline]
+    fn assert_whole_characters(&self, slot: usize, end: usize) -> Result<(), ScanFault> {
+        // Behind the text is the end of the message.
+        let next = self.message.get(end).copied().unwrap_or(0);
+        match next & 0xc0 {
+            0x80 => fault(slot, "the string ends inside a character"),
+            _ => Ok(()),
         }
     }
 
@@ -592,11 +633,7 @@ impl Scan<'_, '_> {
     fn claim_text(&mut self, pointer: (usize, u64), len: u64) -> Result<usize, ScanFault> {
         let start = self.text.claim(pointer, len, (1, 1))?;
         let end = start.saturating_add(in_memory(len));
-        // Behind the text is the end of the message.
-        let next = self.message.get(end).copied().unwrap_or(0);
-        if next & 0xc0 == 0x80 {
-            return fault(pointer.0, "the string ends inside a character");
-        }
+        self.assert_whole_characters(pointer.0, end)?;
         Ok(start)
     }
 
@@ -799,6 +836,7 @@ impl Scan<'_, '_> {
 }
 
 /// Reads up to 8 bytes as a little-endian number.
+#[inline]
 pub(super) fn number(bytes: &[u8]) -> u64 {
     match bytes.first_chunk() {
         Some(word) => u64::from_le_bytes(*word),

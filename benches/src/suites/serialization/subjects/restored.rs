@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use jstream::{EmptyBuffer, Restore, Writer};
+use jstream::{EmptyBuffer, Reader, Restore, Writer};
 use rkyv::api::high::HighDeserializer;
 use rkyv::rancor::Error;
 use rkyv::util::AlignedVec;
@@ -27,10 +27,10 @@ impl Restorer {
     pub(in super::super) fn jstream<T: Sendable + Restore + Walk>(
         value: &'static T,
     ) -> Result<Self, Failure> {
-        let mut writer = Writer::new();
+        let mut writer = Writer::with_limits(bottomless());
         let len = writer.gather(value, |segments| segments.iter().map(|s| s.len()).sum())?;
         let filled = writer.write(value, EmptyBuffer::heap(len))?;
-        let received = bottomless().read::<T>(filled)?;
+        let received = Reader::new(bottomless()).read::<T>(filled)?;
         Self::new("jstream", value, move || {
             Ok(black_box(&received).to_owned()?)
         })

@@ -26,11 +26,11 @@ pub(in super::super) trait Sendable:
 /// Bytes of a jbuf in excess of its message. Jbufs of a pool have some, since a pool has few sizes.
 const SLACK: usize = 512;
 
-/// Returns a reader without a depth limit, since the rkyv subject has no such limit either.
-pub(super) fn bottomless() -> Reader {
+/// Returns limits without one of the depth, since the rkyv subject has no such limit either.
+pub(super) fn bottomless() -> Limits {
     let mut limits = Limits::default();
     limits.depth = None;
-    Reader::new(limits)
+    limits
 }
 
 impl<T> Sendable for T where
@@ -57,13 +57,13 @@ pub(in super::super) struct Jstream<T: Sendable> {
 
 impl<T: Sendable> Jstream<T> {
     pub(in super::super) fn new(value: &'static T) -> Result<Self, Failure> {
-        let mut writer = Writer::new();
+        let mut writer = Writer::with_limits(bottomless());
         let len = writer.gather(value, |segments| segments.iter().map(|s| s.len()).sum())?;
         let filled = writer.write(value, EmptyBuffer::heap(len))?;
         Ok(Self {
             value,
             writer,
-            reader: bottomless(),
+            reader: Reader::new(bottomless()),
             message: filled.as_bytes().to_vec(),
             into: filled.into_empty(),
             empty: Vec::new(),
