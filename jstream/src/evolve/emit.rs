@@ -6,9 +6,11 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use super::bulk::{BulkSegment, LentArray};
 use super::layout::NoneForm;
 use super::plan::{
-    Action, Becomes, EnumNode, FieldStep, NodeId, OptionNode, OutcomeNode, Plan, PlanNode, TargetId,
+    Action, Becomes, EnumNode, FieldStep, NodeId, OptionNode, OutcomeNode, Plan, PlanNode, Target,
+    TargetId,
 };
 use super::scan::{MIN_VALUES, Scanned, VALUES_PER_BYTE, number};
 use crate::buffer::{EmptyBuffer, MessageBuffer};
@@ -54,7 +56,7 @@ struct Context<'p> {
     defaults: usize,
 }
 
-/// The place of a new value.
+/// The place of a new value: an offset in the objects segment, or an index of own bytes of bulk.
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     is_bulk: bool,
@@ -89,8 +91,7 @@ struct Emission<'p> {
     limits: EmitLimits,
     /// The objects segment, from the start of the message on.
     objects: Vec<u8>,
-    bulk: Vec<u8>,
-    bulk_align: usize,
+    bulk: BulkSegment<'p>,
     text: Vec<u8>,
     runs: VecDeque<EmitRun>,
     /// New numbers of shared targets and second words of their pointers, by the old number and the
@@ -128,8 +129,7 @@ pub(crate) fn emit<'p>(
         class_places: class_places.collect(),
         limits,
         objects: Vec::new(),
-        bulk: Vec::new(),
-        bulk_align: 1,
+        bulk: BulkSegment::default(),
         text: Vec::new(),
         runs: VecDeque::new(),
         numbers: HashMap::new(),
@@ -216,8 +216,8 @@ impl<'p> Emission<'p> {
 
     fn finish(self, descriptor: u64) -> Result<MessageBuffer, Refusal> {
         let bulk_align = match self.bulk.len() >= LONG_BULK {
-            true => self.bulk_align.max(LINE),
-            false => self.bulk_align,
+            true => self.bulk.align().max(LINE),
+            false => self.bulk.align(),
         };
         let header = Header {
             magic: MAGIC,
@@ -236,16 +236,13 @@ impl<'p> Emission<'p> {
         let objects = self.objects.get(HEADER_LEN..).unwrap_or_default();
         let zeroes = [0; ORIGIN];
         let padding = zeroes.get(..padding).unwrap_or_default();
-        for part in [
-            &header.to_bytes()[..],
-            objects,
-            padding,
-            &self.bulk,
-            &self.text,
-        ] {
-            if !writer.extend(part) {
-                return refuse("", 0, "the buffer is too short for the new message");
-            }
+        let has_room = writer.extend(&header.to_bytes())
+            && writer.extend(objects)
+            && writer.extend(padding)
+            && self.bulk.write(&mut writer)
+            && writer.extend(&self.text);
+        if !has_room {
+            return refuse("", 0, "the buffer is too short for the new message");
         }
         Ok(writer.finish())
     }
@@ -282,11 +279,11 @@ impl<'p> Emission<'p> {
     /// Returns the new slot's bytes from `slot` on.
     #[inline]
     fn out(&mut self, slot: Slot, len: usize) -> Result<&mut [u8], Refusal> {
-        let segment = match slot.is_bulk {
-            true => &mut self.bulk,
-            false => &mut self.objects,
+        let bytes = match slot.is_bulk {
+            true => self.bulk.own_mut(slot.at, len),
+            false => self.objects.get_mut(slot.at..slot.at.saturating_add(len)),
         };
-        match segment.get_mut(slot.at..slot.at.saturating_add(len)) {
+        match bytes {
             Some(bytes) => Ok(bytes),
             None => refuse("", 0, "a new value lies outside of its segment"),
         }
@@ -729,13 +726,18 @@ impl<'p> Emission<'p> {
         };
         self.reserve(len, align)?;
         if target.to_layout.flat {
-            self.bulk_align = self.bulk_align.max(align);
-            let start = align_up(self.bulk.len(), align);
-            self.bulk.resize(start.saturating_add(len), 0);
-            let to = Slot {
-                is_bulk: true,
-                at: start,
-            };
+            if let Some(array) = lent(context, target, (from, count)) {
+                let start = self.bulk.lend(array?, len, align);
+                return Ok(start.saturating_add(ORIGIN) as u64);
+            }
+            if let PlanNode::Copy { len: copied } = context.plan.node(target.node) {
+                if (*copied, *copied) == (target.from_layout.size, size) {
+                    let start = self.bulk.append(old_bytes(context, from, len)?, align);
+                    return Ok(start.saturating_add(ORIGIN) as u64);
+                }
+            }
+            let (start, at) = self.bulk.claim(len, align);
+            let to = Slot { is_bulk: true, at };
             let sizes = (target.from_layout.size, size);
             self.elements((index, context), target.node, sizes, count, (from, to))?;
             return Ok(start.saturating_add(ORIGIN) as u64);
@@ -808,6 +810,29 @@ impl<'p> Emission<'p> {
         self.numbers
             .insert((old_number, identity), (number, second));
         Ok(())
+    }
+}
+
+/// Returns the array of the source that becomes a flat target, if the target is long and its bytes
+/// need no conversion one by one.
+fn lent<'p>(
+    context: &'p Context<'p>,
+    target: &Target,
+    (from, count): (usize, usize),
+) -> Option<Result<LentArray<'p>, Refusal>> {
+    let (old, new) = (target.from_layout.size, target.to_layout.size);
+    if !BulkSegment::lends(count.saturating_mul(new)) {
+        return None;
+    }
+    let bytes = || old_bytes(context, from, count.saturating_mul(old));
+    match context.plan.node(target.node) {
+        PlanNode::Copy { len } if (*len, *len) == (old, new) => {
+            Some(bytes().map(LentArray::Copied))
+        }
+        PlanNode::Widen { from, to } => {
+            Some(bytes().map(|bytes| LentArray::Widened(bytes, *from, *to)))
+        }
+        _ => None,
     }
 }
 

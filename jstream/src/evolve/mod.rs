@@ -17,6 +17,7 @@
 //! the lengths of the message and of the result, and those of plans by constants.
 #![forbid(unsafe_code)]
 
+mod bulk;
 mod compile;
 mod converter;
 mod emit;
