@@ -149,11 +149,12 @@
 //!
 //! # Features
 //!
-//! All features but `file` are off by default. With `default-features = false`, programs that write
-//! no files of objects are smaller and build faster.
+//! All features but `evolve` and `file` are off by default. With `default-features = false`, programs
+//! that write no files of objects are smaller and build faster.
 //!
 //! | feature | effect |
 //! |---|---|
+//! | `evolve` (default) | converts messages of other versions of a type, by the module of that name |
 //! | `file` (default) | files of objects, in the module of that name |
 //! | `arrayvec`, `bstr`, `bytes`, `chrono`, `glam`, `half`, `indexmap`, `jiff`, `ndarray`, `smallvec`, `time`, `uuid` | makes the types of the crate of that name transportable |
 //! | `bytecheck` | makes plain types that derive bytecheck's `CheckBytes` transportable, in a `Checked<T>` |
