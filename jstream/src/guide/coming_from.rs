@@ -19,7 +19,7 @@
 //! | state of the bytes afterwards | objects, no longer a message | still the message | unused | still the message |
 //! | pointers | native, 8 or 16 bytes | relative, 4 or 8 bytes | none | relative, 8 bytes |
 //! | layout | chosen by the compiler, [checked by a descriptor](super::schemas) | declared, portable | defined by the format | declared, portable |
-//! | two versions of a type | [refused](super::schemas) | up to you | matched by name or order, depending on the format | matched by numbered fields |
+//! | two versions of a type | converted if the reader knows the schema, as files do (page `versions` of the guide) | up to you | matched by name or order, depending on the format | matched by numbered fields |
 //! | sharing, cycles | [`Rc`, `Arc`, `Cell`, with identity](super::sharing) | `Rc`, `Arc`; no cycles | copies | copies |
 //! | trait objects | [registered implementations, checked](super::trait_objects) | by other crates | by other crates | none |
 //! | untrusted messages without `unsafe` | [yes](super::limits) | yes, with `bytecheck` | yes | yes |
