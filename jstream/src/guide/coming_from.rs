@@ -151,12 +151,12 @@
 //! | `serde_json::to_vec(&value)` | [`to_vec`](crate::to_vec) |
 //! | `serde_json::to_writer(writer, &value)` | [`Writer::write_io`](crate::Writer::write_io), or [`Writer::write_vec`](crate::Writer::write_vec) to append to a `Vec` |
 //! | `serde_json::from_slice::<T>(&bytes)` | [`from_slice::<T>(&bytes)`](crate::from_slice), and `to_owned` if an owner is needed |
-//! | `#[serde(default)]`, `rename`, `flatten`, `untagged` | none: a message contains no names |
+//! | `#[serde(default)]`, `alias = "old"`, `other` | `#[transportable(default)]`, `renamed_from = "old"`, `other`, for messages of other versions |
+//! | `flatten`, `untagged` | none: a message contains no names |
 //!
-//! Differences: jstream decodes nothing and allocates nothing when it reads. A message can be read
-//! [only as the type](#messages-in-files) that it was written as. serde supports some
-//! things that jstream does not: human-readable formats, self-describing messages, and messages of
-//! an older version of a type.
+//! Differences: jstream decodes nothing and allocates nothing when it reads. A message of another
+//! version of the type is converted if the reader knows its schema: see the page `versions`. serde
+//! supports some things that jstream does not: human-readable formats and self-describing messages.
 //!
 //! # From Cap'n Proto
 //!
