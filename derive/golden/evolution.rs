@@ -16,7 +16,7 @@ struct Order<'b> {
 struct Player {
     #[transportable(default = Self::anonymous())]
     name: String,
-    #[transportable(default, rebuild)]
+    #[transportable(default)]
     scores: HashMap<u32, u64>,
     #[transportable(default = Vec::new(), exclusive)]
     weights: Vec<f64>,

@@ -69,7 +69,6 @@ use proc_macro::TokenStream;
 /// | `default = expression` | a field | has this value in such messages; a literal text is converted to the field's type |
 /// | `narrow` | a field | accepts larger numbers of other versions, if their values fit |
 /// | `must_understand` | a field | makes versions without the field refuse the message |
-/// | `rebuild` | a field | the keys of the map or set may change, and are ordered anew |
 /// | `other` | a variant | has no fields, and stands for variants that this version does not have |
 /// | `crate = unsafe(path)` | a type | the path of the crate `jstream`, if it is not `::jstream` |
 ///

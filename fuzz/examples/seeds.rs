@@ -217,7 +217,7 @@ fn encoded<T: Transportable + 'static>() -> Vec<u8> {
 struct Ruled {
     #[transportable(renamed_from("a", "b"), default = "c", must_understand)]
     name: String,
-    #[transportable(narrow, rebuild, default)]
+    #[transportable(narrow, default)]
     number: u16,
     choice: Choice,
 }

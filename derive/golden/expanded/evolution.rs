@@ -347,7 +347,6 @@ const _: () = {
                                     ::jstream::__private::core::option::Option::None,
                                     false,
                                     false,
-                                    false,
                                 ),
                             ),
                             (
@@ -360,7 +359,6 @@ const _: () = {
                                     }),
                                     false,
                                     true,
-                                    false,
                                 ),
                             ),
                             (
@@ -371,7 +369,6 @@ const _: () = {
                                         ::jstream::__private::check_type_of::<u16>().write_default()
                                     }),
                                     true,
-                                    false,
                                     false,
                                 ),
                             ),
@@ -841,7 +838,6 @@ const _: () = {
                                     }),
                                     false,
                                     false,
-                                    false,
                                 ),
                             ),
                             (
@@ -854,7 +850,6 @@ const _: () = {
                                     }),
                                     false,
                                     false,
-                                    true,
                                 ),
                             ),
                             (
@@ -866,7 +861,6 @@ const _: () = {
                                             .write_value(|| Vec::new()),
                                         ::jstream::__private::check_type_of::<&'b mut [f64]>(),
                                     )),
-                                    false,
                                     false,
                                     false,
                                 ),
@@ -1560,7 +1554,6 @@ const _: () = {
                                                 }),
                                                 false,
                                                 false,
-                                                false,
                                             ),
                                         ),
                                     ]),
@@ -1952,7 +1945,6 @@ const _: () = {
                                         ::jstream::__private::check_type_of::<Vec<T>>()
                                             .write_default()
                                     }),
-                                    false,
                                     false,
                                     false,
                                 ),

@@ -109,7 +109,6 @@ fn said(rules: &PartRules) -> impl Iterator<Item = (&'static str, Span)> {
         ("default", default),
         ("narrow", rules.narrow),
         ("must_understand", rules.must_understand),
-        ("rebuild", rules.rebuild),
     ];
     all.into_iter()
         .filter_map(|(name, span)| span.map(|span| (name, span)))

@@ -111,8 +111,6 @@ pub(super) struct PartRules {
     pub(super) narrow: Option<Span>,
     /// The option `must_understand`: receivers without the field refuse the message.
     pub(super) must_understand: Option<Span>,
-    /// The option `rebuild`: the program orders the keys of a map anew.
-    pub(super) rebuild: Option<Span>,
 }
 
 /// The option `default`: the field's value in messages that lack it.

@@ -131,8 +131,8 @@ fn part_options(attrs: &[Attribute]) -> Result<PartOptions> {
             return Err(meta.error(
                 "unknown option: on a field, `transportable` takes `form = Type`, `skip`, \
                  `with = Adapter`, `verify = function`, `shared`, `exclusive`, `follow`, \
-                 `renamed_from = \"name\"`, `default`, `default = value`, `narrow`, \
-                 `must_understand` and `rebuild`",
+                 `renamed_from = \"name\"`, `default`, `default = value`, `narrow` \
+                 and `must_understand`",
             ));
         }
         Ok(())
@@ -153,8 +153,6 @@ fn part_rule(meta: &ParseNestedMeta<'_>, rules: &mut PartRules) -> Result<bool> 
         rules.narrow = Some(span);
     } else if meta.path.is_ident("must_understand") {
         rules.must_understand = Some(span);
-    } else if meta.path.is_ident("rebuild") {
-        rules.rebuild = Some(span);
     } else {
         return Ok(false);
     }

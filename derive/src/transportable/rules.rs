@@ -77,8 +77,7 @@ fn fields(of: &Own, parts: &[Part], forms: &[Part]) -> Vec<TokenStream> {
         let rules = &part.options.rules;
         let narrow = rules.narrow.is_some();
         let must_understand = rules.must_understand.is_some();
-        let rebuild = rules.rebuild.is_some();
-        let has_flag = narrow || must_understand || rebuild;
+        let has_flag = narrow || must_understand;
         if rules.older_names.is_empty() && rules.default.is_none() && !has_flag {
             return None;
         }
@@ -99,7 +98,6 @@ fn fields(of: &Own, parts: &[Part], forms: &[Part]) -> Vec<TokenStream> {
                     #default,
                     #narrow,
                     #must_understand,
-                    #rebuild,
                 ),
             )
         })

@@ -25,7 +25,7 @@
 //! | type | `name`, `size`, `align`, `kind`; `fields` of a struct; `tag` and `variants` of an enum; `renamed_from`, the older names, if the type has rules for other versions |
 //! | field | `name`, `offset`, `type`, and `rules`, if it has any |
 //! | variant | `name`, `discriminant`, `fields`, and `rules`, if it has any |
-//! | rules of a field | `renamed_from`; `default`, the length of the message or null; `narrow`, `must_understand`, `rebuild` |
+//! | rules of a field | `renamed_from`; `default`, the length of the message or null; `narrow`, `must_understand` |
 //! | rules of a variant | `renamed_from`, `other` |
 //!
 //! The program wraps these objects in a document about its input: `version`, `input`, `len`,
@@ -239,7 +239,6 @@ fn field_rules(of: &FieldRules) -> Json {
         "default": default,
         "narrow": of.narrow,
         "must_understand": of.must_understand,
-        "rebuild": of.rebuild,
     })
 }
 

@@ -8,7 +8,7 @@
 //! field rules    number of the field; list of older names; flags; with a default: number of bytes,
 //!                and a message
 //! variant rules  number of the variant; list of older names; flags; list of field rules
-//! flags          a number: of a field 1 default, 2 narrow, 4 must be understood, 8 rebuild
+//! flags          a number: of a field 1 default, 2 narrow, 4 must be understood
 //!                          of a variant 1 other
 //! ```
 //!
@@ -38,7 +38,6 @@ const CHECK: usize = 8;
 const DEFAULT: u8 = 1;
 const NARROW: u8 = 2;
 const MUST_UNDERSTAND: u8 = 4;
-const REBUILD: u8 = 8;
 
 /// Flag of a variant.
 const OTHER: u8 = 1;
@@ -282,9 +281,8 @@ impl<'r> Uniting<'r> {
             };
             let united = to.entry(*number).or_default();
             self.add_names(&mut united.names, &rules.names)?;
-            united.flags |= flag(rules.narrow, NARROW)
-                | flag(rules.must_understand, MUST_UNDERSTAND)
-                | flag(rules.rebuild, REBUILD);
+            united.flags |=
+                flag(rules.narrow, NARROW) | flag(rules.must_understand, MUST_UNDERSTAND);
             if let Some(default) = &rules.default {
                 let path = || match variant {
                     Some(variant) => format!("{}::{variant}.{}", self.info.name, field.name),
@@ -449,7 +447,7 @@ fn take_fields(
 ) -> Result<Vec<(usize, FieldRules)>, SchemaError> {
     take_numbered(from, fields, |from, _| {
         let names = take_names(from)?;
-        let flags = take_flags(from, DEFAULT | NARROW | MUST_UNDERSTAND | REBUILD)?;
+        let flags = take_flags(from, DEFAULT | NARROW | MUST_UNDERSTAND)?;
         let default = if flags & DEFAULT == 0 {
             None
         } else {
@@ -464,7 +462,6 @@ fn take_fields(
             default,
             narrow: flags & NARROW != 0,
             must_understand: flags & MUST_UNDERSTAND != 0,
-            rebuild: flags & REBUILD != 0,
         })
     })
 }

@@ -37,8 +37,6 @@ pub struct FieldRules {
     pub narrow: bool,
     /// True if a receiver without this field must refuse the message.
     pub must_understand: bool,
-    /// True if the program orders the keys of the map or set anew.
-    pub rebuild: bool,
 }
 
 /// The rules of a variant.

@@ -236,8 +236,7 @@ fn show_rules(rules: &FieldRules, to: &mut dyn Write) -> fmt::Result {
         default => comment.flag(default.is_some(), "default")?,
     }
     comment.flag(rules.narrow, "narrow")?;
-    comment.flag(rules.must_understand, "must be understood")?;
-    comment.flag(rules.rebuild, "rebuild")
+    comment.flag(rules.must_understand, "must be understood")
 }
 
 /// Writes the older names of a type behind its layout.

@@ -49,14 +49,12 @@ pub fn field_rules(
     default: Option<WriteDefault>,
     narrow: bool,
     must_understand: bool,
-    rebuild: bool,
 ) -> FieldRules {
     FieldRules {
         names: older(names),
         default: default.map(DefaultValue::Function),
         narrow,
         must_understand,
-        rebuild,
     }
 }
 

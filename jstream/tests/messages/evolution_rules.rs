@@ -79,7 +79,7 @@ fn fields_are_numbered_as_in_the_schema() {
     let symbol = &fields[0].1;
     assert_eq!(symbol.names, ["sym", "ticker", "name"]);
     assert!(symbol.default.is_none() && !symbol.narrow);
-    assert!(!symbol.must_understand && !symbol.rebuild);
+    assert!(!symbol.must_understand);
     assert_default!(fields, 2, &str, "");
     assert_default!(fields, 3, &str, "EUR");
     assert!(fields[2].1.must_understand && !fields[2].1.narrow);
@@ -123,7 +123,7 @@ struct Person {
     boss: Option<Box<Self>>,
     #[transportable(default = vec![Address::unknown(); 2])]
     others: Vec<Address>,
-    #[transportable(default, rebuild)]
+    #[transportable(default)]
     scores: BTreeMap<u32, String>,
     #[transportable(default = vec![1.5, 2.5], exclusive)]
     weights: Vec<f64>,
@@ -169,7 +169,6 @@ fn defaults_of_owners_are_messages_of_their_forms() {
     let scores = message(&fields, 6);
     let scores = from_slice::<BTreeMap<u32, String>>(&scores).unwrap();
     scores.with(|scores| assert_eq!(scores.len(), 0));
-    assert!(fields[6].1.rebuild);
     // The form of the field is an exclusive slice, whose descriptor is not that of a `Vec`.
     assert_default!(fields, 7, &mut [f64], [1.5, 2.5]);
     assert_default!(fields, 8, String, "boxed");

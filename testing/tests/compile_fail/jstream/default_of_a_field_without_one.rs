@@ -31,7 +31,7 @@ struct Skipped {
     number: u32,
     #[transportable(renamed_from = "old", skip)]
     other: u32,
-    #[transportable(skip, narrow, rebuild, must_understand)]
+    #[transportable(skip, narrow, must_understand)]
     last: u32,
 }
 
