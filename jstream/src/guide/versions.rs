@@ -127,8 +127,29 @@
 //! ([`ReadError::Incompatible`](crate::ReadError::Incompatible)); the error names each field and what
 //! could be done. What depends on a value is refused for the messages that have it
 //! ([`ReadError::Conversion`](crate::ReadError::Conversion)). [`compatibility`] lists both in
-//! advance, in either direction. A test that compares the current types with the snapshots of all
-//! versions that are in use detects a change that would refuse them.
+//! advance, in either direction.
+//!
+//! A test detects a change that would refuse the messages of a version that is in use. For each
+//! released version, `testing::write_snapshot` writes a file, which is put under version control,
+//! and `testing::assert_compatible` compares the current type with it (feature `testing`). The
+//! failure lists the fields, and what could be done:
+//!
+#![cfg_attr(feature = "testing", doc = "```no_run")]
+#![cfg_attr(not(feature = "testing"), doc = "```ignore")]
+//! use jstream::{Transportable, testing};
+//!
+//! #[derive(Transportable)]
+//! struct Order { id: u64, symbol: String }
+//!
+//! # fn main() -> Result<(), testing::SnapshotFileError> {
+//! // Once, when version 2 is released:
+//! testing::write_snapshot::<Order>("schemas/order-v2.jschema")?;
+//! // Always:
+//! testing::assert_compatible::<Order>("schemas/order-v1.jschema");
+//! testing::assert_compatible::<Order>("schemas/order-v2.jschema");
+//! # Ok(())
+//! # }
+//! ```
 //!
 //! [`compatibility`]: crate::evolve::compatibility
 //!

@@ -45,6 +45,7 @@
 //! use objects in other ways than by formatting them.
 //!
 //! [`write_snapshot`] keeps the structure of a released version of a type in a file.
+//! `assert_compatible` checks in a test that messages of that version can still be read.
 //!
 //! With the feature `proptest`, `property` does the same for values of a strategy. In a fuzz
 //! target, [`fuzz`] lets the fuzzer's input determine the damage.
@@ -68,6 +69,8 @@ pub use self::places::{Meaning, Place, Places, places};
 #[cfg(feature = "proptest")]
 pub use self::property::{property, scripts};
 pub use self::snapshot::{SnapshotFileError, write_snapshot};
+#[cfg(feature = "evolve")]
+pub use self::snapshot::{assert_compatible, compatibility_with};
 
 use crate::model::Transportable;
 

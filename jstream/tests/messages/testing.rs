@@ -458,3 +458,106 @@ fn a_snapshot_is_written_once() {
     assert_eq!(others(), 1, "no temporary file is left");
     std::fs::remove_dir_all(&folder).unwrap();
 }
+
+/// The versions of a type that the checks of snapshots compare.
+#[cfg(feature = "evolve")]
+#[allow(dead_code, reason = "only their structure matters")]
+mod versions {
+    use jstream::Transportable;
+
+    pub(super) mod first {
+        #[derive(jstream::Transportable)]
+        pub(in super::super) struct Order {
+            id: u32,
+            sym: String,
+            side: Side,
+        }
+
+        #[derive(jstream::Transportable)]
+        enum Side {
+            Buy,
+            Sell,
+            Short,
+        }
+    }
+
+    /// A version that converts messages of the first one, with rules.
+    #[derive(Transportable)]
+    pub(super) struct Order {
+        id: u64,
+        #[transportable(renamed_from = "sym")]
+        symbol: String,
+        #[transportable(default = 1)]
+        quantity: u32,
+        side: Side,
+    }
+
+    #[derive(Transportable)]
+    enum Side {
+        Sell,
+        Buy,
+    }
+
+    pub(super) mod broken {
+        #[derive(jstream::Transportable)]
+        pub(in super::super) struct Order {
+            id: u8,
+            symbol: String,
+        }
+    }
+}
+
+#[cfg(feature = "evolve")]
+#[test]
+fn types_are_compared_with_the_snapshots_of_older_versions() {
+    use jstream::evolve::Effect;
+    use jstream::testing::{SnapshotFileError, compatibility_with, write_snapshot};
+
+    let name = format!("jstream-compatible-{}", std::process::id());
+    let folder = std::env::temp_dir().join(name);
+    let path = folder.join("order-v1.jschema");
+    write_snapshot::<versions::first::Order>(&path).unwrap();
+    // The rules of the program's type apply.
+    testing::assert_compatible::<versions::Order>(&path);
+    let found = compatibility_with::<versions::Order>(&path).unwrap();
+    assert_eq!(found.effect(), Effect::Conditional, "{found}");
+    let found = compatibility_with::<versions::first::Order>(&path).unwrap();
+    assert_eq!(
+        (found.effect(), found.findings().len()),
+        (Effect::Converted, 0)
+    );
+
+    let caught = std::panic::catch_unwind(|| {
+        testing::assert_compatible::<versions::broken::Order>(&path);
+    });
+    let text = caught.unwrap_err().downcast::<String>().unwrap();
+    for part in [
+        "order-v1.jschema",
+        "versions::broken::Order`",
+        "refused: Order.id: ",
+        "refused: Order.symbol: ",
+        "converted: Order.side: is left out",
+        "renamed_from",
+        "remove the file",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+
+    let absent = folder.join("absent");
+    let failed = compatibility_with::<versions::Order>(&absent).unwrap_err();
+    assert!(matches!(&failed, SnapshotFileError::System { path, .. } if *path == absent));
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes.pop();
+    std::fs::write(&path, bytes).unwrap();
+    let failed = compatibility_with::<versions::Order>(&path).unwrap_err();
+    assert!(
+        matches!(&failed, SnapshotFileError::Encoding { .. }),
+        "{failed}"
+    );
+    assert!(
+        failed
+            .to_string()
+            .contains("order-v1.jschema is not a snapshot")
+    );
+    std::fs::remove_dir_all(&folder).unwrap();
+}
