@@ -16,10 +16,41 @@ pub enum Effect {
 
 impl fmt::Display for Effect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+        f.pad(match self {
             Self::Converted => "converted",
             Self::Conditional => "conditional",
             Self::Refused => "refused",
+        })
+    }
+}
+
+/// The kind of a difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Change {
+    /// A field that the old version lacks.
+    Added,
+    /// A field or variant that the new version lacks.
+    Removed,
+    /// A field with another name.
+    Renamed,
+    /// A number whose new type has all values of the old one.
+    Widened,
+    /// A number whose new type lacks some values of the old one.
+    Narrowed,
+    /// Any other change of a type.
+    Changed,
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Added => "added",
+            Self::Removed => "removed",
+            Self::Renamed => "renamed",
+            Self::Widened => "widened",
+            Self::Narrowed => "narrowed",
+            Self::Changed => "changed",
         })
     }
 }
@@ -32,6 +63,8 @@ pub struct Finding {
     pub path: String,
     /// The effect on messages.
     pub effect: Effect,
+    /// The kind of the difference.
+    pub change: Change,
     /// The difference, and what could be done about it.
     pub what: String,
 }
@@ -58,6 +91,12 @@ impl Compatibility {
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.findings
+    }
+
+    /// Returns the number of further differences, which are not listed because there are too many.
+    #[must_use]
+    pub fn unlisted(&self) -> usize {
+        self.unlisted
     }
 
     /// Returns true if messages can be converted, perhaps not all of them.

@@ -33,7 +33,7 @@ mod tests;
 use std::sync::Arc;
 
 pub(crate) use converter::{ConversionFailure, Converter, NewType};
-pub use finding::{Compatibility, Effect, Finding};
+pub use finding::{Change, Compatibility, Effect, Finding};
 pub use layout::InvalidSchema;
 
 use self::layout::Types;

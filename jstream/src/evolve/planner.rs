@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::compile::{children, compile};
-use super::finding::{Compatibility, Effect, Finding};
+use super::finding::{Change, Compatibility, Effect, Finding};
 use super::layout::{Types, tag_bits};
 use super::number::{Fit, Number};
 use super::plan::{
@@ -237,6 +237,7 @@ impl<'t> Planner<'t> {
                 self.findings.findings.push(Finding {
                     path: path.unwrap_or_default(),
                     effect: Effect::Refused,
+                    change: Change::Changed,
                     what: "there are too many differences".to_owned(),
                 });
             }
@@ -247,7 +248,7 @@ impl<'t> Planner<'t> {
     }
 
     /// Adds a finding, and returns its index.
-    fn find(&mut self, place: &Place<'_>, effect: Effect, what: String) -> usize {
+    fn find(&mut self, place: &Place<'_>, effect: Effect, change: Change, what: String) -> usize {
         let listed = self.findings.findings.len();
         if listed >= Compatibility::LISTED {
             self.findings.unlisted = self.findings.unlisted.saturating_add(1);
@@ -256,13 +257,14 @@ impl<'t> Planner<'t> {
         self.findings.findings.push(Finding {
             path: place.render(),
             effect,
+            change,
             what,
         });
         listed
     }
 
     fn refuse(&mut self, place: &Place<'_>, what: impl Into<String>) -> Refused {
-        self.find(place, Effect::Refused, what.into())
+        self.find(place, Effect::Refused, Change::Changed, what.into())
     }
 
     /// Counts a part that is visited.
@@ -363,7 +365,12 @@ impl<'t> Planner<'t> {
                 })
             }
             (_, Kind::Optional(payload)) => {
-                self.find(place, Effect::Converted, "is optional now".to_owned());
+                self.find(
+                    place,
+                    Effect::Converted,
+                    Change::Changed,
+                    "is optional now".to_owned(),
+                );
                 PlanNode::Some {
                     to: new.none,
                     payload: self.node(part(a, *payload), place),
@@ -395,7 +402,12 @@ impl<'t> Planner<'t> {
             (Kind::Array(element, len), Kind::Slice(new_element))
                 if *to.kind(*new_element) != Kind::Text =>
             {
-                self.find(place, Effect::Converted, "is a slice now".to_owned());
+                self.find(
+                    place,
+                    Effect::Converted,
+                    Change::Changed,
+                    "is a slice now".to_owned(),
+                );
                 let element = place.step(PlaceStep::Element);
                 PlanNode::Spread {
                     target: self.target_at(
@@ -444,12 +456,12 @@ impl<'t> Planner<'t> {
             Fit::Same => Ok(PlanNode::Copy { len: size }),
             Fit::Widens => {
                 let what = format!("`{old}` is widened to `{new}`");
-                self.find(place, Effect::Converted, what);
+                self.find(place, Effect::Converted, Change::Widened, what);
                 Ok(PlanNode::Widen { from, to })
             }
             Fit::Narrows if narrow => {
                 let what = format!("`{old}` becomes `{new}`, which lacks some of its values");
-                self.find(place, Effect::Conditional, what);
+                self.find(place, Effect::Conditional, Change::Narrowed, what);
                 let path = self.path(place);
                 Ok(PlanNode::Narrow { from, to, path })
             }
@@ -568,18 +580,19 @@ impl<'t> Planner<'t> {
     ) -> Result<Box<[FieldStep]>, Refused> {
         self.count(old.len().saturating_add(new.len()), place)?;
         let mut by_name = HashMap::new();
-        let mut refused = None;
+        // Each refusal is a part of the struct, so that all of them have the effect of the struct.
+        let mut refused = Vec::new();
         for (index, field) in old.iter().enumerate() {
             if by_name.insert(&*field.name, index).is_some() {
                 let what = format!("the old version has two fields `{}`", field.name);
-                refused = Some(self.refuse(place, what));
+                refused.push(self.refuse(place, what));
             }
         }
         let mut names: HashSet<&str> = HashSet::new();
         for field in new {
             if !names.insert(&field.name) {
                 let what = format!("the new version has two fields `{}`", field.name);
-                refused = Some(self.refuse(place, what));
+                refused.push(self.refuse(place, what));
             }
         }
         let mut taken = vec![false; old.len()];
@@ -591,12 +604,12 @@ impl<'t> Planner<'t> {
             self.count(older.len(), &place)?;
             if let Some(name) = older.iter().find(|name| names.contains(&***name)) {
                 let what = format!("the older name `{name}` is that of another field");
-                refused = Some(self.refuse(&place, what));
+                refused.push(self.refuse(&place, what));
                 continue;
             }
             match self.field((old, field), rules, (&by_name, &mut taken), &place) {
                 Ok(step) => steps.push(step),
-                Err(finding) => refused = Some(finding),
+                Err(finding) => refused.push(finding),
             }
         }
         for (index, (field, taken)) in old.iter().zip(taken).enumerate() {
@@ -607,15 +620,26 @@ impl<'t> Planner<'t> {
             let must = rule(old_rules, index).is_some_and(|rule| rule.must_understand);
             if must || self.holds_obligation(field.of) {
                 let what = "the new version lacks the field, which must be understood";
-                refused = Some(self.refuse(&place, what));
+                let what = what.to_owned();
+                refused.push(self.find(&place, Effect::Refused, Change::Removed, what));
             } else {
-                self.find(&place, Effect::Converted, "is left out".to_owned());
+                self.find(
+                    &place,
+                    Effect::Converted,
+                    Change::Removed,
+                    "is left out".to_owned(),
+                );
             }
         }
-        match refused {
-            Some(finding) => Err(finding),
-            None => Ok(steps.into()),
+        for finding in refused {
+            let part = self.push(Node::Refused { finding }, (0, 0));
+            steps.push(Step {
+                from: 0,
+                to: 0,
+                action: Action::Convert(part),
+            });
         }
+        Ok(steps.into())
     }
 
     /// Returns true if a value of an old type may hold a field that must be understood.
@@ -660,7 +684,7 @@ impl<'t> Planner<'t> {
             found = names.iter().find_map(|name| by_name.get(&**name).copied());
             if let Some(field) = found.and_then(|found| old.get(found)) {
                 let what = format!("was `{}`", field.name);
-                self.find(place, Effect::Converted, what);
+                self.find(place, Effect::Converted, Change::Renamed, what);
             }
         }
         let step = |from, action| FieldStep {
@@ -671,12 +695,22 @@ impl<'t> Planner<'t> {
         let source = found.and_then(|found| Some((old.get(found)?, taken.get_mut(found)?)));
         let Some((source, taken)) = source else {
             if let Some(default) = default {
-                self.find(place, Effect::Converted, "gets its default".to_owned());
+                self.find(
+                    place,
+                    Effect::Converted,
+                    Change::Added,
+                    "gets its default".to_owned(),
+                );
                 let default = self.default(field.of, default, place)?;
                 return Ok(step(0, Action::Default(default)));
             }
             if let Kind::Optional(_) = self.to.kind(field.of) {
-                self.find(place, Effect::Converted, "is `None`".to_owned());
+                self.find(
+                    place,
+                    Effect::Converted,
+                    Change::Added,
+                    "is `None`".to_owned(),
+                );
                 return Ok(step(0, Action::None(self.to.layout(field.of).none)));
             }
             if self.to.layout(field.of).size == 0 {
@@ -684,7 +718,7 @@ impl<'t> Planner<'t> {
             }
             let what = "the old version lacks the field; give it a value by \
                         `#[transportable(default)]`, or by `renamed_from` its older name";
-            return Err(self.refuse(place, what));
+            return Err(self.find(place, Effect::Refused, Change::Added, what.to_owned()));
         };
         if *taken {
             let what = format!(
@@ -702,6 +736,7 @@ impl<'t> Planner<'t> {
             self.find(
                 place,
                 Effect::Converted,
+                Change::Changed,
                 "`None` becomes the default".to_owned(),
             );
             let unwrap = UnwrapOption {
@@ -808,7 +843,7 @@ impl<'t> Planner<'t> {
             let becomes = match (known.or(other.filter(|_| !obliged)), known) {
                 (Some(place_of), None) => {
                     let what = "becomes the variant for unknown ones".to_owned();
-                    self.find(&place, Effect::Converted, what);
+                    self.find(&place, Effect::Converted, Change::Removed, what);
                     let fields = self.push(PlanNode::Copy { len: 0 }, (0, 0));
                     let tag = new.get(place_of).map_or(0, |new| tag_bits(new, to_tag.1));
                     Becomes::Variant { tag, fields }
@@ -834,7 +869,7 @@ impl<'t> Planner<'t> {
                 }
                 _ => {
                     let what = "the new version lacks the variant".to_owned();
-                    self.find(&place, Effect::Conditional, what);
+                    self.find(&place, Effect::Conditional, Change::Removed, what);
                     Becomes::Unknown
                 }
             };
