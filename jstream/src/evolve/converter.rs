@@ -9,13 +9,13 @@ use super::finding::Compatibility;
 use super::layout::Types;
 use super::plan::Plan;
 use super::planner::make_plan;
-use super::scan::{ScanFault, ScanLimits, SeenClass, scan};
+use super::scan::{ClassSchemas, ScanFault, ScanLimits, SeenClass, scan};
 use crate::buffer::MessageBuffer;
 use crate::read::Limits;
 use crate::schema::{Describe, Kind, Learnt, Schema, TypeIndex};
 
 /// Maximum number of plans, refused ones included, and of plans of classes.
-const MAX_PLANS: usize = 256;
+pub(super) const MAX_PLANS: usize = 256;
 
 /// Maximum number of bytes of a converted message per byte of the message.
 const GROWTH: usize = 16;
@@ -57,7 +57,7 @@ impl From<Failed> for ConversionFailure {
 }
 
 /// The plan of a class and the class that its objects become, or the reason why there is none.
-type PlannedClass = Result<(Arc<Plan>, u64), String>;
+pub(super) type PlannedClass = Result<(Arc<Plan>, u64), String>;
 
 /// Plans by the types that they belong to.
 ///
@@ -92,36 +92,13 @@ impl Converter {
         classes: &mut dyn FnMut(u64) -> Option<(Schema, TypeIndex)>,
     ) -> Result<MessageBuffer, ConversionFailure> {
         let plan = self.plan(old, new, learnt)?;
-        let scan_limits = ScanLimits {
-            align,
-            pending: limits.pending,
-            shared: limits.shared,
-        };
         let mut schemas = |class| {
             let known = learnt.schema(class).or_else(|| Learnt::own(class));
             let (schema, root) = known.or_else(|| classes(class))?;
             Types::new(schema, root).ok().map(Arc::new)
         };
-        let scanned = scan(&plan.from, message, scan_limits, &mut schemas);
-        let scanned = scanned.map_err(ConversionFailure::Invalid)?;
-        let classes = self.class_plans(&plan, &scanned.classes);
-        let classes: Vec<ClassPlan<'_>> = classes
-            .iter()
-            .map(|class| match class {
-                Ok((plan, number)) => Ok((&**plan, *number)),
-                Err(error) => Err(error.clone()),
-            })
-            .collect();
-        let growth = message
-            .len()
-            .saturating_mul(GROWTH)
-            .saturating_add(MIN_BYTES);
-        let emit_limits = EmitLimits {
-            bytes: limits.bytes.min(growth),
-            pending: limits.pending,
-        };
-        let converted = emit(&plan, message, &scanned, &classes, emit_limits);
-        let converted = converted.map_err(ConversionFailure::Refused)?;
+        let plan_classes = |seen: &[SeenClass]| self.class_plans(&plan, seen);
+        let converted = convert_by(&plan, (message, align), limits, &mut schemas, plan_classes)?;
         let count = self.counts.entry(old).or_default();
         *count = count.saturating_add(1);
         Ok(converted)
@@ -185,6 +162,42 @@ impl Converter {
     }
 }
 
+/// Converts a message by a plan. `schemas` returns the schemas of the classes of its objects, and
+/// `plan_classes` the plans of these classes, in the same order.
+pub(super) fn convert_by(
+    plan: &Plan,
+    (message, align): (&[u8], usize),
+    limits: &Limits,
+    schemas: &mut ClassSchemas<'_>,
+    plan_classes: impl FnOnce(&[SeenClass]) -> Vec<PlannedClass>,
+) -> Result<MessageBuffer, ConversionFailure> {
+    let scan_limits = ScanLimits {
+        align,
+        pending: limits.pending,
+        shared: limits.shared,
+    };
+    let scanned = scan(&plan.from, message, scan_limits, schemas);
+    let scanned = scanned.map_err(ConversionFailure::Invalid)?;
+    let classes = plan_classes(&scanned.classes);
+    let classes: Vec<ClassPlan<'_>> = classes
+        .iter()
+        .map(|class| match class {
+            Ok((plan, number)) => Ok((&**plan, *number)),
+            Err(error) => Err(error.clone()),
+        })
+        .collect();
+    let growth = message
+        .len()
+        .saturating_mul(GROWTH)
+        .saturating_add(MIN_BYTES);
+    let emit_limits = EmitLimits {
+        bytes: limits.bytes.min(growth),
+        pending: limits.pending,
+    };
+    let converted = emit(plan, message, &scanned, &classes, emit_limits);
+    converted.map_err(ConversionFailure::Refused)
+}
+
 fn plan_schemas(old: (Schema, TypeIndex), new: (Schema, TypeIndex)) -> Planned {
     let types = |(schema, root)| {
         let types = Types::new(schema, root);
@@ -210,47 +223,78 @@ fn plan_class<'p>(plans: impl Iterator<Item = &'p Arc<Plan>>, class: &SeenClass)
     let Some(list) = lists.next() else {
         return Err(format!("the classes of {} are not known", class.of_trait));
     };
-    let old = &class.types;
-    let old_name = old.name(old.root());
-    let list = list();
-    let mut found = None;
-    for &(number, schema) in &list {
+    let candidates = list().into_iter().map(|(number, schema)| {
         let (schema, root) = schema();
-        if number == class.number {
-            found = Some((schema, root, number));
-            break;
+        NewClass {
+            number,
+            schema,
+            root,
         }
-        let name = schema.get(root).map_or("", |info| &info.name);
-        let rules = schema.rules(root);
-        let is_renamed = rules.is_some_and(|rules| {
-            let mut names = rules.names.iter();
-            names.any(|name| base_name(name) == base_name(old_name))
-        });
-        if base_name(name) != base_name(old_name) && !is_renamed {
-            continue;
-        }
-        if found.is_some() && !list.iter().any(|(other, _)| *other == class.number) {
-            return Err(format!(
-                "several classes of {} are named `{old_name}`",
-                class.of_trait
-            ));
-        }
-        found = Some((schema, root, number));
-    }
-    let Some((schema, root, number)) = found else {
-        return Err(format!(
-            "this program has no class `{old_name}` of {}",
+    });
+    let candidates: Vec<NewClass> = candidates.collect();
+    match find_class(&candidates, class)? {
+        Some(found) => plan_for_class(class, found),
+        None => Err(format!(
+            "this program has no class `{}` of {}",
+            class.name(),
             class.of_trait
-        ));
-    };
-    let new = Types::new(schema, root).map_err(|error| error.to_string())?;
-    let plan = make_plan(old.clone(), Arc::new(new)).map_err(|compatibility| {
-        format!("the class `{old_name}` can't be converted: {compatibility}")
+        )),
+    }
+}
+
+/// A class that objects may become.
+#[derive(Debug)]
+pub(super) struct NewClass {
+    pub(super) number: u64,
+    pub(super) schema: Schema,
+    pub(super) root: TypeIndex,
+}
+
+/// Returns the class that objects of `class` become: the one with the same descriptor, else the one
+/// with the same name or older name.
+pub(super) fn find_class<'c>(
+    candidates: &'c [NewClass],
+    class: &SeenClass,
+) -> Result<Option<&'c NewClass>, String> {
+    let mut exact = candidates.iter();
+    if let Some(same) = exact.find(|candidate| candidate.number == class.number) {
+        return Ok(Some(same));
+    }
+    let old_name = class.name();
+    let mut named = candidates
+        .iter()
+        .filter(|candidate| has_name(&candidate.schema, candidate.root, old_name));
+    match (named.next(), named.next()) {
+        (found, None) => Ok(found),
+        (_, Some(_)) => Err(format!(
+            "several classes of {} are named `{old_name}`",
+            class.of_trait
+        )),
+    }
+}
+
+/// Returns true if a type has this name or older name, without the suffix of forms.
+pub(super) fn has_name(schema: &Schema, of: TypeIndex, old_name: &str) -> bool {
+    let name = schema.get(of).map_or("", |info| &info.name);
+    let rules = schema.rules(of);
+    let mut older = rules.iter().flat_map(|rules| &rules.names);
+    base_name(name) == base_name(old_name)
+        || older.any(|name| base_name(name) == base_name(old_name))
+}
+
+/// Plans the conversion of objects of a class.
+pub(super) fn plan_for_class(class: &SeenClass, new: &NewClass) -> PlannedClass {
+    let types = Types::new(new.schema.clone(), new.root).map_err(|error| error.to_string())?;
+    let plan = make_plan(class.types.clone(), Arc::new(types)).map_err(|compatibility| {
+        format!(
+            "the class `{}` can't be converted: {compatibility}",
+            class.name()
+        )
     })?;
-    Ok((Arc::new(plan), number))
+    Ok((Arc::new(plan), new.number))
 }
 
 /// Returns the name of a type without the suffix of forms, which a type gets when it owns a part.
-fn base_name(name: &str) -> &str {
+pub(super) fn base_name(name: &str) -> &str {
     name.strip_suffix("Ref").unwrap_or(name)
 }

@@ -19,6 +19,7 @@
 
 mod bulk;
 mod compile;
+mod conversion;
 mod converter;
 mod emit;
 mod finding;
@@ -32,6 +33,7 @@ mod tests;
 
 use std::sync::Arc;
 
+pub use conversion::{Conversion, ConversionError};
 pub(crate) use converter::{ConversionFailure, Converter, NewType};
 pub use finding::{Change, Compatibility, Effect, Finding};
 pub use layout::InvalidSchema;

@@ -632,8 +632,8 @@ impl<'t> Planner<'t> {
             }
         }
         for finding in refused {
-            let part = self.push(Node::Refused { finding }, (0, 0));
-            steps.push(Step {
+            let part = self.push(PlanNode::Refused { finding }, (0, 0));
+            steps.push(FieldStep {
                 from: 0,
                 to: 0,
                 action: Action::Convert(part),

@@ -64,6 +64,13 @@ pub(crate) struct SeenClass {
     pub(crate) types: Arc<Types>,
 }
 
+impl SeenClass {
+    /// Returns the name of the class.
+    pub(super) fn name(&self) -> &str {
+        self.types.name(self.types.root())
+    }
+}
+
 /// The results of a scan.
 #[derive(Debug, Default)]
 pub(crate) struct Scanned {

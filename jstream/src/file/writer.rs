@@ -273,7 +273,8 @@ impl FileWriter {
     }
 
     /// Stores a message without reading it. Its schemas are in the file only if an object with the
-    /// same type and classes is pushed to this file, before or later.
+    /// same type and classes is pushed to this file, before or later, or they are pushed by
+    /// [`push_schema`](Self::push_schema).
     ///
     /// # Errors
     ///
@@ -285,6 +286,18 @@ impl FileWriter {
         let (place, hash, header, len) =
             put_message(&mut self.output, file, &self.path, &segments)?;
         Ok(self.note(place, len, header.descriptor, hash))
+    }
+
+    /// Stores the structure of a type, unless the file has it: for objects that are stored by
+    /// [`push_message`](Self::push_message), which does not store it. It becomes part of the file
+    /// with the next commit of an object. A schema of more than [`Schema::MAX_BYTES`], or beyond
+    /// the 65,536th of the file, is not stored; then only programs with the type read its objects.
+    ///
+    /// # Errors
+    ///
+    /// [`FileError::System`] if a system call fails.
+    pub fn push_schema(&mut self, schema: &Schema, root: TypeIndex) -> Result<(), FileError> {
+        self.store_schema(schema.descriptor(root), schema, root)
     }
 
     fn note(&mut self, place: u64, len: u64, descriptor: u64, hash: u64) -> u64 {
@@ -300,10 +313,21 @@ impl FileWriter {
         descriptor: u64,
         structure: impl FnOnce() -> (Schema, TypeIndex),
     ) -> Result<(), FileError> {
-        if !self.noted.insert(descriptor) {
+        if self.noted.contains(&descriptor) {
             return Ok(());
         }
         let (schema, root) = structure();
+        self.store_schema(descriptor, &schema, root)?;
+        self.noted.insert(descriptor);
+        Ok(())
+    }
+
+    fn store_schema(
+        &mut self,
+        descriptor: u64,
+        schema: &Schema,
+        root: TypeIndex,
+    ) -> Result<(), FileError> {
         // Readers would reject it if it were too long. Without it, only programs with the same type
         // read the objects.
         let Ok(bytes) = schema.to_obligations(root) else {

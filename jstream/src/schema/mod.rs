@@ -199,6 +199,14 @@ impl Schema {
         self.class_lists.get(&index).copied()
     }
 
+    /// Returns true if the types of this schema have trait objects, whose classes have schemas of
+    /// their own.
+    #[must_use]
+    pub fn has_trait_objects(&self) -> bool {
+        let mut types = self.types.iter().flatten();
+        types.any(|info| info.kind == Kind::Dynamic)
+    }
+
     /// Returns all types with their indices. Types that are still being described are `None`.
     #[cfg(any(feature = "cli", feature = "testing"))]
     pub(crate) fn all(&self) -> impl Iterator<Item = (TypeIndex, Option<&TypeInfo>)> {

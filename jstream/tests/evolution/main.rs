@@ -12,6 +12,7 @@ use jstream::schema::{Schema, descriptor};
 use jstream::{ReadError, Reader, Received, Transportable, to_vec};
 
 mod compatible;
+mod conversions;
 #[cfg(all(feature = "file", unix))]
 mod stores;
 mod values;
