@@ -109,7 +109,8 @@ pub fn parse<P: CommandFactory + FromArgMatches>(
 }
 
 /// Adds the options that print completions and the manual page.
-fn with_pages(command: Command) -> Command {
+#[must_use]
+pub fn with_pages(command: Command) -> Command {
     let completions = Arg::new(COMPLETIONS)
         .long(COMPLETIONS)
         .value_name("SHELL")

@@ -101,6 +101,58 @@
 //! For a capture of a connection ([`capture`](crate::capture)), the program lists the messages.
 //! `--object N` shows the values of one message, if the capture contains its schema.
 //!
+//! # Versions of types
+//!
+//! `compat` compares two versions of a type, each a file with a schema or snapshot, or a file of
+//! objects. It prints what happens to messages of one that are read as the other, in both
+//! directions, by the rules of the version that reads (see [`versions`](crate::guide::versions)):
+//!
+//! ```text
+//! $ jstream-inspect compat order-v1.jschema order-v2.jschema
+//! order-v1.jschema (Order) read as order-v2.jschema (Order): messages with certain values are refused
+//!   converted   widened  Order.id: `u32` is widened to `u64`
+//!   converted   renamed  Order.symbol: was `sym`
+//!   conditional removed  Order.side::Short: the new version lacks the variant
+//!   converted   added    Order.quantity: gets its default
+//!   converted   removed  Order.venue: is left out
+//!
+//! order-v2.jschema (Order) read as order-v1.jschema (Order): all messages are refused
+//!   …
+//! ```
+//!
+//! The exit code is 0 if messages of the first version can be read as the second, perhaps except
+//! for some values, and 1 if not; with `--both`, the other direction must be compatible, too.
+//! `--type NAME` selects one of the types in a file of objects, by its name or descriptor, and
+//! `--json` prints JSON.
+//!
+//! `upgrade` rewrites a file of objects, so that its readers need not convert the objects each
+//! time:
+//!
+//! ```text
+//! $ jstream-inspect upgrade orders.jsf orders-2.jsf --schema order-v2.jschema
+//! 4096 objects of Order 0x3f0c2c8d5a1b7e94: converted to Order 0x943a43f30e18b49f
+//!   converted   widened  Order.id: `u32` is widened to `u64`
+//!   …
+//! 12 objects of Trade 0x1d5e0ab3c94f2276: copied
+//! ```
+//!
+//! The objects of a type become the version in the snapshot with the type's name, or with a type
+//! that had this name before (`renamed_from`). Other objects are copied. Trait objects become the
+//! versions of their classes in the snapshots that are passed for these. Objects keep their order
+//! and their numbers.
+//!
+//! Types that are not compatible are refused before anything is written. If an object is damaged or
+//! has a value that the new version refuses, the run ends with the exit code 1.
+//!
+//! The new file has its name only when it is complete: until then, it is named like it with the
+//! suffix `.upgrading`, and the objects are committed at least every 4,096. If the run is
+//! interrupted or ends with an error, the same command continues after the last committed object.
+//! Before that, it compares the types of all objects in the incomplete file with the old one, and
+//! the bytes of the first and the last. A changed rule of a snapshot, such as `other`, applies to
+//! the remaining objects.
+//!
+//! # Exit codes
+//!
 //! The file name `-` stands for the standard input. The exit code is 0 if the data is valid, 1 if
 //! it is invalid or a schema is missing, and 2 if the arguments are wrong or a file can't be read.
 //!

@@ -151,6 +151,9 @@
 //! # }
 //! ```
 //!
+//! The program `jstream-inspect` compares versions with its command `compat`, and rewrites files
+//! with its command `upgrade`: see [`inspecting`](crate::guide::inspecting).
+//!
 //! [`compatibility`]: crate::evolve::compatibility
 //!
 //! # Costs and limits

@@ -27,6 +27,12 @@ Examples:
   jstream-inspect calls.jcap                       the messages of a captured connection
   jstream-inspect calls.jcap --object 2            one message, with its values
   jstream-inspect orders.jsf --quiet               only validate: print nothing but errors
+  jstream-inspect compat order-v1.jschema order-v2.jschema
+                                                   can the new version read the old one's messages?
+  jstream-inspect upgrade old.jsf new.jsf --schema order-v2.jschema
+                                                   rewrite a file with objects of an older version
+
+`jstream-inspect compat --help` and `jstream-inspect upgrade --help` show the options of these commands. A file with such a name is shown by ./compat or ./upgrade.
 
 The program `jcall replay` of the crate jstream-rmi repeats the calls of a capture.
 

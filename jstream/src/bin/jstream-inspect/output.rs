@@ -37,14 +37,22 @@ pub(crate) struct Output {
 
 impl Output {
     pub(crate) fn of(arguments: &Arguments) -> Self {
-        let to: Box<dyn Write> = if arguments.quiet {
-            Box::new(io::stderr())
+        if arguments.quiet {
+            Self::new(Box::new(io::stderr()), arguments.json)
         } else {
-            Box::new(io::stdout())
-        };
+            Self::standard(arguments.json)
+        }
+    }
+
+    /// Returns the standard output.
+    pub(crate) fn standard(is_json: bool) -> Self {
+        Self::new(Box::new(io::stdout()), is_json)
+    }
+
+    fn new(to: Box<dyn Write>, is_json: bool) -> Self {
         Self {
             to: BufWriter::new(to),
-            is_json: arguments.json,
+            is_json,
             failed: None,
         }
     }

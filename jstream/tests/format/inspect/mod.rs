@@ -11,3 +11,5 @@ mod program;
 mod samples;
 mod schemas;
 mod values;
+#[cfg(unix)]
+mod versions;

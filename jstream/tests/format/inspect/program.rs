@@ -41,7 +41,7 @@ impl Drop for Folder {
     }
 }
 
-fn program(arguments: &[&str]) -> Command {
+pub(crate) fn program(arguments: &[&str]) -> Command {
     let mut program = Command::new(env!("CARGO_BIN_EXE_jstream-inspect"));
     program
         .args(arguments)
