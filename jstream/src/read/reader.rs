@@ -125,15 +125,31 @@ impl Reader {
                 // at the start of the slot.
                 Ok(unsafe { Received::at_offset(slot, root, wire) })
             }
-            #[cfg(feature = "evolve")]
-            Err(ReadError::Descriptor { found, .. }) if self.converts(found) => {
-                self.read_converted(message, found)
-            }
-            Err(error) => Err(ReadFailure {
-                error,
-                buffer: message.into_empty(),
-            }),
+            Err(error) => self.fail_or_convert(message, error),
         }
+    }
+
+    /// Reads the message after all if it is of another version, whose schema was learnt.
+    #[cold]
+    #[inline(never)]
+    fn fail_or_convert<T>(
+        &mut self,
+        message: MessageBuffer,
+        error: ReadError,
+    ) -> Result<Received<T>, ReadFailure>
+    where
+        T: Transportable + 'static,
+    {
+        #[cfg(feature = "evolve")]
+        if let ReadError::Descriptor { found, .. } = error {
+            if self.converts(found) {
+                return self.read_converted(message, found);
+            }
+        }
+        Err(ReadFailure {
+            error,
+            buffer: message.into_empty(),
+        })
     }
 
     /// Sets whether messages of other versions are converted (default true). Otherwise they are

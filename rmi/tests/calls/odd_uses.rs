@@ -209,6 +209,17 @@ fn set_up(address: &str) -> Setup {
     }
 }
 
+/// Returns a stub whose client writes arguments that the server refuses.
+fn without_limits(of: &Setup) -> (Client, OddStub) {
+    let mut options = ClientOptions::default();
+    options.limits.depth = None;
+    options.limits.zero_sized = usize::MAX;
+    let client = Client::connect_with(of.serving.address(), &options);
+    let client = client.wait().unwrap();
+    let odd = client.lookup::<dyn Odd>("odd").wait().unwrap();
+    (client, odd)
+}
+
 fn each_device(name: &str, test: impl Fn(Setup)) {
     test(set_up("tcp://127.0.0.1:0"));
     test(set_up(&format!("inproc://odd-{name}")));
@@ -251,6 +262,9 @@ fn nothing_is_taken_as_well() {
         // Units take no space in a message, but reading them takes time, so their number is
         // limited.
         let error = odd.units(&units, Nothing, &[]).wait().unwrap_err();
+        assert!(matches!(error, CallError::Arguments { .. }), "{error}");
+        let (_client, odd) = without_limits(&of);
+        let error = odd.units(&units, Nothing, &[]).wait().unwrap_err();
         assert!(matches!(error, CallError::Refused { .. }), "{error}");
     });
 }
@@ -285,6 +299,9 @@ fn long_chains_are_refused_and_no_stack_is_used_up() {
     each_device("chains", |of| {
         let odd = &of.odd;
         let error = chain(50_000, |chain| odd.chain(chain).wait()).unwrap_err();
+        assert!(matches!(error, CallError::Arguments { .. }), "{error}");
+        let (_client, unlimited) = without_limits(&of);
+        let error = chain(50_000, |chain| unlimited.chain(chain).wait()).unwrap_err();
         assert!(matches!(error, CallError::Refused { .. }), "{error}");
         assert_eq!(error.outcome(), Outcome::DidNotRun);
         let reply = chain(900, |chain| odd.chain(chain).wait()).unwrap();

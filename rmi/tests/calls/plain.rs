@@ -426,6 +426,13 @@ fn deep_graphs_are_refused(of: Setup) {
     };
     assert_eq!(*lists.length(&list(1000)).wait().unwrap().get(), 1000);
     let error = lists.length(&list(100_000)).wait().unwrap_err();
+    assert!(matches!(&error, CallError::Arguments { .. }), "{error}");
+    let mut options = ClientOptions::default();
+    options.limits.depth = None;
+    let client = Client::connect_with(of.serving.address(), &options);
+    let client = client.wait().unwrap();
+    let unlimited = client.lookup::<dyn Lists>("lists").wait().unwrap();
+    let error = unlimited.length(&list(100_000)).wait().unwrap_err();
     assert!(
         matches!(&error, CallError::Refused { reason, .. } if reason.contains("depth")),
         "{error}"
