@@ -34,6 +34,7 @@ mod new {
     }
 
     #[derive(Transportable)]
+    #[allow(dead_code, reason = "messages are converted to it")]
     pub(super) enum Level {
         Low,
         Middle,

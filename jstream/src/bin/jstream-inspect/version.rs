@@ -43,7 +43,7 @@ impl Version {
         match Input::of(&start(path)?) {
             Ok(Input::File) => of_objects(path, type_of),
             Ok(Input::Schema) => Self::of_snapshot(path),
-            Ok(_) | Err(_) => Err(Failure::Said(format!(
+            _ => Err(Failure::Said(format!(
                 "{}: neither a schema or snapshot (Schema::to_bytes, Schema::to_snapshot) nor a \
                  file of objects",
                 path.display()

@@ -23,6 +23,9 @@ pub(super) struct ObjectPlan {
     pub(super) conversion: Option<Box<Conversion>>,
 }
 
+/// A type that can't be converted, and the reason.
+pub(super) type Refused = (String, ConversionError);
+
 /// The plans of all objects of a file, by their descriptors.
 pub(super) struct Plans {
     pub(super) by_descriptor: BTreeMap<u64, ObjectPlan>,
@@ -32,13 +35,13 @@ pub(super) struct Plans {
 }
 
 impl Plans {
-    /// Reads the index and the schemas of a file, and plans the conversions. The error is the text
-    /// that says which types are not compatible.
+    /// Reads the index and the schemas of a file, and plans the conversions. The inner error has the
+    /// types that can't be converted.
     pub(super) fn new(
         reader: &mut FileReader,
         snapshots: Vec<Version>,
         old: &Path,
-    ) -> Result<Result<Self, Vec<(String, ConversionError)>>, Failure> {
+    ) -> Result<Result<Self, Vec<Refused>>, Failure> {
         let failed = failed(old);
         let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
         for number in 0..reader.len() {

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{File, OpenOptions};
-use std::io::{self, ErrorKind};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -335,6 +335,6 @@ fn say_lines(text: &str) {
     let mut lines = text.lines();
     say(lines.next().unwrap_or_default());
     for line in lines {
-        eprintln!("  {}", spelled(line));
+        let _ = writeln!(io::stderr(), "  {}", spelled(line));
     }
 }
