@@ -6,7 +6,7 @@ use std::path::Path;
 use jstream::evolve::{Conversion, ConversionError};
 use jstream::file::{FileReader, FileWriter};
 
-use super::rewrite::{failed, write_failed};
+use super::failure::{failed, write_failed};
 use crate::compat::findings;
 use crate::output::{Failure, Output};
 use crate::version::Version;

@@ -11,7 +11,8 @@ use jstream::file::{FileError, FileReader, FileWriter, WriteOptions};
 use jstream::inspect::{Catalog, Options, message};
 use tempfile::TempPath;
 
-use super::Upgrade;
+use super::arguments::Upgrade;
+use super::failure::{failed, text_of, write_failed};
 use super::plan::Plans;
 use super::progress::Progress;
 use crate::output::{Failure, Output, say, spelled};
@@ -307,27 +308,6 @@ fn create(partial: &Path, old: &Path) -> Result<Option<FileWriter>, Failure> {
     }
     let writer = FileWriter::create_with(partial, &WriteOptions::default());
     writer.map(Some).map_err(write_failed)
-}
-
-/// Returns the text of an error of a file, with its path.
-pub(super) fn text_of(path: &Path, error: &FileError) -> String {
-    match error {
-        // These errors have a path.
-        FileError::System { .. } | FileError::Irregular { .. } | FileError::Locked { .. } => {
-            error.to_string()
-        }
-        _ => format!("{}: {error}", path.display()),
-    }
-}
-
-/// Returns a function that converts an error of a file.
-pub(super) fn failed(path: &Path) -> impl Fn(FileError) -> Failure + Copy {
-    move |error| Failure::Said(text_of(path, &error))
-}
-
-/// Converts an error of a writer, which has a path.
-pub(super) fn write_failed(error: FileError) -> Failure {
-    Failure::Said(error.to_string())
 }
 
 /// Prints a message of several lines to the standard error output.
