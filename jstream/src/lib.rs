@@ -149,8 +149,8 @@
 //!
 //! # Features
 //!
-//! All features but `evolve` and `file` are off by default. With `default-features = false`, programs
-//! that write no files of objects are smaller and build faster.
+//! All features but `evolve` and `file` are off by default. With `default-features = false`,
+//! programs that write no files of objects are smaller and build faster.
 //!
 //! | feature | effect |
 //! |---|---|

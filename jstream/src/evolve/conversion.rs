@@ -227,7 +227,7 @@ pub enum ConversionError {
     Invalid {
         /// The error.
         what: String,
-        /// Its offset in bytes, from the start of the message.
+        /// The offset of the error in bytes, from the start of the message.
         offset: usize,
     },
     /// A value has no counterpart in the new schema, or the result would exceed the limits.

@@ -11,7 +11,7 @@ use crate::compat::findings;
 use crate::output::{Failure, Output};
 use crate::version::Version;
 
-/// What becomes of the objects of one descriptor.
+/// The conversion of the objects of one descriptor.
 pub(super) struct ObjectPlan {
     /// Number of objects in the old file.
     pub(super) objects: u64,
@@ -35,8 +35,8 @@ pub(super) struct Plans {
 }
 
 impl Plans {
-    /// Reads the index and the schemas of a file, and plans the conversions. The inner error has the
-    /// types that can't be converted.
+    /// Reads the index and the schemas of a file, and plans the conversions. The inner error has
+    /// the types that can't be converted.
     pub(super) fn new(
         reader: &mut FileReader,
         snapshots: Vec<Version>,
