@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 
 use jstream::inspect::{Catalog, Message, Options, message};
 use jstream::schema::Schema;
-use jstream::{EmptyBuffer, ReadError, Reader, Transportable, Writer, transportable};
+use jstream::{EmptyBuffer, Limits, ReadError, Reader, Transportable, Writer, transportable};
 
 /// A message of a type, and the schemas that are needed to inspect it.
 pub struct Sample {
@@ -59,7 +59,10 @@ impl Sample {
 }
 
 pub fn written(value: &impl Transportable) -> Vec<u8> {
-    let filled = Writer::new()
+    // Some samples are deeper than readers accept.
+    let mut limits = Limits::default();
+    limits.depth = None;
+    let filled = Writer::with_limits(limits)
         .write(value, EmptyBuffer::heap(1 << 20))
         .unwrap();
     filled.as_bytes().to_vec()
