@@ -75,8 +75,9 @@ impl Reader {
     ///
     /// # Errors
     ///
-    /// [`SchemaError::Full`] if the reader already holds 256 structures, or 4 MiB of them as
-    /// [`Schema::to_bytes`] encodes them.
+    /// [`SchemaError::TooLong`] if the schema is longer than [`Schema::MAX_BYTES`], and
+    /// [`SchemaError::Malformed`] if its rules do not fit its types. A reader knows at most 256
+    /// schemas, and 4 MiB of them: it forgets those that were not used for longest.
     pub fn learn(&mut self, schema: &Schema, root: TypeIndex) -> Result<u64, SchemaError> {
         self.learnt.learn(schema, root, &mut |_forgotten| {
             #[cfg(feature = "evolve")]
