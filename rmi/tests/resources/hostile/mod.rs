@@ -33,7 +33,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use jstream::buffer::Pool;
-use jstream::{Received, Transportable, Writer, transportable};
+use jstream::{Limits, Received, Transportable, Writer, transportable};
 use jstream_rmi::{Client, Options, Remotable, Remote, Server, ServerOptions, Serving, remote};
 use jstream_transport::{Endpoint, Header, Message, connect};
 
@@ -333,7 +333,11 @@ pub(crate) fn lookup() -> Vec<u8> {
 }
 
 pub(crate) fn message<T: Transportable>(of: &T) -> Vec<u8> {
-    let bytes = Writer::new().gather(of, |segments| {
+    // A hostile peer has no limits.
+    let mut limits = Limits::default();
+    limits.depth = None;
+    limits.zero_sized = usize::MAX;
+    let bytes = Writer::with_limits(limits).gather(of, |segments| {
         let all = segments.iter().flat_map(|segment| segment.iter().copied());
         all.collect::<Vec<u8>>()
     });
