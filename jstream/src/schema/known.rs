@@ -102,6 +102,28 @@ fn structure_of(describe: Describe) -> Vec<u8> {
     schema.to_bytes(root)
 }
 
+/// Returns the snapshot of a structure with the obligations of both snapshots of it. Returns the
+/// first one if it is of another structure that has the same descriptor.
+fn unite_obligations(known: &[u8], new: &[u8]) -> Result<Vec<u8>, SchemaError> {
+    let (mut united, root) = Schema::from_snapshot(known)?;
+    let (other, _) = Schema::from_snapshot(new)?;
+    if united != other {
+        return Ok(known.to_vec());
+    }
+    // Snapshots of equal structures number the types equally.
+    for (index, rules) in other.rules {
+        let both = match united.rules(index) {
+            Some(known) => known.clone().with_obligations_of(rules),
+            None => rules,
+        };
+        united.set_rules(index, both);
+    }
+    match united.to_snapshot(root) {
+        Err(SnapshotError::TooLong { len, limit }) => Err(SchemaError::TooLong { len, limit }),
+        united => Ok(united.unwrap_or_else(|_| known.to_vec())),
+    }
+}
+
 /// Schemas that a reader learned from peers, each with the fields that must be understood.
 #[derive(Debug, Default)]
 pub(crate) struct Learnt {
@@ -140,9 +162,20 @@ impl Learnt {
             },
         })?;
         let descriptor = schema.descriptor(root);
-        if self.known.contains_key(&descriptor) {
-            return Ok(descriptor);
-        }
+        let snapshot = match self.known.get(&descriptor) {
+            Some(known) if *known.snapshot == *snapshot => return Ok(descriptor),
+            Some(known) => {
+                // The rules of both apply, so that nobody can revoke an obligation.
+                let united = unite_obligations(&known.snapshot, &snapshot)?;
+                if *known.snapshot == *united {
+                    return Ok(descriptor);
+                }
+                self.remove(descriptor);
+                forget(descriptor);
+                united
+            }
+            None => snapshot,
+        };
         while self.known.len() >= Self::SCHEMAS
             || self.bytes.saturating_add(snapshot.len()) > Self::BYTES
         {
@@ -150,9 +183,7 @@ impl Learnt {
             let Some(oldest) = oldest.map(|(descriptor, _)| *descriptor) else {
                 break;
             };
-            if let Some(forgotten) = self.known.remove(&oldest) {
-                self.bytes = self.bytes.saturating_sub(forgotten.snapshot.len());
-            }
+            self.remove(oldest);
             forget(oldest);
         }
         self.bytes = self.bytes.saturating_add(snapshot.len());
@@ -162,6 +193,12 @@ impl Learnt {
         };
         self.known.insert(descriptor, known);
         Ok(descriptor)
+    }
+
+    fn remove(&mut self, descriptor: u64) {
+        if let Some(removed) = self.known.remove(&descriptor) {
+            self.bytes = self.bytes.saturating_sub(removed.snapshot.len());
+        }
     }
 
     fn next_use(&mut self) -> u64 {

@@ -62,6 +62,31 @@ impl TypeRules {
     }
 }
 
+impl TypeRules {
+    /// Adds the fields that must be understood by other rules of the type. Both have no other
+    /// rules.
+    pub(crate) fn with_obligations_of(mut self, other: Self) -> Self {
+        unite(&mut self.fields, other.fields, |_, _| {});
+        unite(&mut self.variants, other.variants, |known, new| {
+            unite(&mut known.fields, new.fields, |_, _| {});
+        });
+        self
+    }
+}
+
+/// Adds numbered rules to others, in ascending order. `both` unites two rules of one number.
+fn unite<R: Default>(to: &mut Vec<(usize, R)>, from: Vec<(usize, R)>, both: impl Fn(&mut R, R)) {
+    to.extend(from);
+    to.sort_by_key(|(number, _)| *number);
+    to.dedup_by(|(number, new), (known, rules)| {
+        let is_same = number == known;
+        if is_same {
+            both(rules, std::mem::take(new));
+        }
+        is_same
+    });
+}
+
 /// The default of a field: a message of the field's type.
 #[derive(Clone)]
 #[non_exhaustive]
