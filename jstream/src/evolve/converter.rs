@@ -67,8 +67,11 @@ pub(super) type PlannedClass = Result<(Arc<Plan>, u64), String>;
 pub(crate) struct Converter {
     /// By the descriptor of the message and the type of the reader.
     plans: HashMap<(u64, TypeId), Planned>,
-    /// By the class in the message and the name of its trait.
-    classes: HashMap<(u64, Box<str>), PlannedClass>,
+    /// By the class in the message, the name of its trait, and the type of the reader, whose traits
+    /// have the classes of the result.
+    classes: HashMap<(u64, Box<str>, TypeId), PlannedClass>,
+    /// The schemas of the classes of messages; `None` for invalid ones.
+    class_types: HashMap<u64, Option<Arc<Types>>>,
     /// Number of converted messages, by their descriptors.
     counts: HashMap<u64, u64>,
 }
@@ -92,13 +95,25 @@ impl Converter {
         classes: &mut dyn FnMut(u64) -> Option<(Schema, TypeIndex)>,
     ) -> Result<MessageBuffer, ConversionFailure> {
         let plan = self.plan(old, new, learnt)?;
+        let mut class_types = std::mem::take(&mut self.class_types);
         let mut schemas = |class| {
+            // Decoding a schema may take much longer than reading a message.
+            if let Some(known) = class_types.get(&class) {
+                return known.clone();
+            }
             let known = learnt.schema(class).or_else(|| Learnt::own(class));
             let (schema, root) = known.or_else(|| classes(class))?;
-            Types::new(schema, root).ok().map(Arc::new)
+            let types = Types::new(schema, root).ok().map(Arc::new);
+            if class_types.len() >= MAX_PLANS {
+                class_types.clear();
+            }
+            class_types.insert(class, types.clone());
+            types
         };
-        let plan_classes = |seen: &[SeenClass]| self.class_plans(&plan, seen);
-        let converted = convert_by(&plan, (message, align), limits, &mut schemas, plan_classes)?;
+        let plan_classes = |seen: &[SeenClass]| self.class_plans(&plan, new.key, seen);
+        let converted = convert_by(&plan, (message, align), limits, &mut schemas, plan_classes);
+        self.class_types = class_types;
+        let converted = converted?;
         let count = self.counts.entry(old).or_default();
         *count = count.saturating_add(1);
         Ok(converted)
@@ -114,7 +129,8 @@ impl Converter {
     /// Forgets everything about a schema, which is no longer known.
     pub(crate) fn forget(&mut self, descriptor: u64) {
         self.plans.retain(|(old, _), _| *old != descriptor);
-        self.classes.retain(|(class, _), _| *class != descriptor);
+        self.classes.retain(|(class, ..), _| *class != descriptor);
+        self.class_types.remove(&descriptor);
         self.counts.remove(&descriptor);
     }
 
@@ -141,10 +157,15 @@ impl Converter {
     }
 
     /// Returns the plans of the classes of a message.
-    fn class_plans(&mut self, plan: &Arc<Plan>, seen: &[SeenClass]) -> Vec<PlannedClass> {
+    fn class_plans(
+        &mut self,
+        plan: &Arc<Plan>,
+        reader: TypeId,
+        seen: &[SeenClass],
+    ) -> Vec<PlannedClass> {
         let mut plans: Vec<PlannedClass> = Vec::new();
         for class in seen {
-            let key = (class.number, class.of_trait.clone());
+            let key = (class.number, class.of_trait.clone(), reader);
             if let Some(known) = self.classes.get(&key) {
                 plans.push(known.clone());
                 continue;
