@@ -10,11 +10,13 @@ use std::slice;
 
 use super::error::StreamError;
 use super::framing::{self, Frame};
+#[cfg(feature = "evolve")]
+use crate::buffer::ALIGNMENT;
 use crate::buffer::{EmptyBuffer, MessageBuffer};
 use crate::model::Transportable;
-use crate::read::{Limits, Reader};
-#[cfg(feature = "evolve")]
-use crate::wire::root_offset;
+#[cfg(doc)]
+use crate::read::Limits;
+use crate::read::Reader;
 
 /// Reads the objects of a stream in place, each once. The reader owns the buffer.
 ///
@@ -76,9 +78,7 @@ impl StreamReader {
     where
         T: Transportable + 'static,
     {
-        let Limits {
-            bytes, zero_sized, ..
-        } = *reader.limits();
+        let bytes = reader.limits().bytes;
         if self.len > bytes {
             return Err(StreamError::TooLong {
                 len: self.len,
@@ -116,7 +116,7 @@ impl StreamReader {
         };
         // From here on the item no longer belongs to the stream, whether or not reading succeeds.
         self.cursor.set(frame.end());
-        let allowed = zero_sized.saturating_sub(self.zero_sized.get());
+        let allowed = self.allowed_zero_sized(reader);
         let mut left = allowed;
         // SAFETY: the frame lies inside the buffer.
         let base = unsafe { self.jbuf.base().add(frame.start) };
@@ -125,9 +125,7 @@ impl StreamReader {
         // at a multiple of its alignment in a buffer aligned to 128, and the form was checked to
         // need no more.
         let read = unsafe { reader.make_native::<T>(base, &layout, frame.align(), &mut left) };
-        let counted = allowed.saturating_sub(left);
-        self.zero_sized
-            .set(self.zero_sized.get().saturating_add(counted));
+        self.count_zero_sized(allowed.saturating_sub(left));
         match read {
             // SAFETY: the root and everything that it reaches are valid and within the item. The
             // buffer stays, and nothing writes to the item, as long as the stream is borrowed,
@@ -138,6 +136,17 @@ impl StreamReader {
             Ok(root) => Ok(unsafe { root.cast::<T::InPlace<'s>>().as_ref() }),
             Err(error) => Err(StreamError::Damaged { offset, error }),
         }
+    }
+
+    /// Returns the number of zero-sized elements that the next object may have.
+    fn allowed_zero_sized(&self, reader: &Reader) -> usize {
+        let limit = reader.limits().zero_sized;
+        limit.saturating_sub(self.zero_sized.get())
+    }
+
+    fn count_zero_sized(&self, elements: usize) {
+        let before = self.zero_sized.get();
+        self.zero_sized.set(before.saturating_add(elements));
     }
 
     /// Converts an item of another version, and reads the result.
@@ -160,18 +169,21 @@ impl StreamReader {
         if len > limit {
             return Err(StreamError::TooLong { len, limit });
         }
-        let (base, len_of_this) = (converted.base(), converted.len());
+        let layout = reader.examine::<T>(converted.as_bytes());
+        let layout = layout.map_err(|error| StreamError::Damaged { offset, error })?;
+        let base = converted.base();
         // Nothing reads the bytes from here on.
         let buffer = converted.into_empty();
-        // SAFETY: a buffer is aligned to 128. Its first bytes are initialised and reached only
-        // through it. It is only kept from here on: until the stream is dropped if the pass
-        // succeeds, and else until it is dropped below.
-        let read = unsafe { reader.read_in_place::<T>(base, len_of_this) };
-        read.map_err(|error| StreamError::Damaged { offset, error })?;
+        let allowed = self.allowed_zero_sized(reader);
+        let mut left = allowed;
+        // SAFETY: the layout is that of these bytes. A buffer is aligned to 128. Its first bytes are
+        // initialised and reached only through it. It is only kept from here on: until the stream
+        // is dropped if the pass succeeds, and else until it is dropped below.
+        let read = unsafe { reader.make_native::<T>(base, &layout, ALIGNMENT, &mut left) };
+        self.count_zero_sized(allowed.saturating_sub(left));
+        let root = read.map_err(|error| StreamError::Damaged { offset, error })?;
         self.converted.borrow_mut().push(buffer);
         self.converted_bytes.set(len);
-        // SAFETY: the root lies inside the message.
-        let root = unsafe { base.add(root_offset::<T::InPlace<'static>>()) };
         // SAFETY: as in `next`: the root and everything that it reaches are valid, and stay so as
         // long as the stream is borrowed, which is `'s`.
         Ok(unsafe { root.cast::<T::InPlace<'s>>().as_ref() })
