@@ -73,11 +73,13 @@ impl Reader {
     /// [`versions`](crate::guide::versions) in the guide. If the versions are not compatible, the
     /// error names the fields. Returns the descriptor of the schema.
     ///
+    /// If the schema is known, the fields that must be understood are those of both. If the reader
+    /// holds 256 schemas, or 4 MiB of them, it forgets those that were not used for longest.
+    ///
     /// # Errors
     ///
     /// [`SchemaError::TooLong`] if the schema is longer than [`Schema::MAX_BYTES`], and
-    /// [`SchemaError::Malformed`] if its rules do not fit its types. A reader knows at most 256
-    /// schemas, and 4 MiB of them: it forgets those that were not used for longest.
+    /// [`SchemaError::Malformed`] if its rules do not fit its types.
     pub fn learn(&mut self, schema: &Schema, root: TypeIndex) -> Result<u64, SchemaError> {
         self.learnt.learn(schema, root, &mut |_forgotten| {
             #[cfg(feature = "evolve")]
@@ -285,11 +287,18 @@ impl Reader {
     /// Returns the error for a message of another type than expected.
     #[cold]
     fn unexpected(&self, name: &str, describe: Describe, expected: u64, found: u64) -> ReadError {
+        // If the message is converted, nobody sees the error, and finding the mismatch takes time in
+        // proportion to the schema.
+        #[cfg(feature = "evolve")]
+        let is_shown = !self.converts(found);
+        #[cfg(not(feature = "evolve"))]
+        let is_shown = true;
+        let mismatch = is_shown.then(|| self.learnt.mismatch(describe, expected, found));
         ReadError::Descriptor {
             expected_type: short(name),
             expected,
             found,
-            mismatch: self.learnt.mismatch(describe, expected, found),
+            mismatch: mismatch.flatten(),
         }
     }
 
