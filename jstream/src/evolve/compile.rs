@@ -6,6 +6,10 @@ use super::plan::{Action, Becomes, FieldStep, Graph, NodeId, OptionNode, PlanNod
 /// Maximum number of steps of a struct into which the steps of its parts are moved.
 const MAX_STEPS: usize = 128;
 
+/// Maximum number of steps that are moved in a plan, each of which takes memory in every whole that
+/// it is moved into.
+const MAX_MOVED: usize = 1 << 16;
+
 /// Calls `visit` for each node that a node refers to. The second argument is the index of the
 /// variant, if only values of that variant need the node.
 pub(super) fn children(
@@ -56,10 +60,11 @@ pub(super) fn children(
 /// old and the new slot of each node. The root has a conversion.
 pub(super) fn compile(graph: &mut Graph, sizes: &[(usize, usize)], refused: &[(NodeId, usize)]) {
     refuse(graph, refused);
+    let mut left = MAX_MOVED;
     // The nodes of parts precede the nodes of the whole.
     for index in 0..graph.nodes.len() {
         let sizes = sizes.get(index).copied().unwrap_or_default();
-        let simpler = simplify(graph, index, sizes);
+        let simpler = simplify(graph, index, sizes, &mut left);
         if let (Some(simpler), Some(place)) = (simpler, graph.nodes.get_mut(index)) {
             *place = simpler;
         }
@@ -101,8 +106,14 @@ fn refuse(graph: &mut Graph, refused: &[(NodeId, usize)]) {
     }
 }
 
-/// Returns a simpler node that does the same, if there is one.
-fn simplify(graph: &Graph, index: usize, (from_size, to_size): (usize, usize)) -> Option<PlanNode> {
+/// Returns a simpler node that does the same, if there is one. `left` is the number of steps that
+/// may still be moved.
+fn simplify(
+    graph: &Graph,
+    index: usize,
+    (from_size, to_size): (usize, usize),
+    left: &mut usize,
+) -> Option<PlanNode> {
     let node_of = |id: NodeId| graph.nodes.get(id.0 as usize);
     let copied = |id: NodeId| match node_of(id) {
         Some(PlanNode::Copy { len }) => Some(*len),
@@ -110,7 +121,7 @@ fn simplify(graph: &Graph, index: usize, (from_size, to_size): (usize, usize)) -
     };
     match graph.nodes.get(index)? {
         PlanNode::Struct(steps) => {
-            let steps = flatten(steps, &node_of);
+            let steps = flatten(steps, &node_of, left);
             match &*steps {
                 [] => Some(PlanNode::Copy { len: 0 }).filter(|_| to_size == 0),
                 [
@@ -168,6 +179,7 @@ fn has_no_content(fields: Option<&PlanNode>) -> bool {
 fn flatten<'n>(
     steps: &[FieldStep],
     node_of: &dyn Fn(NodeId) -> Option<&'n PlanNode>,
+    left: &mut usize,
 ) -> Box<[FieldStep]> {
     let mut copies = Vec::new();
     let mut others = Vec::new();
@@ -191,8 +203,9 @@ fn flatten<'n>(
                 action: Action::Copy { len: *len },
                 ..*step
             }),
-            Some(PlanNode::Struct(inner)) if inner.len() <= room => {
+            Some(PlanNode::Struct(inner)) if inner.len() <= room.min(*left) => {
                 room = room.saturating_sub(inner.len());
+                *left = left.saturating_sub(inner.len());
                 for part in inner {
                     push(FieldStep {
                         from: step.from.saturating_add(part.from),

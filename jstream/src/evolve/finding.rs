@@ -81,10 +81,12 @@ pub struct Compatibility {
     pub(super) findings: Vec<Finding>,
     /// Number of differences that are not listed.
     pub(super) unlisted: usize,
+    /// The strongest effect of those.
+    pub(super) unlisted_effect: Option<Effect>,
 }
 
 impl Compatibility {
-    /// Maximum number of differences that are listed.
+    /// Maximum number of differences that are listed, of those that refuse messages twice as many.
     pub(super) const LISTED: usize = 1024;
 
     /// Returns the differences, in the order of the new version's fields.
@@ -109,6 +111,7 @@ impl Compatibility {
     #[must_use]
     pub fn effect(&self) -> Effect {
         let effects = self.findings.iter().map(|finding| finding.effect);
+        let effects = effects.chain(self.unlisted_effect);
         effects.max().unwrap_or(Effect::Converted)
     }
 }

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::schema::{FieldInfo, Kind, Schema, TypeIndex, TypeInfo, VariantInfo};
+use crate::schema::{FieldInfo, Kind, Schema, TypeIndex, TypeInfo, TypeRules, VariantInfo};
 
 /// Maximum inline nesting depth, which bounds the recursion over the parts of a value.
 pub(super) const MAX_HEIGHT: u32 = 128;
@@ -80,8 +80,14 @@ pub(crate) struct Types {
     layouts: Vec<Layout>,
     /// The tags of the enums; empty for other types.
     tags: Vec<TagTable>,
-    /// The fields of the structs that a scan visits; empty for other types.
-    visited: Vec<Box<[VisitedField]>>,
+    /// The fields that a scan visits: those of a struct, or those of each variant of an enum; empty
+    /// for other types.
+    visited: Vec<Box<[Box<[VisitedField]>]>>,
+    /// True for types of which a value may hold a field that must be understood; empty if there is
+    /// no such field.
+    obliged: Vec<bool>,
+    /// Length of the encoding of all types, in bytes.
+    encoded_len: usize,
 }
 
 /// A field of which not every bit pattern is valid, or that holds pointers.
@@ -119,7 +125,11 @@ impl Types {
             layouts,
             tags,
             visited: Vec::new(),
+            obliged: Vec::new(),
+            encoded_len: 0,
         };
+        types.obliged = obliged(&types.schema);
+        types.encoded_len = types.schema.encoded_len();
         types.visited = (0..count)
             .map(|place| types.visited_of(TypeIndex::of_place(place)))
             .collect();
@@ -154,26 +164,47 @@ impl Types {
         layout.unwrap_or(Layout::EMPTY)
     }
 
-    fn visited_of(&self, of: TypeIndex) -> Box<[VisitedField]> {
-        let Kind::Struct(fields) = self.kind(of) else {
-            return Box::default();
+    fn visited_of(&self, of: TypeIndex) -> Box<[Box<[VisitedField]>]> {
+        let visited = |fields: &[FieldInfo]| -> Box<[VisitedField]> {
+            let visited = fields.iter().filter_map(|field| {
+                let layout = self.layout(field.of);
+                let pointer = self.pointer(field.of);
+                let visited = VisitedField {
+                    offset: field.offset,
+                    of: field.of,
+                    is_text: pointer.is_some_and(|(target, _)| *self.kind(target) == Kind::Text),
+                };
+                (!(layout.flat && layout.plain)).then_some(visited)
+            });
+            visited.collect()
         };
-        let visited = fields.iter().filter_map(|field| {
-            let layout = self.layout(field.of);
-            let pointer = self.pointer(field.of);
-            let visited = VisitedField {
-                offset: field.offset,
-                of: field.of,
-                is_text: pointer.is_some_and(|(target, _)| *self.kind(target) == Kind::Text),
-            };
-            (!(layout.flat && layout.plain)).then_some(visited)
-        });
-        visited.collect()
+        match self.kind(of) {
+            Kind::Struct(fields) => Box::new([visited(fields)]),
+            Kind::Enum { variants, .. } => variants
+                .iter()
+                .map(|variant| visited(&variant.fields))
+                .collect(),
+            _ => Box::default(),
+        }
     }
 
-    /// Returns the fields of a struct that a scan visits, in order.
-    pub(super) fn visited(&self, of: TypeIndex) -> &[VisitedField] {
-        self.visited.get(of.place()).map_or(&[], |fields| fields)
+    /// Returns the fields that a scan visits, in order: those of a struct, whose `variant` is 0, or
+    /// of a variant of an enum.
+    pub(super) fn visited(&self, of: TypeIndex, variant: usize) -> &[VisitedField] {
+        let fields = self.visited.get(of.place());
+        let fields = fields.and_then(|variants| variants.get(variant));
+        fields.map_or(&[], |fields| fields)
+    }
+
+    /// Returns true if a value of this type may hold a field that must be understood.
+    pub(super) fn holds_obligation(&self, of: TypeIndex) -> bool {
+        self.obliged.get(of.place()).copied().unwrap_or(false)
+    }
+
+    /// Returns the length of the encoding of all types in bytes, in proportion to which a
+    /// descriptor takes time.
+    pub(super) fn encoded_len(&self) -> usize {
+        self.encoded_len
     }
 
     /// Returns the index of the variant whose tag has these bits.
@@ -200,6 +231,37 @@ impl Types {
     }
 }
 
+/// Returns, for each type, true if a value may hold a field that must be understood; nothing if no
+/// type has such a field.
+fn obliged(schema: &Schema) -> Vec<bool> {
+    if !schema.has_obligations() {
+        return Vec::new();
+    }
+    let count = schema.len();
+    let mut wholes = vec![Vec::new(); count];
+    let mut stack = Vec::new();
+    for place in 0..count {
+        let of = TypeIndex::of_place(place);
+        schema.for_each_part(of, &mut |part| {
+            if let Some(wholes) = wholes.get_mut(part.place()) {
+                wholes.push(place);
+            }
+        });
+        if schema.rules(of).is_some_and(TypeRules::has_obligation) {
+            stack.push(place);
+        }
+    }
+    let mut obliged = vec![false; count];
+    while let Some(place) = stack.pop() {
+        match obliged.get_mut(place) {
+            Some(known) if !*known => *known = true,
+            _ => continue,
+        }
+        stack.extend(wholes.get(place).into_iter().flatten());
+    }
+    obliged
+}
+
 impl TagTable {
     fn new(info: Option<&TypeInfo>) -> Self {
         let Some(Kind::Enum { tag, variants }) = info.map(|info| &info.kind) else {
@@ -208,8 +270,6 @@ impl TagTable {
         let bits = variants.iter().map(|variant| tag_bits(variant, *tag));
         let mut sorted: Vec<_> = bits.zip(0..).collect();
         sorted.sort_unstable();
-        // Two variants of one tag are refused by no reader of schemas; the first counts.
-        sorted.dedup_by_key(|(bits, _)| *bits);
         let is_indexed = (0..).zip(&sorted).all(|(index, (bits, _))| *bits == index);
         Self { sorted, is_indexed }
     }
@@ -415,6 +475,11 @@ impl<'s> Validation<'s> {
         }
         for variant in variants {
             self.fields(info, &variant.fields, layout)?;
+        }
+        let mut tags: Vec<_> = variants.iter().map(|of| tag_bits(of, tag)).collect();
+        tags.sort_unstable();
+        if tags.windows(2).any(|pair| pair.first() == pair.last()) {
+            return Err(Invalid::Here("two variants have the same tag"));
         }
         // A tag behind the fields: they all begin where the tag of other enums is.
         let mut at_start = 0;

@@ -16,13 +16,16 @@ use super::plan::{
     PathId, Plan, PlanNode, Target, TargetId, UnwrapOption, VariantNode,
 };
 use super::scan::scan_default;
-use crate::schema::{DefaultValue, FieldInfo, FieldRules, Kind, TypeIndex, TypeRules, VariantInfo};
+use crate::schema::{DefaultValue, FieldInfo, FieldRules, Kind, TypeIndex, VariantInfo};
 
 /// Maximum number of pairs of types behind pointers.
 const PAIRS: usize = 1 << 16;
 
 /// Maximum number of parts that are visited.
-const PARTS: usize = 1 << 20;
+const PARTS: usize = 1 << 19;
+
+/// Number of bytes of a schema that are hashed in about the time of a visit.
+const BYTES_PER_PART: usize = 16;
 
 /// Maximum length of a path in bytes; longer paths are shown by their end.
 const PATH_BYTES: usize = 200;
@@ -55,21 +58,26 @@ impl<'p> Place<'p> {
     }
 
     fn render(&self) -> String {
-        let mut path = self.parent.map(Self::render).unwrap_or_default();
-        match &self.step {
-            PlaceStep::Target(path_of) => path.push_str(path_of),
-            PlaceStep::Field(name) => {
-                path.push('.');
-                path.push_str(start_of(name));
-            }
-            PlaceStep::Variant(name) => {
-                path.push_str("::");
-                path.push_str(start_of(name));
-            }
-            PlaceStep::Element => path.push_str("[]"),
-            PlaceStep::Ok => path.push_str("::Ok"),
-            PlaceStep::Err => path.push_str("::Err"),
+        // From the end, because no more of a deeply nested place is shown.
+        let mut pieces = Vec::new();
+        let mut len = 0usize;
+        let mut next = Some(self);
+        while let Some(place) = next.filter(|_| len <= PATH_BYTES) {
+            let piece = match &place.step {
+                PlaceStep::Target(path_of) => ["", path_of],
+                PlaceStep::Field(name) => [".", start_of(name)],
+                PlaceStep::Variant(name) => ["::", start_of(name)],
+                PlaceStep::Element => ["[]", ""],
+                PlaceStep::Ok => ["::Ok", ""],
+                PlaceStep::Err => ["::Err", ""],
+            };
+            len = piece
+                .iter()
+                .fold(len, |len, part| len.saturating_add(part.len()));
+            pieces.push(piece);
+            next = place.parent;
         }
+        let mut path: String = pieces.iter().rev().flatten().copied().collect();
         if path.len() > PATH_BYTES {
             let cut = path.len().saturating_sub(PATH_BYTES);
             let cut = (cut..path.len()).find(|cut| path.is_char_boundary(*cut));
@@ -209,30 +217,44 @@ impl<'t> Planner<'t> {
         let Some(root) = root.map(|root| root.node) else {
             return (None, self.findings);
         };
+        // The nodes that every message may need, and the findings that refuse every message.
         let mut always = HashSet::from([root]);
+        let mut refusals = HashSet::new();
         let mut stack = vec![root];
         while let Some(id) = stack.pop() {
             let Some(node) = self.graph.nodes.get(id.0 as usize) else {
                 continue;
             };
-            children(node, &self.graph.targets, &mut |child, variant| {
-                if variant.is_none() && always.insert(child) {
+            let mut visit = |child| {
+                if always.insert(child) {
                     stack.push(child);
                 }
+            };
+            children(node, &self.graph.targets, &mut |child, variant| {
+                if variant.is_none() {
+                    visit(child);
+                }
             });
+            if let PlanNode::Refused { finding } = node {
+                refusals.insert(*finding);
+            }
         }
-        let mut refuses_all = self.exceeded.is_some();
-        for (node, finding) in &self.refused {
-            let is_always = always.contains(node);
-            refuses_all |= is_always;
-            if let Some(finding) = self.findings.findings.get_mut(*finding) {
-                if !is_always && self.exceeded.is_none() {
+        let refuses_all = self.exceeded.is_some() || !refusals.is_empty();
+        if self.exceeded.is_none() {
+            // The others concern variants.
+            for (index, finding) in self.findings.findings.iter_mut().enumerate() {
+                if finding.effect == Effect::Refused && !refusals.contains(&index) {
                     finding.effect = Effect::Conditional;
                 }
             }
+            if !refuses_all {
+                let unlisted = &mut self.findings.unlisted_effect;
+                *unlisted = (*unlisted).min(Some(Effect::Conditional));
+            }
         }
         if refuses_all {
-            if self.findings.effect() != Effect::Refused {
+            let mut listed = self.findings.findings.iter();
+            if !listed.any(|finding| finding.effect == Effect::Refused) {
                 let path = self.pairs.first().map(|(_, path)| path.to_string());
                 self.findings.findings.push(Finding {
                     path: path.unwrap_or_default(),
@@ -250,8 +272,15 @@ impl<'t> Planner<'t> {
     /// Adds a finding, and returns its index.
     fn find(&mut self, place: &Place<'_>, effect: Effect, change: Change, what: String) -> usize {
         let listed = self.findings.findings.len();
-        if listed >= Compatibility::LISTED {
+        // Those that refuse messages have room of their own.
+        let room = match effect {
+            Effect::Refused => Compatibility::LISTED.saturating_mul(2),
+            Effect::Converted | Effect::Conditional => Compatibility::LISTED,
+        };
+        if listed >= room {
             self.findings.unlisted = self.findings.unlisted.saturating_add(1);
+            let strongest = &mut self.findings.unlisted_effect;
+            *strongest = (*strongest).max(Some(effect));
             return listed.saturating_sub(1);
         }
         self.findings.findings.push(Finding {
@@ -286,8 +315,21 @@ impl<'t> Planner<'t> {
         }
     }
 
+    /// Returns the pair as it is visited: once, if narrowing makes no difference, which does not
+    /// reach the fields of structs and enums.
+    fn canonical(&self, (a, b, narrow): Pair) -> Pair {
+        let has_fields =
+            |types: &Types, of| matches!(types.kind(of), Kind::Struct(_) | Kind::Enum { .. });
+        (
+            a,
+            b,
+            narrow && !(has_fields(self.from, a) && has_fields(self.to, b)),
+        )
+    }
+
     /// Returns the target of a pair, which is visited later if it is new.
     fn target(&mut self, pair: Pair, path: Rc<str>) -> TargetId {
+        let pair = self.canonical(pair);
         if let Some(known) = self.targets.get(&pair) {
             return *known;
         }
@@ -303,6 +345,7 @@ impl<'t> Planner<'t> {
     }
 
     fn target_at(&mut self, pair: Pair, place: &Place<'_>) -> TargetId {
+        let pair = self.canonical(pair);
         match self.targets.get(&pair) {
             Some(known) => *known,
             None => self.target(pair, place.render().into()),
@@ -321,6 +364,7 @@ impl<'t> Planner<'t> {
 
     /// Returns the node of a pair.
     fn node(&mut self, pair: Pair, place: &Place<'_>) -> NodeId {
+        let pair = self.canonical(pair);
         if let Some(known) = self.nodes.get(&pair) {
             return *known;
         }
@@ -455,6 +499,7 @@ impl<'t> Planner<'t> {
         match from.fit(to) {
             Fit::Same => Ok(PlanNode::Copy { len: size }),
             Fit::Widens => {
+                let (old, new) = (start_of(old), start_of(new));
                 let what = format!("`{old}` is widened to `{new}`");
                 self.find(place, Effect::Converted, Change::Widened, what);
                 Ok(PlanNode::Widen { from, to })
@@ -528,7 +573,7 @@ impl<'t> Planner<'t> {
         if let Some((_, known)) = self.identities.iter().find(|(of, _)| *of == pointer) {
             return Ok(*known);
         }
-        self.count(self.to.schema().len(), place)?;
+        self.count(self.to.encoded_len().div_ceil(BYTES_PER_PART), place)?;
         let descriptor = self.to.schema().descriptor(pointer);
         let same = |(_, identity): &&(TypeIndex, u64)| identity.wrapping_sub(descriptor) < 256;
         let rank = self.identities.iter().filter(same).count() as u64;
@@ -549,6 +594,7 @@ impl<'t> Planner<'t> {
         };
         let (name, new_name) = (from.name(a), to.name(b));
         if name != new_name && (has_meaning(name) || has_meaning(new_name)) {
+            let (name, new_name) = (start_of(name), start_of(new_name));
             return Err(self.refuse(place, format!("`{name}` can't become `{new_name}`")));
         }
         if is_set(name) {
@@ -584,14 +630,14 @@ impl<'t> Planner<'t> {
         let mut refused = Vec::new();
         for (index, field) in old.iter().enumerate() {
             if by_name.insert(&*field.name, index).is_some() {
-                let what = format!("the old version has two fields `{}`", field.name);
+                let what = format!("the old version has two fields `{}`", start_of(&field.name));
                 refused.push(self.refuse(place, what));
             }
         }
         let mut names: HashSet<&str> = HashSet::new();
         for field in new {
             if !names.insert(&field.name) {
-                let what = format!("the new version has two fields `{}`", field.name);
+                let what = format!("the new version has two fields `{}`", start_of(&field.name));
                 refused.push(self.refuse(place, what));
             }
         }
@@ -603,6 +649,7 @@ impl<'t> Planner<'t> {
             let older = rules.map_or(&[][..], |rules| &rules.names);
             self.count(older.len(), &place)?;
             if let Some(name) = older.iter().find(|name| names.contains(&***name)) {
+                let name = start_of(name);
                 let what = format!("the older name `{name}` is that of another field");
                 refused.push(self.refuse(&place, what));
                 continue;
@@ -618,7 +665,7 @@ impl<'t> Planner<'t> {
             }
             let place = place.step(PlaceStep::Field(&field.name));
             let must = rule(old_rules, index).is_some_and(|rule| rule.must_understand);
-            if must || self.holds_obligation(field.of) {
+            if must || self.from.holds_obligation(field.of) {
                 let what = "the new version lacks the field, which must be understood";
                 let what = what.to_owned();
                 refused.push(self.find(&place, Effect::Refused, Change::Removed, what));
@@ -642,33 +689,6 @@ impl<'t> Planner<'t> {
         Ok(steps.into())
     }
 
-    /// Returns true if a value of an old type may hold a field that must be understood.
-    fn holds_obligation(&mut self, of: TypeIndex) -> bool {
-        let types = self.from;
-        if !types.schema().has_obligations() {
-            return false;
-        }
-        let mut visited = HashSet::from([of]);
-        let mut stack = vec![of];
-        while let Some(of) = stack.pop() {
-            self.left = self.left.saturating_sub(1);
-            if self.left == 0
-                || types
-                    .schema()
-                    .rules(of)
-                    .is_some_and(TypeRules::has_obligation)
-            {
-                return true;
-            }
-            types.schema().for_each_part(of, &mut |part| {
-                if visited.insert(part) {
-                    stack.push(part);
-                }
-            });
-        }
-        false
-    }
-
     /// Finds the value of a field of the new version.
     fn field(
         &mut self,
@@ -683,7 +703,7 @@ impl<'t> Planner<'t> {
             let names = rules.map_or(&[][..], |rules| &rules.names);
             found = names.iter().find_map(|name| by_name.get(&**name).copied());
             if let Some(field) = found.and_then(|found| old.get(found)) {
-                let what = format!("was `{}`", field.name);
+                let what = format!("was `{}`", start_of(&field.name));
                 self.find(place, Effect::Converted, Change::Renamed, what);
             }
         }
@@ -723,7 +743,7 @@ impl<'t> Planner<'t> {
         if *taken {
             let what = format!(
                 "two fields of the new version take the field `{}` of the old one",
-                source.name
+                start_of(&source.name)
             );
             return Err(self.refuse(place, what));
         }
@@ -761,10 +781,12 @@ impl<'t> Planner<'t> {
         let message = default.message();
         let message =
             message.map_err(|error| self.refuse(place, format!("the default: {error}")))?;
-        self.count(message.len().checked_div(64).unwrap_or(0), place)?;
+        self.count(message.len().div_ceil(64), place)?;
         let plan = match self.default_plans.get(&of) {
             Some(known) => known.clone(),
             None => {
+                // The descriptor of the type needs a table of all types.
+                self.count(self.to.schema().len().div_ceil(64), place)?;
                 let (plan, left) = plan_default(self.to, of, self.left);
                 self.left = left;
                 let plan = plan.map_err(|findings| {
@@ -777,7 +799,7 @@ impl<'t> Planner<'t> {
                 plan
             }
         };
-        let scanned = scan_default(self.to, of, &message);
+        let scanned = scan_default(self.to, (of, plan.descriptor), &message);
         let scanned = scanned.map_err(|fault| {
             self.refuse(
                 place,
@@ -807,7 +829,8 @@ impl<'t> Planner<'t> {
         let mut other = None;
         for (index, variant) in new.iter().enumerate() {
             if by_name.insert(&*variant.name, index).is_some() {
-                let what = format!("the new version has two variants `{}`", variant.name);
+                let name = start_of(&variant.name);
+                let what = format!("the new version has two variants `{name}`");
                 return Err(self.refuse(place, what));
             }
             if rules_of(index).is_some_and(|rules| rules.other) && variant.fields.is_empty() {
@@ -819,6 +842,7 @@ impl<'t> Planner<'t> {
             self.count(older.len(), place)?;
             for name in older {
                 if by_name.insert(&**name, index).is_some() {
+                    let name = start_of(name);
                     let what = format!("the older name `{name}` is that of two variants");
                     return Err(self.refuse(place, what));
                 }
@@ -829,7 +853,8 @@ impl<'t> Planner<'t> {
         let mut variants = Vec::with_capacity(old.len());
         for (index, variant) in old.iter().enumerate() {
             if !names.insert(&*variant.name) {
-                let what = format!("the old version has two variants `{}`", variant.name);
+                let name = start_of(&variant.name);
+                let what = format!("the old version has two variants `{name}`");
                 return Err(self.refuse(place, what));
             }
             let place = place.step(PlaceStep::Variant(&variant.name));
@@ -838,7 +863,8 @@ impl<'t> Planner<'t> {
                 && (variant.fields.iter().enumerate()).any(|(field, info)| {
                     let rules = old_rules.and_then(|rules| rule(&rules.variants, index));
                     let rules = rules.and_then(|rules| rule(&rules.fields, field));
-                    rules.is_some_and(|rule| rule.must_understand) || self.holds_obligation(info.of)
+                    rules.is_some_and(|rule| rule.must_understand)
+                        || self.from.holds_obligation(info.of)
                 });
             let becomes = match (known.or(other.filter(|_| !obliged)), known) {
                 (Some(place_of), None) => {
@@ -875,7 +901,7 @@ impl<'t> Planner<'t> {
             };
             variants.push(VariantNode {
                 from: tag_bits(variant, from_tag.1),
-                name: (&*variant.name).into(),
+                name: start_of(&variant.name).into(),
                 becomes,
             });
         }
@@ -895,17 +921,18 @@ impl<'t> Planner<'t> {
     /// Returns true if keys of the old type keep their order and their hashes.
     fn keys_are_kept(&mut self, a: TypeIndex, b: TypeIndex) -> bool {
         let (from, to) = (self.from, self.to);
-        let mut visited = HashSet::from([(a, b)]);
+        let mut visited = HashSet::from([(a, b, false)]);
         // With each pair, true if it is the element of a slice or array, whose integers are hashed
         // together.
         let mut stack = vec![(a, b, false)];
         while let Some((a, b, is_element)) = stack.pop() {
-            let Some(left) = self.left.checked_sub(1) else {
+            let fields = from.part_count(a).saturating_add(to.part_count(b));
+            let Some(left) = self.left.checked_sub(fields.saturating_add(1)) else {
                 return false;
             };
             self.left = left;
             let mut push = |a: TypeIndex, b: TypeIndex, is_element| {
-                if visited.insert((a, b)) || is_element {
+                if visited.insert((a, b, is_element)) {
                     stack.push((a, b, is_element));
                 }
             };
@@ -1040,7 +1067,7 @@ impl Types {
     fn spelling(&self, of: TypeIndex) -> String {
         match self.kind(of) {
             Kind::Leaf | Kind::Struct(_) | Kind::Enum { .. } | Kind::Text | Kind::Dynamic => {
-                self.name(of).to_owned()
+                self.short(of).to_owned()
             }
             Kind::Optional(payload) => format!("Option<{}>", self.short(*payload)),
             Kind::Outcome(ok, err) => {
@@ -1057,11 +1084,22 @@ impl Types {
         }
     }
 
+    /// Returns the number of fields and variants of a type.
+    fn part_count(&self, of: TypeIndex) -> usize {
+        match self.kind(of) {
+            Kind::Struct(fields) => fields.len(),
+            Kind::Enum { variants, .. } => variants.iter().fold(variants.len(), |sum, variant| {
+                sum.saturating_add(variant.fields.len())
+            }),
+            _ => 0,
+        }
+    }
+
     /// Returns the name of a part of a type.
     fn short(&self, of: TypeIndex) -> &str {
         match self.kind(of) {
             Kind::Leaf | Kind::Struct(_) | Kind::Enum { .. } | Kind::Text | Kind::Dynamic => {
-                self.name(of)
+                start_of(self.name(of))
             }
             _ => "…",
         }

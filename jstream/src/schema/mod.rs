@@ -258,6 +258,17 @@ impl Schema {
         self.types.len()
     }
 
+    /// Returns the length of the encoding of all types in bytes.
+    pub(crate) fn encoded_len(&self) -> usize {
+        let mut bytes = Vec::new();
+        let lengths = self.types.iter().flatten().map(|info| {
+            bytes.clear();
+            info.put(&mut bytes, &mut |_, of| u64::from(of.0));
+            bytes.len()
+        });
+        lengths.sum()
+    }
+
     /// Calls `visit` for each type that a type refers to.
     pub(crate) fn for_each_part(&self, of: TypeIndex, visit: &mut dyn FnMut(TypeIndex)) {
         if let Some(info) = self.get(of) {
