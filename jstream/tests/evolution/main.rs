@@ -13,6 +13,8 @@ use jstream::{ReadError, Reader, Received, Transportable, to_vec};
 
 mod compatible;
 mod conversions;
+mod differential;
+mod hostile;
 #[cfg(all(feature = "file", unix))]
 mod stores;
 mod values;
