@@ -398,8 +398,8 @@ pub(super) fn assert_type<T>(
 where
     T: Transportable + 'static,
 {
-    // Most objects are of the type, or of a version that was learnt with an earlier object. Learning
-    // takes time in proportion to the schema.
+    // Most objects are of the type, or of a version that was learnt with an earlier object.
+    // Learning takes time in proportion to the schema.
     if reader.takes::<T>(entry.descriptor) {
         return Ok(());
     }

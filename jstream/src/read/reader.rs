@@ -287,7 +287,7 @@ impl Reader {
     /// Returns the error for a message of another type than expected.
     #[cold]
     fn unexpected(&self, name: &str, describe: Describe, expected: u64, found: u64) -> ReadError {
-        // If the message is converted, nobody sees the error, and finding the mismatch takes time in
+        // If the message is converted, the error is dropped. Finding the mismatch takes time in
         // proportion to the schema.
         #[cfg(feature = "evolve")]
         let is_shown = !self.converts(found);
