@@ -8,8 +8,8 @@
 //!
 //! # How a message is converted
 //!
-//! A plan is made once per pair of schemas. A message is scanned in the order of its own schema, and
-//! then emitted in the order of the other one. `FORMAT.md` specifies the
+//! A plan is made once per pair of schemas. A message is scanned in the order of its own schema,
+//! and then emitted in the order of the other one. `FORMAT.md` specifies the
 //! result, in section 12, and decision record 116 has the reasons.
 //!
 //! Neither the message, nor its schema, nor the rules of evolution are trusted. Memory safety does

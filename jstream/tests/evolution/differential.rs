@@ -238,6 +238,7 @@ mod tags {
         options: Vec<Option<Option<Option<u8>>>>,
         texts: Vec<Option<Option<String>>>,
         results: Vec<Result<u32, String>>,
+        #[allow(clippy::type_complexity, reason = "it is the case")]
         nested: Vec<Result<Result<u16, Option<String>>, Vec<u16>>>,
         arrays: [Result<String, Vec<u8>>; 3],
         numbers: Option<NonZeroU8>,
@@ -248,6 +249,7 @@ mod tags {
     struct New {
         numbers: Option<NonZeroU64>,
         arrays: Vec<Result<String, Vec<u8>>>,
+        #[allow(clippy::type_complexity, reason = "it is the case")]
         nested: Vec<Result<Result<u64, Option<String>>, Vec<u32>>>,
         options: Vec<Option<Option<Option<u16>>>>,
         results: Vec<Option<Result<u64, String>>>,

@@ -105,7 +105,7 @@ fn encode(types: &[Ty]) -> Vec<u8> {
                 for (name, discriminant, fields) in variants {
                     put_name(&mut bytes, name);
                     let value = *discriminant;
-                    put(&mut bytes, ((value << 1) ^ (value >> 127)).cast_unsigned());
+                    put(&mut bytes, ((value << 1) ^ (value >> 127)) as u128);
                     put_fields(&mut bytes, fields);
                 }
                 continue;
@@ -860,6 +860,7 @@ fn fields_without_bytes_take_bounded_time() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a table of cases")]
 fn damaged_messages_give_errors_or_values() {
     #[derive(Transportable, Clone)]
     struct Old<'b> {
