@@ -272,7 +272,11 @@ impl Attached {
                     // Messages that are left behind from here on start the background driver again.
                     let kept = std::mem::take(&mut *lock(kept));
                     if !shared.progress(Half::Out, None, None) {
-                        break;
+                        // The last handle says farewell when it is dropped. The end of the process
+                        // waits for the guard in `kept`, which is therefore dropped last.
+                        drop(shared);
+                        drop(kept);
+                        return;
                     }
                     drop(kept);
                     self.keep(&shared);
