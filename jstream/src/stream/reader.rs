@@ -176,9 +176,9 @@ impl StreamReader {
         let buffer = converted.into_empty();
         let allowed = self.allowed_zero_sized(reader);
         let mut left = allowed;
-        // SAFETY: the layout is that of these bytes. A buffer is aligned to 128. Its first bytes are
-        // initialised and reached only through it. It is only kept from here on: until the stream is
-        // dropped if the pass succeeds, and else until it is dropped below.
+        // SAFETY: the layout is that of these bytes. A buffer is aligned to 128. Its first bytes
+        // are initialised and reached only through it. It is only kept from here on: until the
+        // stream is dropped if the pass succeeds, and else until it is dropped below.
         let read = unsafe { reader.make_native::<T>(base, &layout, ALIGNMENT, &mut left) };
         self.count_zero_sized(allowed.saturating_sub(left));
         let root = read.map_err(|error| StreamError::Damaged { offset, error })?;
