@@ -1036,7 +1036,7 @@ fn is_set(name: &str) -> bool {
 /// Returns true if a struct of this name, with fields of the same names as another one's, may have
 /// another meaning: those of `std`, of adapters for other crates, and maps.
 fn has_meaning(name: &str) -> bool {
-    const NAMES: [&str; 13] = [
+    const NAMES: [&str; 14] = [
         "SortedMap",
         "HashedMap",
         "IndexedMap",
@@ -1050,6 +1050,7 @@ fn has_meaning(name: &str) -> bool {
         "Saturating",
         "NdArray",
         "Quat",
+        "DQuat",
     ];
     let is_of_glam = [
         "Vec", "DVec", "IVec", "UVec", "Mat", "DMat", "Affine", "DAffine",
@@ -1059,7 +1060,7 @@ fn has_meaning(name: &str) -> bool {
         let rest = name.strip_prefix(start);
         rest.is_some_and(|rest| rest.starts_with(|next: char| next.is_ascii_digit()))
     });
-    is_set(name) || NAMES.contains(&name) || name == "DQuat" || is_of_glam
+    is_set(name) || NAMES.contains(&name) || is_of_glam
 }
 
 impl Types {

@@ -379,13 +379,25 @@ where
 {
     let header = Header::at_start_of(message);
     assert_header(&header.unwrap_or(Header::of_bytes([0; HEADER_LEN])), entry)?;
-    let mut classes = |class| contents.schema(class).ok().flatten();
+    let mut failed = None;
+    let mut classes = |class| match contents.schema(class) {
+        Ok(found) => found,
+        Err(error) => {
+            failed = Some(error);
+            None
+        }
+    };
     let converted = reader.convert::<T>(message, ALIGNMENT, entry.descriptor, &mut classes);
-    converted.map_err(|error| FileError::Object {
-        number: entry.number,
-        at: entry.place,
-        error,
-    })
+    match (converted, failed) {
+        (Ok(converted), _) => Ok(converted),
+        // The schema of a class could not be read, so the class is not known.
+        (Err(_), Some(error)) => Err(error),
+        (Err(error), None) => Err(FileError::Object {
+            number: entry.number,
+            at: entry.place,
+            error,
+        }),
+    }
 }
 
 /// Checks by the descriptor that an object is a `T`, or is of a version that can be converted to

@@ -123,9 +123,9 @@
 //!
 //! # Errors
 //!
-//! What no message can satisfy is refused for all messages
-//! ([`ReadError::Incompatible`](crate::ReadError::Incompatible)); the error names each field and what
-//! could be done. What depends on a value is refused for the messages that have it
+//! A difference that no message can satisfy refuses all messages
+//! ([`ReadError::Incompatible`](crate::ReadError::Incompatible)); the error names the fields and
+//! what could be done. A difference that depends on a value refuses the messages that have it
 //! ([`ReadError::Conversion`](crate::ReadError::Conversion)). [`compatibility`] lists both in
 //! advance, in either direction.
 //!

@@ -156,7 +156,7 @@ impl Reader {
     }
 
     /// Sets whether messages of other versions are converted (default true). Otherwise they are
-    /// refused, with an error that lists the differences.
+    /// refused, with an error that states the first difference.
     #[cfg(feature = "evolve")]
     pub fn set_conversion(&mut self, converts: bool) {
         self.refuses_others = !converts;
@@ -236,10 +236,10 @@ impl Reader {
         let converted = converter.convert((message, align), found, new, context, classes);
         let invalid = |path: String, what, offset| ReadError::Conversion { path, what, offset };
         converted.map_err(|failure| match failure {
-            ConversionFailure::Unknown => self
-                .expect::<T>(found)
-                .err()
-                .unwrap_or(ReadError::Short { len: message.len() }),
+            ConversionFailure::Unknown => {
+                let expected = self.descriptor_of::<T::InPlace<'static>>();
+                self.unexpected(std::any::type_name::<T>(), new.describe, expected, found)
+            }
             ConversionFailure::Incompatible(compatibility) => ReadError::Incompatible {
                 expected_type: short(std::any::type_name::<T>()),
                 found,

@@ -118,9 +118,17 @@ fn unite_obligations(known: &[u8], new: &[u8]) -> Result<Vec<u8>, SchemaError> {
         };
         united.set_rules(index, both);
     }
-    match united.to_snapshot(root) {
-        Err(SnapshotError::TooLong { len, limit }) => Err(SchemaError::TooLong { len, limit }),
-        united => Ok(united.unwrap_or_else(|_| known.to_vec())),
+    united.to_snapshot(root).map_err(unusable)
+}
+
+/// Converts an error of a snapshot that has no defaults.
+fn unusable(error: SnapshotError) -> SchemaError {
+    match error {
+        SnapshotError::TooLong { len, limit } => SchemaError::TooLong { len, limit },
+        _ => SchemaError::Malformed {
+            what: "rules that do not fit their types",
+            at: 0,
+        },
     }
 }
 
@@ -154,13 +162,7 @@ impl Learnt {
         root: TypeIndex,
         forget: &mut dyn FnMut(u64),
     ) -> Result<u64, SchemaError> {
-        let snapshot = schema.to_obligations(root).map_err(|error| match error {
-            SnapshotError::TooLong { len, limit } => SchemaError::TooLong { len, limit },
-            _ => SchemaError::Malformed {
-                what: "rules that do not fit their types",
-                at: 0,
-            },
-        })?;
+        let snapshot = schema.to_obligations(root).map_err(unusable)?;
         let descriptor = schema.descriptor(root);
         let snapshot = match self.known.get(&descriptor) {
             Some(known) if *known.snapshot == *snapshot => return Ok(descriptor),
