@@ -45,7 +45,8 @@ impl<T: Transportable + std::marker::Send + 'static> Sender<T> {
         sent.map_err(|error| refused(error, cargo))
     }
 
-    /// As [`send_owned`](Self::send_owned), but does not block.
+    /// As [`send_owned`](Self::send_owned), but does not block. Only if the connection has ended, it
+    /// waits up to 100 ms to learn whether the receiver has said farewell.
     ///
     /// # Errors
     ///

@@ -310,8 +310,9 @@ fn has_closed_cleanly(endpoint: &Endpoint) -> bool {
     /// Maximum time for which the end is waited for. The system may say that a receiver reads
     /// nothing more just before it says that its process has ended.
     const WAIT: Duration = Duration::from_millis(100);
+    let until = Deadline::after(WAIT);
     for _ in 0..MOST {
-        match endpoint.recv_message_within(WAIT) {
+        match endpoint.recv_message_within(until.left().unwrap_or(WAIT)) {
             Ok(_) => {}
             Err(jstream_base::RecvError::Closed { .. }) => return true,
             Err(_) => return false,

@@ -30,7 +30,8 @@ impl<T: Transportable + 'static> Sender<T> {
         self.deliver(&mut cargo)
     }
 
-    /// As [`send`](Self::send), but does not block.
+    /// As [`send`](Self::send), but does not block. Only if the connection has ended, it waits up to
+    /// 100 ms to learn whether the receiver has said farewell.
     ///
     /// # Errors
     ///

@@ -306,12 +306,17 @@ impl ConnectionInfo {
     }
 }
 
+/// Maximum number of times for which the timeout of a message is granted: 64 GiB with the default
+/// limit of a message.
+const MAX_PARTS: u32 = 1024;
+
 /// Returns the time that a message of `length` bytes may take, if one of `max` bytes may take
 /// `timeout`. A message that is longer than the limit of the connection may take the same time for
-/// each part of that length, so that the least rate stays the same.
+/// each part of that length, so that the least rate stays the same. The number of parts is limited,
+/// because a peer may announce any length.
 pub(crate) fn time_for(timeout: Duration, length: u64, max: u64) -> Duration {
-    let parts = length.div_ceil(max.max(1)).max(1);
-    timeout.saturating_mul(u32::try_from(parts).unwrap_or(u32::MAX))
+    let parts = length.div_ceil(max.max(1)).clamp(1, u64::from(MAX_PARTS));
+    timeout.saturating_mul(u32::try_from(parts).unwrap_or(MAX_PARTS))
 }
 
 /// Ends the connection without a lock of its directions, which the threads that use them find out
@@ -328,5 +333,20 @@ fn again(error: &io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(code) => io::Error::from_raw_os_error(code),
         None => io::Error::new(error.kind(), error.to_string()),
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_a_message_is_limited_whatever_its_length() {
+        let second = Duration::from_secs(1);
+        assert_eq!(time_for(second, 0, 100), second);
+        assert_eq!(time_for(second, 100, 100), second);
+        assert_eq!(time_for(second, 101, 100), 2 * second);
+        assert_eq!(time_for(second, u64::MAX, 1), MAX_PARTS * second);
+        assert_eq!(time_for(second, 1, 0), second);
     }
 }
