@@ -282,6 +282,27 @@ impl BufferWriter {
         true
     }
 
+    /// Appends values of `N` bytes. Returns false if they do not fit.
+    #[cfg(feature = "evolve")]
+    #[inline]
+    pub(crate) fn extend_values<const N: usize>(
+        &mut self,
+        values: impl ExactSizeIterator<Item = [u8; N]>,
+    ) -> bool {
+        let len = values.len().saturating_mul(N);
+        let Some(rest) = self.rest_mut().get_mut(..len) else {
+            return false;
+        };
+        let mut written = 0usize;
+        for (place, value) in rest.chunks_exact_mut(N).zip(values) {
+            place.copy_from_slice(&value.map(MaybeUninit::new));
+            written = written.wrapping_add(N);
+        }
+        // SAFETY: so many bytes were written from the start on, in chunks of `rest`.
+        unsafe { self.advance(written) };
+        written == len
+    }
+
     /// Discards everything after the first `len` bytes.
     #[inline]
     pub fn truncate(&mut self, len: usize) {

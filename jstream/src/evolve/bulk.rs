@@ -7,9 +7,6 @@ use crate::wire::align_up;
 /// Length of a target in bytes from which on it is lent.
 const LENT_MIN: usize = 1024;
 
-/// Number of values that are widened at once.
-const WIDENED_AT_ONCE: usize = 1024;
-
 /// The bulk segment: bytes of its own, and long arrays of the source, which are copied once, when
 /// the message is assembled.
 #[derive(Debug, Default)]
@@ -39,7 +36,42 @@ pub(super) enum LentArray<'p> {
     Widened(&'p [u8], Number, Number),
 }
 
+/// Maximum number of own bytes for which there is room from the start.
+const OWN_ROOM: usize = 1 << 19;
+
+/// Number of bytes that are appended at once if a target is short, which is faster than a call of
+/// `memcpy`.
+const SHORT: usize = 16;
+
+/// Appends `len` bytes of a source. Returns false if it does not have them.
+#[inline]
+pub(super) fn append(to: &mut Vec<u8>, source: &[u8], (at, len): (usize, usize)) -> bool {
+    let rest = source.get(at..).unwrap_or_default();
+    match rest.first_chunk::<SHORT>() {
+        Some(chunk) if len <= SHORT => {
+            let end = to.len().saturating_add(len);
+            to.extend_from_slice(chunk);
+            to.truncate(end);
+            true
+        }
+        _ => {
+            let bytes = rest.get(..len);
+            to.extend_from_slice(bytes.unwrap_or_default());
+            bytes.is_some()
+        }
+    }
+}
+
 impl<'p> BulkSegment<'p> {
+    /// Returns an empty segment that will have about this length.
+    pub(super) fn with_capacity(len: usize) -> Self {
+        Self {
+            // A longer segment consists of long arrays, as a rule, which are lent.
+            own: Vec::with_capacity(len.min(OWN_ROOM)),
+            ..Self::default()
+        }
+    }
+
     pub(super) fn len(&self) -> usize {
         self.len
     }
@@ -64,13 +96,17 @@ impl<'p> BulkSegment<'p> {
         (start, index)
     }
 
-    /// Claims a target with these bytes. Returns its offset in the segment.
+    /// Claims a target with these bytes of the source. Returns its offset in the segment.
     #[inline]
-    pub(super) fn append(&mut self, bytes: &[u8], align: usize) -> usize {
+    pub(super) fn append(
+        &mut self,
+        source: &[u8],
+        (at, len): (usize, usize),
+        align: usize,
+    ) -> Option<usize> {
         let start = self.pad(align);
-        self.own.extend_from_slice(bytes);
-        self.len = start.saturating_add(bytes.len());
-        start
+        self.len = start.saturating_add(len);
+        append(&mut self.own, source, (at, len)).then_some(start)
     }
 
     /// Claims a target of `len` bytes that is lent. Returns its offset in the segment.
@@ -94,6 +130,19 @@ impl<'p> BulkSegment<'p> {
         start
     }
 
+    /// Moves the own bytes out, to be written beside the segment.
+    #[inline]
+    pub(super) fn take_own(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.own)
+    }
+
+    /// Moves the own bytes back, to which none were appended.
+    #[inline]
+    pub(super) fn put_own(&mut self, own: Vec<u8>) {
+        debug_assert!(self.own.is_empty(), "bytes were appended");
+        self.own = own;
+    }
+
     /// Returns own bytes.
     #[inline]
     pub(super) fn own_mut(&mut self, at: usize, len: usize) -> Option<&mut [u8]> {
@@ -114,15 +163,7 @@ impl<'p> BulkSegment<'p> {
             }
             BulkPart::Lent(LentArray::Copied(bytes)) => into.extend(bytes),
             BulkPart::Lent(LentArray::Widened(bytes, from, to)) => {
-                let mut wide = vec![0; WIDENED_AT_ONCE.saturating_mul(to.size)];
-                let mut chunks = bytes.chunks(WIDENED_AT_ONCE.saturating_mul(from.size));
-                chunks.all(|chunk| {
-                    let values = chunk.len().checked_div(from.size).unwrap_or(0);
-                    let wide = wide.get_mut(..values.saturating_mul(to.size));
-                    let wide = wide.unwrap_or_default();
-                    from.widen(chunk, *to, wide);
-                    into.extend(wide)
-                })
+                from.append_wider(bytes, *to, into)
             }
         })
     }

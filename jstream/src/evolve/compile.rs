@@ -1,7 +1,10 @@
 //! Simplification of a plan's nodes, before it is used.
 
-use super::layout::NoneForm;
-use super::plan::{Action, Becomes, FieldStep, Graph, NodeId, OptionNode, PlanNode, Target};
+use super::layout::{Layout, NoneForm};
+use super::leaf::{CopyOption, Leaf, LeafStep};
+use super::plan::{
+    Action, Becomes, FieldStep, Graph, NodeId, OptionNode, PlanNode, Target, TargetId,
+};
 
 /// Maximum number of steps of a struct into which the steps of its parts are moved.
 const MAX_STEPS: usize = 128;
@@ -9,6 +12,12 @@ const MAX_STEPS: usize = 128;
 /// Maximum number of steps that are moved in a plan, each of which takes memory in every whole that
 /// it is moved into.
 const MAX_MOVED: usize = 1 << 16;
+
+/// Size of a slice's pointer in bytes.
+const WIDE_POINTER: usize = 16;
+
+/// Maximum number of pointers between two copies that become one.
+const MAX_GAP: usize = 4;
 
 /// Calls `visit` for each node that a node refers to. The second argument is the index of the
 /// variant, if only values of that variant need the node.
@@ -23,7 +32,7 @@ pub(super) fn children(
                 match step.action {
                     Action::Convert(part) => visit(part, None),
                     Action::Unwrap(option) => visit(option.payload, None),
-                    Action::Copy { .. } | Action::Text | Action::Default(_) | Action::None(_) => {}
+                    Action::Leaf(_) | Action::Default(_) => {}
                 }
             }
         }
@@ -48,6 +57,7 @@ pub(super) fn children(
         }
         PlanNode::Shared { pointer, .. } => visit(*pointer, None),
         PlanNode::Copy { .. }
+        | PlanNode::Record(_)
         | PlanNode::Widen { .. }
         | PlanNode::Narrow { .. }
         | PlanNode::Text
@@ -69,6 +79,93 @@ pub(super) fn compile(graph: &mut Graph, sizes: &[(usize, usize)], refused: &[(N
             *place = simpler;
         }
     }
+    specialize(graph);
+}
+
+/// Replaces steps of structs by leaves, and joins copies across gaps. The nodes of all targets are
+/// known by now.
+fn specialize(graph: &mut Graph) {
+    for index in 0..graph.nodes.len() {
+        let Some(PlanNode::Struct(steps)) = graph.nodes.get_mut(index) else {
+            continue;
+        };
+        let steps = std::mem::take(steps).into_vec();
+        let steps = steps
+            .into_iter()
+            .filter_map(|step| specialized(graph, step));
+        let steps = join_across_gaps(graph, steps.collect());
+        let leaf = |step: &FieldStep| match step.action {
+            Action::Leaf(leaf) => Some(LeafStep {
+                from: step.from,
+                to: step.to,
+                leaf,
+            }),
+            _ => None,
+        };
+        let leaves: Option<Box<[LeafStep]>> = steps.iter().map(leaf).collect();
+        if let Some(place) = graph.nodes.get_mut(index) {
+            *place = leaves.map_or(PlanNode::Struct(steps), PlanNode::Record);
+        }
+    }
+}
+
+/// Returns the step that does the same without another node, if there is one, or nothing if the
+/// step writes only zeroes, which the new slot holds already.
+fn specialized(graph: &Graph, step: FieldStep) -> Option<FieldStep> {
+    let node_of = |id: NodeId| graph.nodes.get(id.0 as usize);
+    let leaf = match step.action {
+        Action::Convert(part) => match node_of(part) {
+            Some(PlanNode::Pointer { target, many: true }) => {
+                copied_layout(graph, *target).map(|layout| Leaf::FlatSlice {
+                    size: layout.size,
+                    align: layout.align,
+                })
+            }
+            Some(PlanNode::Option(option)) => match node_of(option.payload) {
+                Some(PlanNode::Copy { len }) => Some(Leaf::Option(CopyOption {
+                    from: option.from,
+                    of: option.of,
+                    to: option.to,
+                    len: *len,
+                })),
+                _ => None,
+            },
+            Some(PlanNode::Widen { from, to }) => Some(Leaf::Widen {
+                from: *from,
+                to: *to,
+            }),
+            _ => None,
+        },
+        Action::Default(default) if is_zero(graph, default) => return None,
+        _ => None,
+    };
+    let action = leaf.map_or(step.action, Action::Leaf);
+    Some(FieldStep { action, ..step })
+}
+
+/// Returns the layout of a target that holds no pointers and is copied.
+fn copied_layout(graph: &Graph, target: TargetId) -> Option<Layout> {
+    let target = graph.targets.get(target.0 as usize)?;
+    let (old, new) = (target.from_layout.size, target.to_layout.size);
+    let node = graph.nodes.get(target.node.0 as usize);
+    let is_copied = target.to_layout.flat
+        && matches!(node, Some(PlanNode::Copy { len }) if (*len, *len) == (old, new));
+    is_copied.then_some(target.to_layout)
+}
+
+/// Returns true if a default is a value without pointers whose bytes are 0.
+fn is_zero(graph: &Graph, default: usize) -> bool {
+    let Some(default) = graph.defaults.get(default) else {
+        return false;
+    };
+    let root = default.plan.target(default.plan.root);
+    let len = match root.map(|root| default.plan.node(root.node)) {
+        Some(PlanNode::Copy { len }) => *len,
+        _ => return false,
+    };
+    let at = default.scanned.shared.first().map_or(0, |root| root.at);
+    let bytes = default.source().bytes(at, len);
+    bytes.is_ok_and(|bytes| bytes.iter().all(|byte| *byte == 0))
 }
 
 /// Propagates the lack of a conversion from parts to their wholes, up to variants.
@@ -128,7 +225,7 @@ fn simplify(
                     FieldStep {
                         from: 0,
                         to: 0,
-                        action: Action::Copy { len },
+                        action: Action::Leaf(Leaf::Copy { len }),
                     },
                 ] if (*len, *len) == (from_size, to_size) => Some(PlanNode::Copy { len: *len }),
                 _ => None,
@@ -184,8 +281,8 @@ fn flatten<'n>(
     let mut copies = Vec::new();
     let mut others = Vec::new();
     let mut push = |step: FieldStep| match step.action {
-        Action::Copy { len: 0 } => {}
-        Action::Copy { len } => copies.push((step.to, step.from, len)),
+        Action::Leaf(Leaf::Copy { len: 0 }) => {}
+        Action::Leaf(Leaf::Copy { len }) => copies.push((step.to, step.from, len)),
         _ => others.push(step),
     };
     let mut room = MAX_STEPS.saturating_sub(steps.len());
@@ -196,11 +293,11 @@ fn flatten<'n>(
         };
         match node_of(part) {
             Some(PlanNode::Text) => push(FieldStep {
-                action: Action::Text,
+                action: Action::Leaf(Leaf::Text),
                 ..*step
             }),
             Some(PlanNode::Copy { len }) => push(FieldStep {
-                action: Action::Copy { len: *len },
+                action: Action::Leaf(Leaf::Copy { len: *len }),
                 ..*step
             }),
             Some(PlanNode::Struct(inner)) if inner.len() <= room.min(*left) => {
@@ -235,7 +332,45 @@ fn flatten<'n>(
     let copies = joined.into_iter().map(|(to, from, len)| FieldStep {
         from,
         to,
-        action: Action::Copy { len },
+        action: Action::Leaf(Leaf::Copy { len }),
     });
     copies.chain(others).collect()
+}
+
+/// Joins copies whose gap is as long in the old slot as in the new one, and consists of pointers
+/// that later steps write.
+fn join_across_gaps(graph: &Graph, steps: Vec<FieldStep>) -> Box<[FieldStep]> {
+    // Copies precede other steps, ordered by their new place.
+    let (copies, others): (Vec<_>, Vec<_>) = steps
+        .into_iter()
+        .partition(|step| matches!(step.action, Action::Leaf(Leaf::Copy { .. })));
+    let written = |at: usize| {
+        let step = others.iter().find(|step| step.to == at);
+        step.is_some_and(|step| match step.action {
+            Action::Leaf(Leaf::Text | Leaf::FlatSlice { .. }) => true,
+            Action::Convert(part) => matches!(
+                graph.nodes.get(part.0 as usize),
+                Some(PlanNode::Pointer { many: true, .. })
+            ),
+            _ => false,
+        })
+    };
+    let mut joined: Vec<FieldStep> = Vec::new();
+    for step in copies {
+        if let (Some(last), Action::Leaf(Leaf::Copy { len })) = (joined.last_mut(), step.action) {
+            if let Action::Leaf(Leaf::Copy { len: last_len }) = &mut last.action {
+                let end = last.to.saturating_add(*last_len);
+                let distance = step.to.saturating_sub(last.to);
+                let is_same = last.from.checked_add(distance) == Some(step.from);
+                let mut gap = (end..step.to).step_by(WIDE_POINTER);
+                let is_whole = step.to.saturating_sub(end).checked_rem(WIDE_POINTER) == Some(0);
+                if is_same && is_whole && gap.len() <= MAX_GAP && gap.all(written) {
+                    *last_len = distance.saturating_add(len);
+                    continue;
+                }
+            }
+        }
+        joined.push(step);
+    }
+    joined.into_iter().chain(others).collect()
 }

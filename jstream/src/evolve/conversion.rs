@@ -8,10 +8,11 @@ use super::converter::{
     ConversionFailure, MAX_PLANS, NewClass, PlannedClass, convert_by, find_class, plan_for_class,
 };
 use super::finding::Compatibility;
-use super::layout::{InvalidSchema, Types};
+use super::layout::InvalidSchema;
 use super::plan::Plan;
 use super::planner::make_plan;
 use super::scan::SeenClass;
+use super::types::Types;
 use crate::buffer::{ALIGNMENT, MessageBuffer};
 use crate::read::Limits;
 use crate::schema::{Schema, TypeIndex};

@@ -4,12 +4,13 @@ use std::any::TypeId;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::emit::{ClassPlan, EmitLimits, Refusal, emit};
+use super::emit::{ClassPlan, EmitLimits, emit};
 use super::finding::Compatibility;
-use super::layout::Types;
+use super::leaf::Refusal;
 use super::plan::Plan;
 use super::planner::make_plan;
 use super::scan::{ClassSchemas, ScanFault, ScanLimits, SeenClass, scan};
+use super::types::Types;
 use crate::buffer::MessageBuffer;
 use crate::read::Limits;
 use crate::schema::{Describe, Kind, Learnt, Schema, TypeIndex};
@@ -198,7 +199,7 @@ pub(super) fn convert_by(
         shared: limits.shared,
     };
     let scanned = scan(&plan.from, message, scan_limits, schemas);
-    let scanned = scanned.map_err(ConversionFailure::Invalid)?;
+    let scanned = scanned.map_err(|fault| ConversionFailure::Invalid(*fault))?;
     let classes = plan_classes(&scanned.classes);
     let classes: Vec<ClassPlan<'_>> = classes
         .iter()
@@ -216,7 +217,7 @@ pub(super) fn convert_by(
         pending: limits.pending,
     };
     let converted = emit(plan, message, &scanned, &classes, emit_limits);
-    converted.map_err(ConversionFailure::Refused)
+    converted.map_err(|refusal| ConversionFailure::Refused(*refusal))
 }
 
 fn plan_schemas(old: (Schema, TypeIndex), new: (Schema, TypeIndex)) -> Planned {

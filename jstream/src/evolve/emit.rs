@@ -8,11 +8,11 @@ use std::collections::{HashMap, VecDeque};
 
 use super::bulk::{BulkSegment, LentArray};
 use super::layout::NoneForm;
+use super::leaf::{BoxedRefusal, Leaf, MessageSource, TargetSegments, refuse};
 use super::plan::{
-    Action, Becomes, EnumNode, FieldStep, NodeId, OptionNode, OutcomeNode, Plan, PlanNode, Target,
-    TargetId,
+    Action, Becomes, EnumNode, FieldStep, NodeId, OptionNode, OutcomeNode, Plan, PlanNode, TargetId,
 };
-use super::scan::{MIN_VALUES, Scanned, VALUES_PER_BYTE, number};
+use super::scan::{Scanned, number};
 use crate::buffer::{EmptyBuffer, MessageBuffer};
 use crate::wire::{HEADER_LEN, Header, MAGIC, ORIGIN, SHARED, align_up};
 
@@ -22,17 +22,7 @@ const LONG_BULK: usize = 512;
 /// The alignment of a long bulk segment.
 const LINE: usize = 64;
 
-/// A message that can't be converted because of a value in it, or because of the limits.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Refusal {
-    /// The path of fields in the new type; `[]` is an element.
-    pub(crate) path: String,
-    pub(crate) what: String,
-    /// Offset of the value in the old message.
-    pub(crate) at: usize,
-}
-
-type Emitted = Result<(), Refusal>;
+type Emitted = Result<(), BoxedRefusal>;
 
 /// Limits of an emission.
 #[derive(Debug, Clone, Copy)]
@@ -50,8 +40,7 @@ pub(crate) type ClassPlan<'p> = Result<(&'p Plan, u64), String>;
 #[derive(Debug)]
 struct Context<'p> {
     plan: &'p Plan,
-    bytes: &'p [u8],
-    scanned: &'p Scanned,
+    source: MessageSource<'p>,
     /// Index of the context of the plan's first default.
     defaults: usize,
 }
@@ -91,18 +80,11 @@ struct Emission<'p> {
     limits: EmitLimits,
     /// The objects segment, from the start of the message on.
     objects: Vec<u8>,
-    bulk: BulkSegment<'p>,
-    text: Vec<u8>,
+    targets: TargetSegments<'p>,
     runs: VecDeque<EmitRun>,
     /// New numbers of shared targets and second words of their pointers, by the old number and the
     /// identity of the new pointer.
     numbers: HashMap<(u32, u64), (u64, u64)>,
-    /// Index of the next tag in the text, if options are visited in the old order.
-    hint: usize,
-    /// Upper bound of the new message's length.
-    reserved: usize,
-    /// Number of values that may still be visited.
-    left: usize,
 }
 
 /// Converts a message that was scanned. `classes` are the plans of the scanned classes, in order.
@@ -116,31 +98,31 @@ pub(crate) fn emit<'p>(
     scanned: &'p Scanned,
     classes: &'p [ClassPlan<'p>],
     limits: EmitLimits,
-) -> Result<MessageBuffer, Refusal> {
+) -> Result<MessageBuffer, BoxedRefusal> {
     let contexts = contexts(plan, message, scanned, classes);
     let layout = plan.target(plan.root).map(|root| root.to_layout);
     let root_at = align_up(HEADER_LEN, layout.map_or(1, |layout| layout.align));
     let root_len = layout.map_or(0, |layout| layout.size);
     let places = scanned.classes.iter().enumerate();
     let class_places = places.map(|(place, class)| ((class.number, &*class.of_trait), place));
+    let source = MessageSource {
+        bytes: message,
+        scanned,
+    };
     let mut emission = Emission {
         contexts: &contexts,
         classes,
         class_places: class_places.collect(),
         limits,
-        objects: Vec::new(),
-        bulk: BulkSegment::default(),
-        text: Vec::new(),
+        // Most conversions hardly change the lengths of the segments.
+        objects: Vec::with_capacity(scanned.bulk_start.min(limits.bytes)),
+        targets: TargetSegments::new(source, limits.bytes, LINE),
         runs: VecDeque::new(),
         numbers: HashMap::new(),
-        hint: 0,
-        reserved: LINE,
-        left: message
-            .len()
-            .saturating_mul(VALUES_PER_BYTE)
-            .saturating_add(MIN_VALUES),
     };
-    emission.reserve(root_at.saturating_add(root_len), 0)?;
+    emission
+        .targets
+        .reserve(root_at.saturating_add(root_len), 0)?;
     emission.objects.resize(root_at.saturating_add(root_len), 0);
     emission.runs.push_back(EmitRun {
         context: 0,
@@ -166,14 +148,14 @@ fn contexts<'p>(
         // The context of a class without a plan is not used.
         Err(_) => plan,
     });
+    let source = MessageSource { bytes, scanned };
     let plans: Vec<&Plan> = std::iter::once(plan).chain(classes).collect();
     let mut contexts = Vec::new();
     let mut defaults = plans.len();
     for plan in &plans {
         contexts.push(Context {
             plan,
-            bytes,
-            scanned,
+            source,
             defaults,
         });
         defaults = defaults.saturating_add(plan.graph.defaults.len());
@@ -181,8 +163,7 @@ fn contexts<'p>(
     for default in plans.iter().flat_map(|plan| &plan.graph.defaults) {
         contexts.push(Context {
             plan: &default.plan,
-            bytes: &default.message,
-            scanned: &default.scanned,
+            source: default.source(),
             defaults,
         });
     }
@@ -214,24 +195,24 @@ impl<'p> Emission<'p> {
         Ok(())
     }
 
-    fn finish(self, descriptor: u64) -> Result<MessageBuffer, Refusal> {
-        let bulk_align = match self.bulk.len() >= LONG_BULK {
-            true => self.bulk.align().max(LINE),
-            false => self.bulk.align(),
+    fn finish(self, descriptor: u64) -> Result<MessageBuffer, BoxedRefusal> {
+        let bulk_align = match self.targets.bulk.len() >= LONG_BULK {
+            true => self.targets.bulk.align().max(LINE),
+            false => self.targets.bulk.align(),
         };
         let header = Header {
             magic: MAGIC,
             bulk_align: u32::try_from(bulk_align).unwrap_or(1),
             descriptor,
             objects_end: self.objects.len() as u64,
-            bulk_len: self.bulk.len() as u64,
-            text_len: self.text.len() as u64,
+            bulk_len: self.targets.bulk.len() as u64,
+            text_len: self.targets.text.len() as u64,
         };
         let bulk_start = align_up(self.objects.len(), bulk_align);
         let padding = bulk_start.saturating_sub(self.objects.len());
         let len = bulk_start
-            .saturating_add(self.bulk.len())
-            .saturating_add(self.text.len());
+            .saturating_add(self.targets.bulk.len())
+            .saturating_add(self.targets.text.len());
         let mut writer = EmptyBuffer::heap(len).writer();
         let objects = self.objects.get(HEADER_LEN..).unwrap_or_default();
         let zeroes = [0; ORIGIN];
@@ -239,48 +220,39 @@ impl<'p> Emission<'p> {
         let has_room = writer.extend(&header.to_bytes())
             && writer.extend(objects)
             && writer.extend(padding)
-            && self.bulk.write(&mut writer)
-            && writer.extend(&self.text);
+            && self.targets.bulk.write(&mut writer)
+            && writer.extend(&self.targets.text);
         if !has_room {
             return refuse("", 0, "the buffer is too short for the new message");
         }
         Ok(writer.finish())
     }
 
-    /// Checks that the message may have so many more bytes, the last of which have `align`.
+    /// Calls `write` with the bytes from `slot` to the end of its segment, and with the segments to
+    /// which targets are appended.
     #[inline]
-    fn reserve(&mut self, bytes: usize, align: usize) -> Emitted {
-        let total = self.reserved.saturating_add(bytes).saturating_add(align);
-        self.reserved = total;
-        if total > self.limits.bytes {
-            let what = format!(
-                "the new message would be longer than the limit of {} bytes",
-                self.limits.bytes
-            );
-            return refuse("", 0, what);
+    fn write(
+        &mut self,
+        slot: Slot,
+        write: impl FnOnce(&mut [u8], &mut TargetSegments<'p>) -> Emitted,
+    ) -> Emitted {
+        if !slot.is_bulk {
+            let new = self.objects.get_mut(slot.at..).unwrap_or_default();
+            return write(new, &mut self.targets);
         }
-        self.left = self
-            .left
-            .saturating_add(bytes.saturating_mul(VALUES_PER_BYTE));
-        Ok(())
+        // Values in bulk hold no pointers, so that nothing is appended meanwhile.
+        let mut own = self.targets.bulk.take_own();
+        let new = own.get_mut(slot.at..).unwrap_or_default();
+        let written = write(new, &mut self.targets);
+        self.targets.bulk.put_own(own);
+        written
     }
 
+    /// Returns the new bytes from `slot` on.
     #[inline]
-    fn count(&mut self, values: usize) -> Emitted {
-        match self.left.checked_sub(values) {
-            Some(left) => {
-                self.left = left;
-                Ok(())
-            }
-            None => refuse("", 0, "the conversion requires too much work"),
-        }
-    }
-
-    /// Returns the new slot's bytes from `slot` on.
-    #[inline]
-    fn out(&mut self, slot: Slot, len: usize) -> Result<&mut [u8], Refusal> {
+    fn out(&mut self, slot: Slot, len: usize) -> Result<&mut [u8], BoxedRefusal> {
         let bytes = match slot.is_bulk {
-            true => self.bulk.own_mut(slot.at, len),
+            true => self.targets.bulk.own_mut(slot.at, len),
             false => self.objects.get_mut(slot.at..slot.at.saturating_add(len)),
         };
         match bytes {
@@ -291,17 +263,6 @@ impl<'p> Emission<'p> {
 
     fn put_word(&mut self, slot: Slot, word: u64) -> Emitted {
         self.out(slot, 8)?.copy_from_slice(&word.to_le_bytes());
-        Ok(())
-    }
-
-    fn put_byte(&mut self, slot: Slot, byte: u8) -> Emitted {
-        self.out(slot, 1)?.fill(byte);
-        Ok(())
-    }
-
-    fn put_tag(&mut self, tag: u8) -> Emitted {
-        self.reserve(1, 0)?;
-        self.text.push(tag);
         Ok(())
     }
 
@@ -317,7 +278,7 @@ impl<'p> Emission<'p> {
         if to_size == 0 {
             return Ok(());
         }
-        let old = |len: usize| old_bytes(context.1, from, count.saturating_mul(len));
+        let old = |len: usize| context.1.source.bytes(from, count.saturating_mul(len));
         match context.1.plan.node(node) {
             PlanNode::Copy { len } if (*len, *len) == (from_size, to_size) => {
                 let bytes = old(*len)?;
@@ -330,6 +291,20 @@ impl<'p> Emission<'p> {
                 let bytes = old(from_size)?;
                 let new = self.out(to, count.saturating_mul(to_size))?;
                 old_number.widen(bytes, *number, new);
+            }
+            PlanNode::Record(steps) if from_size > 0 => {
+                let visited = count.saturating_mul(steps.len().saturating_add(1));
+                self.targets.count(visited)?;
+                let old = old(from_size)?;
+                let source = context.1.source;
+                self.write(to, |new, targets| {
+                    let new = new.chunks_exact_mut(to_size);
+                    for (index, (old, new)) in old.chunks_exact(from_size).zip(new).enumerate() {
+                        let at = from.saturating_add(index.saturating_mul(from_size));
+                        targets.convert_all(source, steps, (at, old), new)?;
+                    }
+                    Ok(())
+                })?;
             }
             node => {
                 for index in 0..count {
@@ -349,21 +324,28 @@ impl<'p> Emission<'p> {
         from: usize,
         to: Slot,
     ) -> Emitted {
-        self.count(1)?;
+        self.targets.count(1)?;
         let of = context.1;
         match node {
-            PlanNode::Copy { len } => self.copy(of, from, to, *len),
+            PlanNode::Copy { len } => self.leaf(of.source, &Leaf::Copy { len: *len }, from, to),
             PlanNode::Widen { from: old, to: new } => {
-                let bytes = old_bytes(of, from, old.size)?;
-                old.widen(bytes, *new, self.out(to, new.size)?);
-                Ok(())
+                let (old, new) = (*old, *new);
+                let leaf = Leaf::Widen { from: old, to: new };
+                self.leaf(of.source, &leaf, from, to)
+            }
+            PlanNode::Record(steps) => {
+                self.targets.count(steps.len())?;
+                let old = of.source.bytes.get(from..).unwrap_or_default();
+                self.write(to, |new, targets| {
+                    targets.convert_all(of.source, steps, (from, old), new)
+                })
             }
             PlanNode::Narrow {
                 from: old,
                 to: new,
                 path,
             } => {
-                let bytes = old_bytes(of, from, old.size)?;
+                let bytes = of.source.bytes(from, old.size)?;
                 let Some(value) = old.convert(bytes, *new) else {
                     let what = format!("the new type has no value {}", old.show(bytes));
                     return refuse(of.plan.path(*path), from, what);
@@ -399,7 +381,7 @@ impl<'p> Emission<'p> {
             PlanNode::Pointer { .. } | PlanNode::Text | PlanNode::Object { .. } => {
                 let second = match node {
                     PlanNode::Pointer { many: false, .. } => 0,
-                    _ => number(old_bytes(of, from.saturating_add(8), 8)?),
+                    _ => number(of.source.bytes(from.saturating_add(8), 8)?),
                 };
                 let old = self.old_target(context, node, from)?;
                 self.pointer(context, node, (old, second), to).map(drop)
@@ -413,31 +395,13 @@ impl<'p> Emission<'p> {
         }
     }
 
-    fn copy(&mut self, context: &'p Context<'p>, from: usize, to: Slot, len: usize) -> Emitted {
-        let bytes = old_bytes(context, from, len)?;
-        self.out(to, len)?.copy_from_slice(bytes);
-        Ok(())
-    }
-
-    /// Copies a slice of text.
+    /// Converts a part that needs no other node.
     #[inline]
-    fn text(&mut self, context: &'p Context<'p>, from: usize, to: Slot) -> Emitted {
-        let words = old_bytes(context, from, 16)?;
-        let (place, second) = words.split_at(8);
-        let place = usize::try_from(number(place)).unwrap_or(usize::MAX);
-        let old = place
-            .wrapping_sub(ORIGIN)
-            .wrapping_add(context.scanned.text_start);
-        let len = usize::try_from(number(second)).unwrap_or(usize::MAX);
-        let bytes = old_bytes(context, old, len)?;
-        self.reserve(len, 0)?;
-        let place = self.text.len().saturating_add(ORIGIN) as u64;
-        self.text.extend_from_slice(bytes);
-        let out = self.out(to, 16)?;
-        let (first, last) = out.split_at_mut(8);
-        first.copy_from_slice(&place.to_le_bytes());
-        last.copy_from_slice(second);
-        Ok(())
+    fn leaf(&mut self, source: MessageSource<'p>, leaf: &Leaf, from: usize, to: Slot) -> Emitted {
+        let old = source.bytes.get(from..).unwrap_or_default();
+        self.write(to, |new, targets| {
+            targets.convert(source, leaf, (from, old), new)
+        })
     }
 
     fn steps(
@@ -447,17 +411,16 @@ impl<'p> Emission<'p> {
         from: usize,
         to: Slot,
     ) -> Emitted {
+        self.targets.count(steps.len())?;
         for step in steps {
             let to = to.part(step.to);
             let from = from.saturating_add(step.from);
             match step.action {
-                Action::Copy { len } => self.copy(context.1, from, to, len)?,
-                Action::Text => self.text(context.1, from, to)?,
+                Action::Leaf(ref leaf) => self.leaf(context.1.source, leaf, from, to)?,
                 Action::Convert(node) => {
                     self.value(context, context.1.plan.node(node), from, to)?;
                 }
                 Action::Default(default) => self.default(context.1, default, to)?,
-                Action::None(form) => self.put_none(form, to)?,
                 Action::Unwrap(option) => {
                     if self.is_some(context.1, option.from, option.of, from)? {
                         self.value(context, context.1.plan.node(option.payload), from, to)?;
@@ -476,7 +439,7 @@ impl<'p> Emission<'p> {
             return refuse("", 0, "a default is missing");
         };
         let root = of.plan.target(of.plan.root).map(|root| root.node);
-        let Some((root, at)) = root.zip(of.scanned.shared.first()) else {
+        let Some((root, at)) = root.zip(of.source.scanned.shared.first()) else {
             return refuse("", 0, "a default is missing");
         };
         self.value((index, of), of.plan.node(root), at.at, to)
@@ -491,7 +454,7 @@ impl<'p> Emission<'p> {
     ) -> Emitted {
         let plan = context.1.plan;
         let (tag_at, tag) = node.from_tag;
-        let bits = number(old_bytes(context.1, from.saturating_add(tag_at), tag)?);
+        let bits = number(context.1.source.bytes(from.saturating_add(tag_at), tag)?);
         let place = match node.is_indexed {
             true => usize::try_from(bits).ok(),
             false => {
@@ -542,38 +505,21 @@ impl<'p> Emission<'p> {
         form: NoneForm,
         of: crate::schema::TypeIndex,
         from: usize,
-    ) -> Result<bool, Refusal> {
-        let old = |offset: usize, len| old_bytes(context, from.saturating_add(offset), len);
-        let byte = |offset| old(offset, 1).map(number);
-        Ok(match form {
-            NoneForm::Pointer => number(old(0, 8)?) != 0,
-            NoneForm::Zero => {
-                let size = context.plan.from.layout(of).size;
-                old(0, size)?.iter().any(|byte| *byte != 0)
-            }
-            NoneForm::Byte(none) => byte(0)? != u64::from(none),
-            NoneForm::Tag(offset) => byte(offset)? == 1,
-            NoneForm::TextTag => context.scanned.tag(from, of, &mut self.hint),
-        })
+    ) -> Result<bool, BoxedRefusal> {
+        let len = context.plan.from.layout(of).size;
+        let old = context.source.bytes.get(from..).unwrap_or_default();
+        self.targets
+            .is_some(context.source, (form, of, len), (from, old))
     }
 
     /// Writes what states that an option has a payload, or that a result is an error.
     fn put_some(&mut self, form: NoneForm, to: Slot) -> Emitted {
-        match form {
-            NoneForm::Pointer | NoneForm::Zero | NoneForm::Byte(_) => Ok(()),
-            NoneForm::Tag(offset) => self.put_byte(to.part(offset), 1),
-            NoneForm::TextTag => self.put_tag(1),
-        }
+        self.write(to, |new, targets| targets.put_some(form, new))
     }
 
     /// Writes what states that an option has no payload, or that a result is not an error.
     fn put_none(&mut self, form: NoneForm, to: Slot) -> Emitted {
-        match form {
-            // The slot is zero.
-            NoneForm::Pointer | NoneForm::Zero | NoneForm::Tag(_) => Ok(()),
-            NoneForm::Byte(none) => self.put_byte(to, none),
-            NoneForm::TextTag => self.put_tag(0),
-        }
+        self.write(to, |new, targets| targets.put_none(form, new))
     }
 
     fn option(
@@ -614,24 +560,24 @@ impl<'p> Emission<'p> {
         (_, context): (usize, &'p Context<'p>),
         node: &'p PlanNode,
         from: usize,
-    ) -> Result<usize, Refusal> {
-        let place = number(old_bytes(context, from, 8)?);
+    ) -> Result<usize, BoxedRefusal> {
+        let place = number(context.source.bytes(from, 8)?);
         let place = usize::try_from(place).unwrap_or(usize::MAX);
         let start = match node {
-            PlanNode::Text => Some(context.scanned.text_start),
+            PlanNode::Text => Some(context.source.scanned.text_start),
             PlanNode::Pointer { target, .. } => {
                 let target = context.plan.target(*target);
                 let is_flat = target.is_some_and(|target| target.from_layout.flat);
-                is_flat.then_some(context.scanned.bulk_start)
+                is_flat.then_some(context.source.scanned.bulk_start)
             }
             _ => {
-                let class = number(old_bytes(context, from.saturating_add(8), 8)?);
+                let class = number(context.source.bytes(from.saturating_add(8), 8)?);
                 let class = self.class(context, node, class);
                 let is_flat = class.is_some_and(|(place, _)| {
-                    let seen = context.scanned.classes.get(place);
+                    let seen = context.source.scanned.classes.get(place);
                     seen.is_some_and(|seen| seen.types.layout(seen.types.root()).flat)
                 });
-                is_flat.then_some(context.scanned.bulk_start)
+                is_flat.then_some(context.source.scanned.bulk_start)
             }
         };
         Ok(match start {
@@ -663,7 +609,7 @@ impl<'p> Emission<'p> {
         node: &'p PlanNode,
         (old, second): (usize, u64),
         to: Slot,
-    ) -> Result<u64, Refusal> {
+    ) -> Result<u64, BoxedRefusal> {
         let second = match node {
             PlanNode::Pointer { target, many } => {
                 let count = match many {
@@ -679,11 +625,8 @@ impl<'p> Emission<'p> {
             }
             PlanNode::Text => {
                 let len = usize::try_from(second).unwrap_or(usize::MAX);
-                let bytes = old_bytes(context.1, old, len)?;
-                self.reserve(len, 0)?;
-                let place = self.text.len().saturating_add(ORIGIN);
-                self.text.extend_from_slice(bytes);
-                self.put_word(to, place as u64)?;
+                let place = self.targets.append_text((context.1.source, old), len)?;
+                self.put_word(to, place)?;
                 second
             }
             PlanNode::Object { path, .. } => {
@@ -716,7 +659,7 @@ impl<'p> Emission<'p> {
         id: TargetId,
         from: usize,
         count: usize,
-    ) -> Result<u64, Refusal> {
+    ) -> Result<u64, BoxedRefusal> {
         let Some(target) = context.plan.target(id) else {
             return refuse("", from, "a target is missing");
         };
@@ -724,24 +667,28 @@ impl<'p> Emission<'p> {
         let Some(len) = count.checked_mul(size) else {
             return refuse("", from, "a target exceeds the address space");
         };
-        self.reserve(len, align)?;
+        let node = context.plan.node(target.node);
         if target.to_layout.flat {
-            if let Some(array) = lent(context, target, (from, count)) {
-                let start = self.bulk.lend(array?, len, align);
-                return Ok(start.saturating_add(ORIGIN) as u64);
-            }
-            if let PlanNode::Copy { len: copied } = context.plan.node(target.node) {
-                if (*copied, *copied) == (target.from_layout.size, size) {
-                    let start = self.bulk.append(old_bytes(context, from, len)?, align);
-                    return Ok(start.saturating_add(ORIGIN) as u64);
+            let old_size = target.from_layout.size;
+            match node {
+                PlanNode::Copy { len: copied } if (*copied, *copied) == (old_size, size) => {
+                    return self.targets.append_flat((context.source, from), len, align);
                 }
+                PlanNode::Widen { from: old, to: new } if BulkSegment::lends(len) => {
+                    let bytes = context.source.bytes(from, count.saturating_mul(old_size))?;
+                    let array = LentArray::Widened(bytes, *old, *new);
+                    return self.targets.lend(array, len, align);
+                }
+                _ => {}
             }
-            let (start, at) = self.bulk.claim(len, align);
+            self.targets.reserve(len, align)?;
+            let (start, at) = self.targets.bulk.claim(len, align);
             let to = Slot { is_bulk: true, at };
             let sizes = (target.from_layout.size, size);
             self.elements((index, context), target.node, sizes, count, (from, to))?;
             return Ok(start.saturating_add(ORIGIN) as u64);
         }
+        self.targets.reserve(len, align)?;
         let start = align_up(self.objects.len(), align);
         self.objects.resize(start.saturating_add(len), 0);
         if count > 0 {
@@ -767,15 +714,15 @@ impl<'p> Emission<'p> {
         from: usize,
         to: Slot,
     ) -> Emitted {
-        let word = number(old_bytes(context, from, 8)?);
+        let word = number(context.source.bytes(from, 8)?);
         if in_cell && word == 0 {
             return Ok(());
         }
         let old_number = match word & SHARED {
-            0 => context.scanned.first(from),
+            0 => context.source.scanned.first(from),
             _ => u32::try_from(word & !SHARED).ok(),
         };
-        let old = old_number.and_then(|number| context.scanned.shared.get(number as usize));
+        let old = old_number.and_then(|number| context.source.scanned.shared.get(number as usize));
         let Some((old_number, old)) = old_number.zip(old) else {
             return refuse("", from, "a shared object is not known");
         };
@@ -811,44 +758,4 @@ impl<'p> Emission<'p> {
             .insert((old_number, identity), (number, second));
         Ok(())
     }
-}
-
-/// Returns the array of the source that becomes a flat target, if the target is long and its bytes
-/// need no conversion one by one.
-fn lent<'p>(
-    context: &'p Context<'p>,
-    target: &Target,
-    (from, count): (usize, usize),
-) -> Option<Result<LentArray<'p>, Refusal>> {
-    let (old, new) = (target.from_layout.size, target.to_layout.size);
-    if !BulkSegment::lends(count.saturating_mul(new)) {
-        return None;
-    }
-    let bytes = || old_bytes(context, from, count.saturating_mul(old));
-    match context.plan.node(target.node) {
-        PlanNode::Copy { len } if (*len, *len) == (old, new) => {
-            Some(bytes().map(LentArray::Copied))
-        }
-        PlanNode::Widen { from, to } => {
-            Some(bytes().map(|bytes| LentArray::Widened(bytes, *from, *to)))
-        }
-        _ => None,
-    }
-}
-
-#[inline]
-fn old_bytes<'p>(context: &'p Context<'p>, at: usize, len: usize) -> Result<&'p [u8], Refusal> {
-    match context.bytes.get(at..at.saturating_add(len)) {
-        Some(bytes) => Ok(bytes),
-        None => refuse("", at, "an old value lies outside of the message"),
-    }
-}
-
-#[cold]
-fn refuse<T>(path: &str, at: usize, what: impl Into<String>) -> Result<T, Refusal> {
-    Err(Refusal {
-        path: path.to_owned(),
-        what: what.into(),
-        at,
-    })
 }

@@ -1,11 +1,11 @@
-//! Schemas that were validated for conversion, with the properties that follow from them.
+//! The layouts of types, and the validation of schemas.
 //!
 //! A schema need not be trusted. Sizes and offsets are consistent after the validation: parts lie
 //! within their type and do not overlap, and no type contains itself inline.
 
 use std::fmt;
 
-use crate::schema::{FieldInfo, Kind, Schema, TypeIndex, TypeInfo, TypeRules, VariantInfo};
+use crate::schema::{FieldInfo, Kind, Schema, TypeIndex, TypeInfo, VariantInfo};
 
 /// Maximum inline nesting depth, which bounds the recursion over the parts of a value.
 pub(super) const MAX_HEIGHT: u32 = 128;
@@ -63,218 +63,6 @@ pub(super) struct Layout {
     pub(super) tag_at: usize,
 }
 
-/// The variants of an enum, by the bits of their tags.
-#[derive(Debug, Default)]
-struct TagTable {
-    /// The bits and the index of each variant, ordered by the bits.
-    sorted: Vec<(u64, usize)>,
-    /// True if the variant with the bits `n` is at index `n`.
-    is_indexed: bool,
-}
-
-/// A validated schema.
-#[derive(Debug)]
-pub(crate) struct Types {
-    schema: Schema,
-    root: TypeIndex,
-    layouts: Vec<Layout>,
-    /// The tags of the enums; empty for other types.
-    tags: Vec<TagTable>,
-    /// The fields that a scan visits: those of a struct, or those of each variant of an enum; empty
-    /// for other types.
-    visited: Vec<Box<[Box<[VisitedField]>]>>,
-    /// True for types of which a value may hold a field that must be understood; empty if there is
-    /// no such field.
-    obliged: Vec<bool>,
-    /// Length of the encoding of all types, in bytes.
-    encoded_len: usize,
-}
-
-/// A field of which not every bit pattern is valid, or that holds pointers.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct VisitedField {
-    pub(super) offset: usize,
-    pub(super) of: TypeIndex,
-    /// True if the field is a pointer to text.
-    pub(super) is_text: bool,
-}
-
-impl Types {
-    /// Validates a schema.
-    ///
-    /// # Errors
-    ///
-    /// [`InvalidSchema`] if a type is inconsistent.
-    pub(crate) fn new(schema: Schema, root: TypeIndex) -> Result<Self, InvalidSchema> {
-        let count = schema.len();
-        let mut validation = Validation {
-            schema: &schema,
-            layouts: vec![None; count],
-            open: Vec::new(),
-        };
-        for place in 0..count {
-            validation.visit(TypeIndex::of_place(place))?;
-        }
-        // Each type was visited.
-        let layouts = validation.layouts.into_iter().flatten().collect();
-        let tags = (0..count).map(|place| TagTable::new(schema.get(TypeIndex::of_place(place))));
-        let tags = tags.collect();
-        let mut types = Self {
-            schema,
-            root,
-            layouts,
-            tags,
-            visited: Vec::new(),
-            obliged: Vec::new(),
-            encoded_len: 0,
-        };
-        types.obliged = obliged(&types.schema);
-        types.encoded_len = types.schema.encoded_len();
-        types.visited = (0..count)
-            .map(|place| types.visited_of(TypeIndex::of_place(place)))
-            .collect();
-        match types.kind(root) {
-            Kind::Text | Kind::Dynamic => Err(InvalidSchema {
-                name: types.name(root).to_owned(),
-                what: "the root is unsized",
-            }),
-            _ => Ok(types),
-        }
-    }
-
-    pub(super) fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    pub(crate) fn root(&self) -> TypeIndex {
-        self.root
-    }
-
-    /// Returns the type; all indices of a validated schema exist.
-    pub(super) fn kind(&self, of: TypeIndex) -> &Kind {
-        self.schema.get(of).map_or(&Kind::Leaf, |info| &info.kind)
-    }
-
-    pub(crate) fn name(&self, of: TypeIndex) -> &str {
-        self.schema.get(of).map_or("", |info| &info.name)
-    }
-
-    pub(super) fn layout(&self, of: TypeIndex) -> Layout {
-        let layout = self.layouts.get(of.place()).copied();
-        layout.unwrap_or(Layout::EMPTY)
-    }
-
-    fn visited_of(&self, of: TypeIndex) -> Box<[Box<[VisitedField]>]> {
-        let visited = |fields: &[FieldInfo]| -> Box<[VisitedField]> {
-            let visited = fields.iter().filter_map(|field| {
-                let layout = self.layout(field.of);
-                let pointer = self.pointer(field.of);
-                let visited = VisitedField {
-                    offset: field.offset,
-                    of: field.of,
-                    is_text: pointer.is_some_and(|(target, _)| *self.kind(target) == Kind::Text),
-                };
-                (!(layout.flat && layout.plain)).then_some(visited)
-            });
-            visited.collect()
-        };
-        match self.kind(of) {
-            Kind::Struct(fields) => Box::new([visited(fields)]),
-            Kind::Enum { variants, .. } => variants
-                .iter()
-                .map(|variant| visited(&variant.fields))
-                .collect(),
-            _ => Box::default(),
-        }
-    }
-
-    /// Returns the fields that a scan visits, in order: those of a struct, whose `variant` is 0, or
-    /// of a variant of an enum.
-    pub(super) fn visited(&self, of: TypeIndex, variant: usize) -> &[VisitedField] {
-        let fields = self.visited.get(of.place());
-        let fields = fields.and_then(|variants| variants.get(variant));
-        fields.map_or(&[], |fields| fields)
-    }
-
-    /// Returns true if a value of this type may hold a field that must be understood.
-    pub(super) fn holds_obligation(&self, of: TypeIndex) -> bool {
-        self.obliged.get(of.place()).copied().unwrap_or(false)
-    }
-
-    /// Returns the length of the encoding of all types in bytes, in proportion to which a
-    /// descriptor takes time.
-    pub(super) fn encoded_len(&self) -> usize {
-        self.encoded_len
-    }
-
-    /// Returns the index of the variant whose tag has these bits.
-    pub(super) fn variant(&self, of: TypeIndex, bits: u64) -> Option<usize> {
-        let table = self.tags.get(of.place())?;
-        let place = match table.is_indexed {
-            true => usize::try_from(bits).ok()?,
-            false => table
-                .sorted
-                .binary_search_by_key(&bits, |(bits, _)| *bits)
-                .ok()?,
-        };
-        table.sorted.get(place).map(|(_, variant)| *variant)
-    }
-
-    /// Returns the pointer that a shared pointer wraps: the type of its target, and true for a
-    /// slice.
-    pub(super) fn pointer(&self, of: TypeIndex) -> Option<(TypeIndex, bool)> {
-        match self.kind(of) {
-            Kind::Reference(target) => Some((*target, false)),
-            Kind::Slice(element) => Some((*element, true)),
-            _ => None,
-        }
-    }
-}
-
-/// Returns, for each type, true if a value may hold a field that must be understood; nothing if no
-/// type has such a field.
-fn obliged(schema: &Schema) -> Vec<bool> {
-    if !schema.has_obligations() {
-        return Vec::new();
-    }
-    let count = schema.len();
-    let mut wholes = vec![Vec::new(); count];
-    let mut stack = Vec::new();
-    for place in 0..count {
-        let of = TypeIndex::of_place(place);
-        schema.for_each_part(of, &mut |part| {
-            if let Some(wholes) = wholes.get_mut(part.place()) {
-                wholes.push(place);
-            }
-        });
-        if schema.rules(of).is_some_and(TypeRules::has_obligation) {
-            stack.push(place);
-        }
-    }
-    let mut obliged = vec![false; count];
-    while let Some(place) = stack.pop() {
-        match obliged.get_mut(place) {
-            Some(known) if !*known => *known = true,
-            _ => continue,
-        }
-        stack.extend(wholes.get(place).into_iter().flatten());
-    }
-    obliged
-}
-
-impl TagTable {
-    fn new(info: Option<&TypeInfo>) -> Self {
-        let Some(Kind::Enum { tag, variants }) = info.map(|info| &info.kind) else {
-            return Self::default();
-        };
-        let bits = variants.iter().map(|variant| tag_bits(variant, *tag));
-        let mut sorted: Vec<_> = bits.zip(0..).collect();
-        sorted.sort_unstable();
-        let is_indexed = (0..).zip(&sorted).all(|(index, (bits, _))| *bits == index);
-        Self { sorted, is_indexed }
-    }
-}
-
 /// Returns the bits of a variant's tag of `size` bytes.
 pub(super) fn tag_bits(variant: &VariantInfo, size: usize) -> u64 {
     let bits = u32::try_from(size.saturating_mul(8))
@@ -294,6 +82,27 @@ fn is_pointer(kind: &Kind) -> bool {
 }
 
 impl Layout {
+    /// Validates the types of a schema, and returns their layouts.
+    pub(super) fn all(schema: &Schema) -> Result<Vec<Self>, InvalidSchema> {
+        let count = schema.len();
+        let mut validation = Validation {
+            schema,
+            layouts: vec![None; count],
+            open: Vec::new(),
+        };
+        for place in 0..count {
+            validation.visit(TypeIndex::of_place(place))?;
+        }
+        // Each type was visited.
+        Ok(validation.layouts.into_iter().flatten().collect())
+    }
+
+    /// Returns the layout of a type; all indices of a validated schema exist.
+    pub(super) fn of(layouts: &[Self], of: TypeIndex) -> &Self {
+        const EMPTY: Layout = Layout::EMPTY;
+        layouts.get(of.place()).unwrap_or(&EMPTY)
+    }
+
     const EMPTY: Self = Self {
         size: 0,
         align: 1,

@@ -24,12 +24,15 @@ mod converter;
 mod emit;
 mod finding;
 mod layout;
+mod leaf;
 mod number;
 mod plan;
 mod planner;
 mod scan;
+mod scan_steps;
 #[cfg(all(test, not(loom)))]
 mod tests;
+mod types;
 
 use std::sync::Arc;
 
@@ -38,8 +41,8 @@ pub(crate) use converter::{ConversionFailure, Converter, NewType};
 pub use finding::{Change, Compatibility, Effect, Finding};
 pub use layout::InvalidSchema;
 
-use self::layout::Types;
 use self::planner::make_plan;
+use self::types::Types;
 use crate::schema::{Schema, TypeIndex};
 
 /// Returns the differences between an old and a new version of a type, and what they mean for

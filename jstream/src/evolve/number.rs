@@ -1,5 +1,7 @@
 //! Numbers, and their conversion to others.
 
+use crate::buffer::BufferWriter;
+
 /// A numeric leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Number {
@@ -35,6 +37,62 @@ enum Value {
     Unsigned(u128),
     Signed(i128),
     Float(f64),
+}
+
+/// Calls `$sink` with the bytes of values, a place for wider ones, and the conversion of one value;
+/// evaluates `$other` for rare pairs of types.
+macro_rules! widen {
+    (($old:expr, $new:expr), $sink:ident($from:expr, $into:expr), $other:expr) => {
+        widen! {
+            ($old, $new), $sink($from, $into), $other;
+            Unsigned u8 => u16; Unsigned u8 => u32; Unsigned u8 => u64;
+            Unsigned u16 => u32; Unsigned u16 => u64;
+            Unsigned u32 => u64;
+            Signed i8 => i16; Signed i8 => i32; Signed i8 => i64;
+            Signed i16 => i32; Signed i16 => i64;
+            Signed i32 => i64;
+            Float f32 => f64;
+        }
+    };
+    (
+        ($old:expr, $new:expr), $sink:ident($from:expr, $into:expr), $other:expr;
+        $($kind:ident $narrow:ty => $wide:ty;)*
+    ) => {
+        match ($old.kind, $old.size, $new.size) {
+            $((NumberKind::$kind, size, wide)
+                if (size, wide) == (size_of::<$narrow>(), size_of::<$wide>()) =>
+            {
+                $sink($from, $into, |value| {
+                    <$wide>::from(<$narrow>::from_le_bytes(value)).to_le_bytes()
+                })
+            })*
+            _ => $other,
+        }
+    };
+}
+
+/// Writes the conversion of each value of `from` to the start of `to`.
+#[inline]
+fn fill<const F: usize, const T: usize>(
+    from: &[u8],
+    to: &mut [u8],
+    convert: impl Fn([u8; F]) -> [u8; T],
+) {
+    for (from, to) in from.chunks_exact(F).zip(to.chunks_exact_mut(T)) {
+        if let (Some(from), Some(to)) = (from.first_chunk(), to.first_chunk_mut()) {
+            *to = convert(*from);
+        }
+    }
+}
+
+/// Appends the conversion of each value of `from`. Returns false if they do not fit.
+fn append<const F: usize, const T: usize>(
+    from: &[u8],
+    to: &mut BufferWriter,
+    convert: impl Fn([u8; F]) -> [u8; T],
+) -> bool {
+    let values = from.chunks_exact(F);
+    to.extend_values(values.map(|value| convert(value.first_chunk().copied().unwrap_or([0; F]))))
 }
 
 impl Number {
@@ -151,38 +209,25 @@ impl Number {
 
     /// Converts adjacent values to a type that has all values of this one. `to` has room for as
     /// many values as `from` has.
+    #[inline]
     pub(super) fn widen(self, from: &[u8], wider: Self, to: &mut [u8]) {
-        use NumberKind::{Float, Signed, Unsigned};
-        macro_rules! widen {
-            ($($kind:pat, $from:ty => $to:ty;)*) => {
-                match (self.kind, self.size, wider.size) {
-                    $(($kind, size, wide)
-                        if (size, wide) == (size_of::<$from>(), size_of::<$to>()) =>
-                    {
-                        const FROM: usize = size_of::<$from>();
-                        const TO: usize = size_of::<$to>();
-                        let values = from.chunks_exact(FROM).zip(to.chunks_exact_mut(TO));
-                        for (from, to) in values {
-                            if let (Some(from), Some(to)) =
-                                (from.first_chunk(), to.first_chunk_mut())
-                            {
-                                *to = <$to>::from(<$from>::from_le_bytes(*from)).to_le_bytes();
-                            }
-                        }
-                    })*
-                    _ => self.widen_each(from, wider, to),
-                }
-            };
-        }
-        widen! {
-            Unsigned, u8 => u16; Unsigned, u8 => u32; Unsigned, u8 => u64;
-            Unsigned, u16 => u32; Unsigned, u16 => u64;
-            Unsigned, u32 => u64;
-            Signed, i8 => i16; Signed, i8 => i32; Signed, i8 => i64;
-            Signed, i16 => i32; Signed, i16 => i64;
-            Signed, i32 => i64;
-            Float, f32 => f64;
-        }
+        widen!(
+            (self, wider),
+            fill(from, to),
+            self.widen_each(from, wider, to)
+        );
+    }
+
+    /// Appends adjacent values, converted to a type that has all values of this one. Returns false
+    /// if they do not fit.
+    pub(super) fn append_wider(self, from: &[u8], wider: Self, to: &mut BufferWriter) -> bool {
+        let each = |to: &mut BufferWriter| {
+            from.chunks_exact(self.size).all(|value| {
+                let wide = self.convert(value, wider).unwrap_or_default();
+                to.extend(wide.get(..wider.size).unwrap_or_default())
+            })
+        };
+        widen!((self, wider), append(from, to), each(to))
     }
 
     /// Converts adjacent values one by one.

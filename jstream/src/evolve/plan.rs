@@ -7,9 +7,11 @@
 use std::sync::Arc;
 
 use super::finding::Compatibility;
-use super::layout::{Layout, NoneForm, Types};
+use super::layout::{Layout, NoneForm};
+use super::leaf::{Leaf, LeafStep, MessageSource};
 use super::number::Number;
 use super::scan::Scanned;
+use super::types::Types;
 use crate::schema::TypeIndex;
 
 /// Index of a node in its plan.
@@ -44,6 +46,8 @@ pub(super) enum PlanNode {
     },
     /// The fields of a struct.
     Struct(Box<[FieldStep]>),
+    /// A struct whose fields need no other node.
+    Record(Box<[LeafStep]>),
     Enum(Box<EnumNode>),
     Option(OptionNode),
     /// A value that becomes an option's payload.
@@ -100,16 +104,11 @@ pub(super) struct FieldStep {
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Action {
-    Copy {
-        len: usize,
-    },
-    /// A slice of text.
-    Text,
+    /// A part that needs no other node.
+    Leaf(Leaf),
     Convert(NodeId),
     /// The value of the default with this index. There is no old part.
     Default(usize),
-    /// `None`. There is no old part.
-    None(NoneForm),
     /// The payload of an option, or a default.
     Unwrap(UnwrapOption),
 }
@@ -190,6 +189,15 @@ pub(super) struct DefaultSource {
     pub(super) scanned: Scanned,
     /// The plan that copies a value of the field's type.
     pub(super) plan: Arc<Plan>,
+}
+
+impl DefaultSource {
+    pub(super) fn source(&self) -> MessageSource<'_> {
+        MessageSource {
+            bytes: &self.message,
+            scanned: &self.scanned,
+        }
+    }
 }
 
 /// The parts of a plan that refer to one another by index.

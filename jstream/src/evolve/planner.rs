@@ -9,13 +9,15 @@ use std::sync::Arc;
 
 use super::compile::{children, compile};
 use super::finding::{Change, Compatibility, Effect, Finding};
-use super::layout::{Types, tag_bits};
+use super::layout::tag_bits;
+use super::leaf::Leaf;
 use super::number::{Fit, Number};
 use super::plan::{
     Action, Becomes, DefaultSource, EnumNode, FieldStep, Graph, NodeId, OptionNode, OutcomeNode,
     PathId, Plan, PlanNode, Target, TargetId, UnwrapOption, VariantNode,
 };
 use super::scan::scan_default;
+use super::types::Types;
 use crate::schema::{DefaultValue, FieldInfo, FieldRules, Kind, TypeIndex, VariantInfo};
 
 /// Maximum number of pairs of types behind pointers.
@@ -338,8 +340,8 @@ impl<'t> Planner<'t> {
         self.pairs.push((pair, path));
         self.graph.targets.push(Target {
             node: NodeId(u32::MAX),
-            from_layout: self.from.layout(pair.0),
-            to_layout: self.to.layout(pair.1),
+            from_layout: *self.from.layout(pair.0),
+            to_layout: *self.to.layout(pair.1),
         });
         id
     }
@@ -731,10 +733,13 @@ impl<'t> Planner<'t> {
                     Change::Added,
                     "is `None`".to_owned(),
                 );
-                return Ok(step(0, Action::None(self.to.layout(field.of).none)));
+                return Ok(step(
+                    0,
+                    Action::Leaf(Leaf::None(self.to.layout(field.of).none)),
+                ));
             }
             if self.to.layout(field.of).size == 0 {
-                return Ok(step(0, Action::Copy { len: 0 }));
+                return Ok(step(0, Action::Leaf(Leaf::Copy { len: 0 })));
             }
             let what = "the old version lacks the field; give it a value by \
                         `#[transportable(default)]`, or by `renamed_from` its older name";

@@ -8,7 +8,9 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
-use super::layout::{NoneForm, Types};
+use super::layout::NoneForm;
+use super::scan_steps::{ScanCheck, ScanStep};
+use super::types::Types;
 use crate::schema::{Kind, TypeIndex};
 use crate::wire::{HEADER_LEN, Header, MAGIC, ORIGIN, SHARED, align_up, in_memory};
 
@@ -37,10 +39,13 @@ impl fmt::Display for ScanFault {
 
 impl std::error::Error for ScanFault {}
 
+/// A fault on its way up: results of one word take fewer instructions.
+type Fault = Box<ScanFault>;
+
 #[cold]
-fn fault<T>(at: usize, what: impl Into<String>) -> Result<T, ScanFault> {
+fn fault<T>(at: usize, what: impl Into<String>) -> Result<T, Fault> {
     let what = what.into();
-    Err(ScanFault { at, what })
+    Err(Box::new(ScanFault { at, what }))
 }
 
 /// Limits of a scan.
@@ -145,12 +150,13 @@ struct Unclaimed {
 
 impl Unclaimed {
     /// Claims `count` values for the pointer at `slot`, and returns their offset in the message.
+    #[inline]
     fn claim(
         &mut self,
         (slot, place): (usize, u64),
         count: u64,
         (size, align): (usize, usize),
-    ) -> Result<usize, ScanFault> {
+    ) -> Result<usize, Fault> {
         let next = align_up(self.cursor, align);
         let len = in_memory(count).checked_mul(size);
         let end = len.and_then(|len| next.checked_add(len));
@@ -209,7 +215,7 @@ pub(super) fn scan_default(
     types: &Arc<Types>,
     (of, descriptor): (TypeIndex, u64),
     message: &[u8],
-) -> Result<Scanned, ScanFault> {
+) -> Result<Scanned, Fault> {
     let limits = ScanLimits {
         align: 128,
         pending: 1 << 16,
@@ -236,7 +242,7 @@ pub(crate) fn scan(
     message: &[u8],
     limits: ScanLimits,
     classes: &mut ClassSchemas<'_>,
-) -> Result<Scanned, ScanFault> {
+) -> Result<Scanned, Fault> {
     scan_root(types, types.root(), message, limits, classes)
 }
 
@@ -246,7 +252,7 @@ fn scan_root(
     message: &[u8],
     limits: ScanLimits,
     classes: &mut ClassSchemas<'_>,
-) -> Result<Scanned, ScanFault> {
+) -> Result<Scanned, Fault> {
     let segments = Segments::of(message)?;
     let layout = types.layout(root);
     let at = align_up(HEADER_LEN, layout.align);
@@ -345,7 +351,7 @@ struct Segments {
 }
 
 impl Segments {
-    fn of(message: &[u8]) -> Result<Self, ScanFault> {
+    fn of(message: &[u8]) -> Result<Self, Fault> {
         let Some(header) = Header::at_start_of(message) else {
             return fault(0, "the message is shorter than its 40-byte header");
         };
@@ -382,7 +388,7 @@ impl Segments {
 }
 
 impl Scan<'_, '_> {
-    fn drain(&mut self) -> Result<(), ScanFault> {
+    fn drain(&mut self) -> Result<(), Fault> {
         while let Some(run) = self.runs.pop_front() {
             let Some(types) = self.schemas.get(run.schema).cloned() else {
                 continue;
@@ -394,7 +400,7 @@ impl Scan<'_, '_> {
     }
 
     #[inline]
-    fn count(&mut self, values: usize, at: usize) -> Result<(), ScanFault> {
+    fn count(&mut self, values: usize, at: usize) -> Result<(), Fault> {
         match self.left.checked_sub(values) {
             Some(left) => {
                 self.left = left;
@@ -405,7 +411,7 @@ impl Scan<'_, '_> {
     }
 
     #[inline]
-    fn bytes(&self, at: usize, len: usize) -> Result<&[u8], ScanFault> {
+    fn bytes(&self, at: usize, len: usize) -> Result<&[u8], Fault> {
         let bytes = self.message.get(at..at.saturating_add(len));
         match bytes {
             Some(bytes) => Ok(bytes),
@@ -413,12 +419,12 @@ impl Scan<'_, '_> {
         }
     }
 
-    fn byte(&self, at: usize) -> Result<u8, ScanFault> {
+    fn byte(&self, at: usize) -> Result<u8, Fault> {
         self.bytes(at, 1)
             .map(|bytes| bytes.first().copied().unwrap_or_default())
     }
 
-    fn word(&self, at: usize) -> Result<u64, ScanFault> {
+    fn word(&self, at: usize) -> Result<u64, Fault> {
         self.bytes(at, 8).map(number)
     }
 
@@ -428,7 +434,7 @@ impl Scan<'_, '_> {
         schema: usize,
         of: TypeIndex,
         (at, count): (usize, usize),
-    ) -> Result<(), ScanFault> {
+    ) -> Result<(), Fault> {
         let layout = types.layout(of);
         if layout.flat && layout.plain {
             return Ok(());
@@ -445,11 +451,70 @@ impl Scan<'_, '_> {
             }
             return Ok(());
         }
-        for index in 0..count {
-            let at = at.saturating_add(index.saturating_mul(layout.size));
+        let places = (0..count).map(|index| at.saturating_add(index.saturating_mul(layout.size)));
+        if matches!(types.kind(of), Kind::Struct(_)) {
+            self.count(count, at)?;
+            let steps = types.scan_steps(of, 0);
+            for at in places {
+                self.steps(types, schema, steps, at)?;
+            }
+            return Ok(());
+        }
+        for at in places {
             self.value(types, schema, of, at)?;
         }
         Ok(())
+    }
+
+    /// Checks the fields of a struct or variant that need it.
+    #[inline]
+    fn steps(
+        &mut self,
+        types: &Arc<Types>,
+        schema: usize,
+        steps: &[ScanStep],
+        at: usize,
+    ) -> Result<(), Fault> {
+        self.count(steps.len(), at)?;
+        for step in steps {
+            let at = at.saturating_add(step.offset);
+            match step.check {
+                ScanCheck::Byte(max) => {
+                    let byte = self.byte(at)?;
+                    if byte > max {
+                        let what = format!("byte {byte} is not a {}", types.name(step.of));
+                        return fault(at, what);
+                    }
+                }
+                ScanCheck::Text => self.text(at)?,
+                ScanCheck::FlatSlice(element) => {
+                    let (place, count) = self.wide_pointer(at)?;
+                    let sizes = (element.size, element.align);
+                    let start = self.bulk.claim((at, place), count, sizes)?;
+                    if !element.plain {
+                        self.elements(types, schema, element.of, (start, in_memory(count)))?;
+                    }
+                }
+                ScanCheck::TextTag => {
+                    self.is_some(types, step.of, at)?;
+                }
+                ScanCheck::Value => self.value(types, schema, step.of, at)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns both words of a slice.
+    #[inline]
+    fn wide_pointer(&self, at: usize) -> Result<(u64, u64), Fault> {
+        let words = self.message.get(at..);
+        match words.and_then(|rest| rest.first_chunk::<16>()) {
+            Some(words) => {
+                let (place, count) = words.split_at(8);
+                Ok((number(place), number(count)))
+            }
+            None => fault(at, "the value reaches past the end of the message"),
+        }
     }
 
     fn value(
@@ -458,7 +523,7 @@ impl Scan<'_, '_> {
         schema: usize,
         of: TypeIndex,
         at: usize,
-    ) -> Result<(), ScanFault> {
+    ) -> Result<(), Fault> {
         let layout = types.layout(of);
         if layout.flat && layout.plain {
             return Ok(());
@@ -466,17 +531,7 @@ impl Scan<'_, '_> {
         self.count(1, at)?;
         match types.kind(of) {
             Kind::Leaf => self.leaf(types, of, at),
-            Kind::Struct(_) => {
-                for field in types.visited(of, 0) {
-                    let at = at.saturating_add(field.offset);
-                    if field.is_text {
-                        self.text(at)?;
-                    } else {
-                        self.value(types, schema, field.of, at)?;
-                    }
-                }
-                Ok(())
-            }
+            Kind::Struct(_) => self.steps(types, schema, types.scan_steps(of, 0), at),
             Kind::Enum { tag, .. } => {
                 let tag_at = at.saturating_add(layout.tag_at);
                 let bits = number(self.bytes(tag_at, *tag)?);
@@ -484,10 +539,7 @@ impl Scan<'_, '_> {
                 let Some(variant) = variant else {
                     return fault(tag_at, format!("{bits} is not a tag of {}", types.name(of)));
                 };
-                for field in types.visited(of, variant) {
-                    self.value(types, schema, field.of, at.saturating_add(field.offset))?;
-                }
-                Ok(())
+                self.steps(types, schema, types.scan_steps(of, variant), at)
             }
             Kind::Optional(payload) => match self.is_some(types, of, at)? {
                 true => self.value(types, schema, *payload, at),
@@ -517,16 +569,8 @@ impl Scan<'_, '_> {
 
     /// Checks a pointer to text.
     #[inline]
-    fn text(&mut self, at: usize) -> Result<(), ScanFault> {
-        let Some(words) = self
-            .message
-            .get(at..)
-            .and_then(|rest| rest.first_chunk::<16>())
-        else {
-            return fault(at, "the value reaches past the end of the message");
-        };
-        let (place, len) = words.split_at(8);
-        let (place, len) = (number(place), number(len));
+    fn text(&mut self, at: usize) -> Result<(), Fault> {
+        let (place, len) = self.wide_pointer(at)?;
         let next = self.text.cursor;
         let end = next.saturating_add(in_memory(len));
         if in_memory(place) != next || end > self.text.end {
@@ -539,7 +583,7 @@ impl Scan<'_, '_> {
 
     /// Checks that text does not end inside a character.
     #[inline]
-    fn assert_whole_characters(&self, slot: usize, end: usize) -> Result<(), ScanFault> {
+    fn assert_whole_characters(&self, slot: usize, end: usize) -> Result<(), Fault> {
         // Behind the text is the end of the message.
         let next = self.message.get(end).copied().unwrap_or(0);
         match next & 0xc0 {
@@ -549,7 +593,7 @@ impl Scan<'_, '_> {
     }
 
     /// Checks a leaf of which not every bit pattern is valid.
-    fn leaf(&mut self, types: &Types, of: TypeIndex, at: usize) -> Result<(), ScanFault> {
+    fn leaf(&mut self, types: &Types, of: TypeIndex, at: usize) -> Result<(), Fault> {
         let name = types.name(of);
         let bytes = self.bytes(at, types.layout(of).size)?;
         let is_valid = match (name, bytes) {
@@ -568,7 +612,7 @@ impl Scan<'_, '_> {
     }
 
     /// Returns true if an option has a payload, or a result is an error.
-    fn is_some(&mut self, types: &Arc<Types>, of: TypeIndex, at: usize) -> Result<bool, ScanFault> {
+    fn is_some(&mut self, types: &Arc<Types>, of: TypeIndex, at: usize) -> Result<bool, Fault> {
         let layout = types.layout(of);
         let tag = match layout.none {
             NoneForm::Pointer => return Ok(self.word(at)? != 0),
@@ -614,7 +658,7 @@ impl Scan<'_, '_> {
         schema: usize,
         of: TypeIndex,
         (at, shared): (usize, Option<u32>),
-    ) -> Result<usize, ScanFault> {
+    ) -> Result<usize, Fault> {
         let Some((target, many)) = types.pointer(of) else {
             return fault(at, "the type is not a pointer");
         };
@@ -635,7 +679,7 @@ impl Scan<'_, '_> {
         }
     }
 
-    fn claim_text(&mut self, pointer: (usize, u64), len: u64) -> Result<usize, ScanFault> {
+    fn claim_text(&mut self, pointer: (usize, u64), len: u64) -> Result<usize, Fault> {
         let start = self.text.claim(pointer, len, (1, 1))?;
         let end = start.saturating_add(in_memory(len));
         self.assert_whole_characters(pointer.0, end)?;
@@ -648,7 +692,7 @@ impl Scan<'_, '_> {
         number: u64,
         of_trait: &str,
         at: usize,
-    ) -> Result<(usize, Arc<Types>), ScanFault> {
+    ) -> Result<(usize, Arc<Types>), Fault> {
         let key = (number, Box::from(of_trait));
         let place = match self.class_places.get(&key) {
             Some(place) => *place,
@@ -683,7 +727,7 @@ impl Scan<'_, '_> {
         (schema, of): (usize, TypeIndex),
         pointer: (usize, u64),
         (count, shared): (u64, Option<u32>),
-    ) -> Result<usize, ScanFault> {
+    ) -> Result<usize, Fault> {
         let layout = types.layout(of);
         let segment = match layout.flat {
             true => &mut self.bulk,
@@ -714,7 +758,7 @@ impl Scan<'_, '_> {
         schema: usize,
         (pointer, in_cell): (TypeIndex, bool),
         at: usize,
-    ) -> Result<(), ScanFault> {
+    ) -> Result<(), Fault> {
         let Some((of, many)) = types.pointer(pointer) else {
             return fault(at, "the type is not a pointer");
         };
@@ -774,7 +818,7 @@ impl Scan<'_, '_> {
         one: (usize, TypeIndex),
         other: (usize, TypeIndex),
         at: usize,
-    ) -> Result<bool, ScanFault> {
+    ) -> Result<bool, Fault> {
         if one == other {
             return Ok(true);
         }
@@ -801,7 +845,7 @@ impl Scan<'_, '_> {
     }
 
     /// Checks that no target reaches itself without a cell on the path (Kahn's algorithm).
-    fn assert_no_cycle(&self) -> Result<(), ScanFault> {
+    fn assert_no_cycle(&self) -> Result<(), Fault> {
         // Edges from smaller to larger numbers form no cycle.
         if self.edges.iter().all(|[from, to]| from < to) {
             return Ok(());

@@ -12,10 +12,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::emit::{ClassPlan, EmitLimits, emit};
-use super::layout::Types;
 use super::plan::Plan;
 use super::planner::make_plan;
 use super::scan::{ScanFault, ScanLimits, Scanned, scan};
+use super::types::Types;
 use crate::schema::{FieldInfo, Kind, Schema, TypeIndex, TypeInfo};
 use crate::wire::{Header, align_up};
 
@@ -63,7 +63,7 @@ fn scanned(
     types: &Arc<Types>,
     message: &[u8],
     classes: &HashMap<u64, Arc<Types>>,
-) -> Result<Scanned, ScanFault> {
+) -> Result<Scanned, Box<ScanFault>> {
     let limits = ScanLimits {
         align: 128,
         pending: 1 << 20,
