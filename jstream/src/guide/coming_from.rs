@@ -40,7 +40,7 @@
 //! | `#[rkyv(remote = T)]`, for types of other crates | an [`Adapter`](crate::Adapter) |
 //! | `rkyv_dyn`, `#[archive_dyn]` | [`#[jstream::transportable]`](super::trait_objects) on the trait |
 //! | `NicheInto<..>` | none needed: what arrives is an `Option` of Rust, with its niches |
-//! | `Versioned<T>` in a `Box`, read as an older type | [refused](super::schemas), so a program that reads both types names both |
+//! | `Versioned<T>` in a `Box`, read as an older type | [converted](super::versions): one type with defaults and older names |
 //! | `unsafe { access_unchecked(&mapped) }` of a file | [`FileMap`](crate::file::FileMap), whose objects are checked |
 //! | `#[rkyv(with = W)]` | [`#[transportable(with = Adapter)]`](crate::Adapter) |
 //! | `#[bytecheck(verify)]` | [`#[transportable(verify = function)]`](super::fields#verified-values) |
@@ -139,6 +139,22 @@
 //!
 //! The `T` of a `Rkyv<T>` field is a type of rkyv, so it can't be a parameter of a type that
 //! derives `Transportable`.
+//!
+//! # From protobuf, FlatBuffers or Cap'n Proto: versions
+//!
+//! These formats match fields by numbers, which must never be used again. jstream matches them by
+//! names, and older names stand at the field. The page on [versions](super::versions) has all rules.
+//!
+//! | protobuf, FlatBuffers, Cap'n Proto | here |
+//! |---|---|
+//! | a new field number; a field appended to a table or struct | a field anywhere, with `#[transportable(default)]` or `default = value` |
+//! | `reserved 3;`, `deprecated`, a field that stays for ever | the field is removed |
+//! | renaming a field, which is free | `#[transportable(renamed_from = "old")]` |
+//! | `int32` to `int64`; no change of types (FlatBuffers, Cap'n Proto) | widening, `T` to `Option<T>`, arrays to slices |
+//! | an unknown number of an open enum | `#[transportable(other)]` at a variant without fields |
+//! | unknown fields that a proxy keeps | [`Reader::read_with_original`](crate::Reader::read_with_original) |
+//! | `buf breaking`, `flatc --conform`, `capnp` with a review | `testing::assert_compatible` in a test, `jstream-inspect compat` |
+//! | no schema is needed to read an old message | the schema of the old version is needed: files have it, a program [embeds](crate::embed_schemas) it |
 //!
 //! # From serde
 //!

@@ -63,7 +63,8 @@
 //! ```
 //!
 //! For messages that come from elsewhere, the program keeps a *snapshot* of the schema of each
-//! older version, which is a small file, and lets its readers learn it:
+//! older version, which is a small file, and lets its readers learn it.
+//! [`embed_schemas!`](crate::embed_schemas) puts such files into the program:
 //!
 //! ```
 //! # use jstream::Transportable;
@@ -77,18 +78,24 @@
 //! # struct Leg { price: f64 }
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // Usually: const ORDER_1: &[u8] = include_bytes!("../schemas/leg-1.jschema");
 //! # let (schema, root) = Schema::of::<release_1::Leg>();
 //! # let snapshot = schema.to_snapshot(root)?;
 //! # let bytes = to_vec(&release_1::Leg { price: 1.5 })?;
 //! let mut reader = Reader::default();
-//! reader.learn_bytes(&snapshot)?;
+//! // Usually: for snapshot in jstream::embed_schemas!["../schemas/leg-1.jschema"] { .. }
+//! for snapshot in [&snapshot[..]] {
+//!     reader.learn_bytes(snapshot)?;
+//! }
 //! let message = EmptyBuffer::heap(bytes.len()).copy_from(&bytes)?;
 //! let received = reader.read::<Leg>(message).map_err(|failure| failure.error)?;
 //! assert_eq!(received.get().price, 1.5);
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! A program that forwards what it reads uses
+//! [`Reader::read_with_original`](crate::Reader::read_with_original), which also returns the
+//! message as it came, so that fields that this program does not know are not lost.
 //!
 //! # What may change
 //!

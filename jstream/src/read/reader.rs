@@ -187,16 +187,81 @@ impl Reader {
     where
         T: Transportable + 'static,
     {
-        let converted = self.convert::<T>(message.as_bytes(), ALIGNMENT, found, &mut |_| None);
-        // Its slot returns now.
-        let buffer = message.into_empty();
-        match converted {
-            Ok(converted) => {
-                drop(buffer);
-                self.read::<T>(converted).map(Received::mark_converted)
-            }
-            Err(error) => Err(ReadFailure { error, buffer }),
+        // The slot of the message returns before the result is read.
+        let (converted, _) = self.convert_message::<T, ()>(message, found, drop)?;
+        self.read::<T>(converted).map(Received::mark_converted)
+    }
+
+    /// Converts a message of another version. Also returns what `keep` makes of the message.
+    #[cfg(feature = "evolve")]
+    fn convert_message<T, K>(
+        &mut self,
+        message: MessageBuffer,
+        found: u64,
+        keep: impl FnOnce(MessageBuffer) -> K,
+    ) -> Result<(MessageBuffer, K), ReadFailure>
+    where
+        T: Transportable + 'static,
+    {
+        match self.convert::<T>(message.as_bytes(), ALIGNMENT, found, &mut |_| None) {
+            Ok(converted) => Ok((converted, keep(message))),
+            Err(error) => Err(ReadFailure {
+                error,
+                buffer: message.into_empty(),
+            }),
         }
+    }
+
+    /// Like [`read`](Self::read), and also returns the message as it came, if it was converted. A
+    /// program that forwards what it reads sends that message, which still has the fields and
+    /// variants that only the other version knows.
+    ///
+    /// ```
+    /// use jstream::schema::Schema;
+    /// use jstream::{EmptyBuffer, Reader, Transportable, from_slice, to_vec};
+    ///
+    /// mod release_2 {
+    ///     #[derive(jstream::Transportable)]
+    ///     pub struct Order { pub id: u32, pub note: String }
+    /// }
+    /// #[derive(Transportable)]
+    /// struct Order { id: u32 }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let bytes = to_vec(&release_2::Order { id: 7, note: "urgent".to_owned() })?;
+    /// let mut reader = Reader::default();
+    /// let (schema, root) = Schema::of::<release_2::Order>();
+    /// reader.learn(&schema, root)?;
+    /// let message = EmptyBuffer::heap(bytes.len()).copy_from(&bytes)?;
+    /// let (order, original) = reader.read_with_original::<Order>(message)?;
+    /// assert_eq!(order.get().id, 7);
+    /// // The next program knows release 2.
+    /// let original = original.ok_or("not converted")?;
+    /// let forwarded = from_slice::<release_2::Order>(original.as_bytes())?;
+    /// assert_eq!(forwarded.get().note, "urgent");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`read`](Self::read).
+    #[cfg(feature = "evolve")]
+    pub fn read_with_original<T>(
+        &mut self,
+        message: MessageBuffer,
+    ) -> Result<(Received<T>, Option<MessageBuffer>), ReadFailure>
+    where
+        T: Transportable + 'static,
+    {
+        let header = Header::at_start_of(message.as_bytes());
+        let found = header.map_or(0, |header| header.descriptor);
+        if self.descriptor_of::<T::InPlace<'static>>() == found || !self.converts(found) {
+            return Ok((self.read(message)?, None));
+        }
+        let (converted, original) = self.convert_message::<T, _>(message, found, Some)?;
+        let received = self.read::<T>(converted)?;
+        Ok((received.mark_converted(), original))
     }
 
     /// Returns true if messages with this descriptor can be read as `T`: they are of this type, or

@@ -65,6 +65,7 @@ mod classes;
 mod codec;
 mod describe;
 mod difference;
+mod embed;
 mod encoding;
 mod graph;
 mod kind;

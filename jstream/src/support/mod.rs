@@ -30,6 +30,7 @@ pub use crate::write::Draft;
 pub use ::std::sync::OnceLock;
 #[cfg(feature = "bstr")]
 pub use bstr::BStr;
+pub use core::include_bytes;
 pub use inventory;
 
 use ::std::mem::size_of;

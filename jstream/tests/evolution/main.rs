@@ -15,6 +15,7 @@ mod compatible;
 mod conversions;
 mod differential;
 mod hostile;
+mod originals;
 #[cfg(all(feature = "file", unix))]
 mod stores;
 mod values;
