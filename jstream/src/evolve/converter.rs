@@ -81,6 +81,7 @@ pub(crate) struct Converter {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NewType {
     pub(crate) key: TypeId,
+    pub(crate) descriptor: u64,
     pub(crate) describe: Describe,
 }
 
@@ -152,7 +153,7 @@ impl Converter {
         if self.plans.len() >= MAX_PLANS {
             self.plans.clear();
         }
-        let planned = plan_schemas((schema, root), Schema::described(new.describe));
+        let planned = plan_schemas(((schema, root), old), new);
         self.plans.insert(key, planned.clone());
         Ok(planned?)
     }
@@ -220,12 +221,16 @@ pub(super) fn convert_by(
     converted.map_err(|refusal| ConversionFailure::Refused(*refusal))
 }
 
-fn plan_schemas(old: (Schema, TypeIndex), new: (Schema, TypeIndex)) -> Planned {
+/// Plans the conversion of messages of a learnt schema, which has the descriptor `old.1`.
+fn plan_schemas(old: ((Schema, TypeIndex), u64), new: NewType) -> Planned {
     let types = |(schema, root)| {
         let types = Types::new(schema, root);
         types.map_err(|error| Failed::Schema(error.to_string()))
     };
-    let plan = make_plan(Arc::new(types(old)?), Arc::new(types(new)?));
+    let (old_types, old) = old;
+    let old = types(old_types)?.with_descriptor(old);
+    let new = types(Schema::described(new.describe))?.with_descriptor(new.descriptor);
+    let plan = make_plan(Arc::new(old), Arc::new(new));
     let plan = plan.map_err(|compatibility| Failed::Incompatible(Arc::new(compatibility)))?;
     Ok(Arc::new(plan))
 }

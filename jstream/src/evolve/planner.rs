@@ -180,7 +180,7 @@ impl<'t> Planner<'t> {
         let (graph, compatibility) = self.finish(root);
         let planned = match graph {
             Some(graph) => Ok(Plan {
-                descriptor: new.schema().descriptor(to),
+                descriptor: new.descriptor(to),
                 from: old,
                 to: new,
                 root,

@@ -1,5 +1,7 @@
 //! Schemas that were validated for conversion, with the properties that follow from them.
 
+use std::sync::OnceLock;
+
 use super::layout::{InvalidSchema, Layout, tag_bits};
 use super::scan_steps::{ScanStep, ScanSteps};
 use crate::schema::{Kind, Schema, TypeIndex, TypeInfo, TypeRules};
@@ -27,6 +29,8 @@ pub(crate) struct Types {
     obliged: Vec<bool>,
     /// Length of the encoding of all types, in bytes.
     encoded_len: usize,
+    /// The descriptor of the root, which takes as long as a plan, once it is known.
+    descriptor: OnceLock<u64>,
 }
 
 impl Types {
@@ -49,6 +53,7 @@ impl Types {
             scan_steps,
             obliged: Vec::new(),
             encoded_len: 0,
+            descriptor: OnceLock::new(),
         };
         types.obliged = obliged(&types.schema);
         types.encoded_len = types.schema.encoded_len();
@@ -58,6 +63,23 @@ impl Types {
                 what: "the root is unsized",
             }),
             _ => Ok(types),
+        }
+    }
+
+    /// Sets the descriptor of the root, which the caller knows.
+    pub(super) fn with_descriptor(self, descriptor: u64) -> Self {
+        Self {
+            descriptor: descriptor.into(),
+            ..self
+        }
+    }
+
+    /// Returns the descriptor of a type.
+    pub(super) fn descriptor(&self, of: TypeIndex) -> u64 {
+        let compute = || self.schema.descriptor(of);
+        match of == self.root {
+            true => *self.descriptor.get_or_init(compute),
+            false => compute(),
         }
     }
 

@@ -330,7 +330,7 @@ impl FileWriter {
     ) -> Result<(), FileError> {
         // Readers would reject it if it were too long. Without it, only programs with the same type
         // read the objects.
-        let Ok(bytes) = schema.to_obligations(root) else {
+        let Ok((bytes, _)) = schema.to_obligations(root) else {
             return Ok(());
         };
         let is_known = match self.schemas.get(&descriptor) {

@@ -293,6 +293,7 @@ impl Reader {
     {
         let new = NewType {
             key: typeid::of::<T::InPlace<'static>>(),
+            descriptor: self.descriptor_of::<T::InPlace<'static>>(),
             describe: T::InPlace::<'static>::describe,
         };
         self.learnt.use_schema(found);

@@ -9,6 +9,11 @@ use super::link::TypeIndex;
 pub(super) const VERSION: u8 = 1;
 
 pub(super) fn put_number(bytes: &mut Vec<u8>, mut n: u128) {
+    // Nearly all numbers have seven bits.
+    if let (Ok(short), true) = (u8::try_from(n), n < 0x80) {
+        bytes.push(short);
+        return;
+    }
     while n >= 0x80 {
         let [low, ..] = n.to_le_bytes();
         bytes.push(low | 0x80);

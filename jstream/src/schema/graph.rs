@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::Schema;
 use super::classes::classes;
+use super::codec::checksum;
 use super::kind::{TypeInfo, UNKNOWN};
 use super::link::{Link, TypeIndex};
 
@@ -44,7 +45,8 @@ impl<'s> Graph<'s> {
             nodes.push(Node { info, links });
         }
         let mut numbers: Vec<usize> = (0..nodes.len()).collect();
-        if labels.known.len() < nodes.len() {
+        let (labels, different) = labels.numbers();
+        if different < nodes.len() {
             (nodes, numbers) = merged(&nodes, labels);
         }
         Self {
@@ -55,11 +57,11 @@ impl<'s> Graph<'s> {
 }
 
 /// Merges equal structures. Returns the new nodes, and the number of each node among them.
-fn merged<'s>(nodes: &[Node<'s>], labels: Labels) -> (Vec<Node<'s>>, Vec<usize>) {
+fn merged<'s>(nodes: &[Node<'s>], labels: Vec<usize>) -> (Vec<Node<'s>>, Vec<usize>) {
     let links = nodes
         .iter()
         .map(|node| node.links.iter().map(|link| link.to).collect());
-    let class_of = classes(labels.of, &links.collect::<Vec<_>>());
+    let class_of = classes(labels, &links.collect::<Vec<_>>());
     let mut first = HashMap::new();
     for (node, class) in nodes.iter().zip(&class_of) {
         first.entry(*class).or_insert(node);
@@ -115,18 +117,41 @@ impl Walk {
     }
 }
 
-/// Labels of nodes, as numbers. Nodes have equal labels if they are equal apart from their links.
+/// Labels of nodes. Nodes have equal labels if they are equal apart from their links.
 #[derive(Default)]
 struct Labels {
-    of: Vec<usize>,
-    known: HashMap<Vec<u8>, usize>,
+    /// The labels, one after the other, and the end of each.
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
 }
 
 impl Labels {
     fn add(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
-        let mut label = Vec::new();
-        write(&mut label);
-        let next = self.known.len();
-        self.of.push(*self.known.entry(label).or_insert(next));
+        write(&mut self.bytes);
+        self.ends.push(self.bytes.len());
+    }
+
+    /// Returns a number for each label, equal ones for equal labels, and the number of different
+    /// labels.
+    fn numbers(&self) -> (Vec<usize>, usize) {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        let labels = starts.zip(&self.ends).map(|(start, end)| {
+            let label = self.bytes.get(start..*end).unwrap_or_default();
+            (checksum(label), label)
+        });
+        // Sorted and not hashed, because peers choose the labels.
+        let mut sorted: Vec<_> = labels.zip(0usize..).collect();
+        sorted.sort_unstable();
+        let mut numbers = vec![0; sorted.len()];
+        let mut count = 0usize;
+        for equal in sorted.chunk_by(|(one, _), (other, _)| one == other) {
+            for (_, node) in equal {
+                if let Some(number) = numbers.get_mut(*node) {
+                    *number = count;
+                }
+            }
+            count = count.saturating_add(1);
+        }
+        (numbers, count)
     }
 }

@@ -162,8 +162,7 @@ impl Learnt {
         root: TypeIndex,
         forget: &mut dyn FnMut(u64),
     ) -> Result<u64, SchemaError> {
-        let snapshot = schema.to_obligations(root).map_err(unusable)?;
-        let descriptor = schema.descriptor(root);
+        let (snapshot, descriptor) = schema.to_obligations(root).map_err(unusable)?;
         let snapshot = match self.known.get(&descriptor) {
             Some(known) if *known.snapshot == *snapshot => return Ok(descriptor),
             Some(known) => {

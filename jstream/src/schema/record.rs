@@ -74,12 +74,13 @@ impl Schema {
     }
 
     /// Returns the snapshot with only those rules that concern messages of these types wherever
-    /// they are read: the fields that must be understood. Needs no code of the program.
+    /// they are read: the fields that must be understood. Also returns the descriptor. Needs no
+    /// code of the program.
     ///
     /// # Errors
     ///
     /// As for [`to_snapshot`](Self::to_snapshot), except those of defaults.
-    pub(crate) fn to_obligations(&self, root: TypeIndex) -> Result<Vec<u8>, SnapshotError> {
+    pub(crate) fn to_obligations(&self, root: TypeIndex) -> Result<(Vec<u8>, u64), SnapshotError> {
         let obligation = |(index, rules): &(usize, FieldRules)| {
             let obligation = FieldRules {
                 must_understand: true,
@@ -110,8 +111,9 @@ impl Schema {
         }
         if reduced.is_empty() {
             let bytes = self.to_bytes(root);
+            let descriptor = checksum(&bytes);
             return match bytes.len() {
-                0..=Self::MAX_BYTES => Ok(bytes),
+                0..=Self::MAX_BYTES => Ok((bytes, descriptor)),
                 len => Err(SnapshotError::TooLong {
                     len,
                     limit: Self::MAX_BYTES,
@@ -123,7 +125,7 @@ impl Schema {
             rules: reduced,
             ..Self::default()
         };
-        reduced.to_snapshot(root)
+        Ok((reduced.to_snapshot(root)?, self.descriptor(root)))
     }
 
     /// Decodes a snapshot or a schema, and returns the schema with its rules, and its root. The
