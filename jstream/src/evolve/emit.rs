@@ -77,6 +77,8 @@ struct Emission<'p> {
     /// The plans of the classes, in the order of the scan, and their contexts.
     classes: &'p [ClassPlan<'p>],
     class_places: HashMap<(u64, &'p str), usize>,
+    /// Number of converted objects of each class.
+    class_counts: Vec<usize>,
     limits: EmitLimits,
     /// The objects segment, from the start of the message on.
     objects: Vec<u8>,
@@ -113,6 +115,7 @@ pub(crate) fn emit<'p>(
         contexts: &contexts,
         classes,
         class_places: class_places.collect(),
+        class_counts: vec![0; scanned.classes.len()],
         limits,
         // Most conversions hardly change the lengths of the segments.
         objects: Vec::with_capacity(scanned.bulk_start.min(limits.bytes)),
@@ -132,6 +135,7 @@ pub(crate) fn emit<'p>(
         count: 1,
     });
     emission.drain()?;
+    emission.assert_understood(scanned)?;
     emission.finish(plan.descriptor)
 }
 
@@ -191,6 +195,23 @@ impl<'p> Emission<'p> {
                 run.count,
                 (run.from, to),
             )?;
+        }
+        Ok(())
+    }
+
+    /// Checks that no object was left out whose class has a field that must be understood. Plans
+    /// do not know the classes of objects in fields that are left out.
+    fn assert_understood(&self, scanned: &Scanned) -> Emitted {
+        let classes = scanned.classes.iter().zip(&self.class_counts);
+        for (class, count) in classes {
+            if *count < class.objects && class.types.holds_obligation(class.types.root()) {
+                let what = format!(
+                    "the new version leaves out an object of the class `{}`, which has a field \
+                     that must be understood",
+                    class.name()
+                );
+                return refuse("", 0, what);
+            }
         }
         Ok(())
     }
@@ -638,6 +659,9 @@ impl<'p> Emission<'p> {
                     Ok((plan, new)) => (*plan, *new),
                     Err(error) => return refuse(path, old, error.clone()),
                 };
+                if let Some(count) = self.class_counts.get_mut(place) {
+                    *count = count.saturating_add(1);
+                }
                 let index = place.saturating_add(1);
                 let Some(of) = self.contexts.get(index) else {
                     return refuse(path, old, "the plan of a class is missing");

@@ -67,6 +67,8 @@ pub(crate) struct SeenClass {
     pub(crate) of_trait: Box<str>,
     /// The schema of the class.
     pub(crate) types: Arc<Types>,
+    /// Number of its objects in the message.
+    pub(super) objects: usize,
 }
 
 impl SeenClass {
@@ -672,6 +674,10 @@ impl Scan<'_, '_> {
             Kind::Dynamic => {
                 let class = self.word(at.saturating_add(8))?;
                 let (schema, types) = self.class(class, types.name(target), at)?;
+                // The schema of the message precedes those of the classes.
+                if let Some(class) = self.found.classes.get_mut(schema.wrapping_sub(1)) {
+                    class.objects = class.objects.saturating_add(1);
+                }
                 let root = types.root();
                 self.claim(&types, (schema, root), (at, place), (1, shared))
             }
@@ -710,6 +716,7 @@ impl Scan<'_, '_> {
                     number,
                     of_trait: of_trait.into(),
                     types,
+                    objects: 0,
                 });
                 self.class_places.insert(key, place);
                 place

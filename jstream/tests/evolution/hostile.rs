@@ -1324,3 +1324,57 @@ fn a_map_survives_panics_of_the_program() {
     assert_eq!(map.get::<Old>(7).unwrap().a, 7);
     let _ = |new: New| (new.a, new.text);
 }
+
+#[test]
+fn objects_with_obligations_are_not_left_out() {
+    #[jstream::transportable]
+    trait Rule {
+        fn level(&self) -> u32;
+    }
+    #[derive(Transportable)]
+    #[transportable(implements(Rule))]
+    struct Limit {
+        #[transportable(must_understand)]
+        level: u32,
+    }
+    impl Rule for Limit {
+        fn level(&self) -> u32 {
+            self.level
+        }
+    }
+    #[derive(Transportable)]
+    struct Old {
+        id: u32,
+        kept: Box<dyn Rule>,
+        left_out: Option<Box<dyn Rule>>,
+    }
+    #[derive(Transportable)]
+    struct New {
+        id: u32,
+        kept: Box<dyn Rule>,
+    }
+    let old = |left_out| {
+        to_vec(&Old {
+            id: 3,
+            kept: Box::new(Limit { level: 4 }),
+            left_out,
+        })
+        .unwrap()
+    };
+    let mut reader = Reader::default();
+    let (schema, root) = Schema::of::<Old>();
+    reader.learn(&schema, root).unwrap();
+    let (schema, root) = Schema::of::<Limit>();
+    reader.learn(&schema, root).unwrap();
+    let received = read::<New>(&mut reader, &old(None)).unwrap();
+    received.with(|new| assert_eq!((new.id, new.kept.level()), (3, 4)));
+    let error = read::<New>(&mut reader, &old(Some(Box::new(Limit { level: 5 }))))
+        .map(drop)
+        .unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("leaves out an object of the class `Limit`"),
+        "{error}"
+    );
+}
