@@ -80,14 +80,18 @@ impl PollerLock {
         self.owner.fetch_add(0, order) == 0
     }
 
-    /// Removes a waiter. If it was woken already and the lock is free, wakes another one instead.
+    /// Removes a waiter. If the lock is free, wakes another one instead.
+    ///
+    /// The waiter may have been chosen by the release of the lock even if it is in the list: it
+    /// registers anew if it looks once more before it ends.
     pub(super) fn forget(&self, key: &mut Option<u64>) {
         let Some(key) = key.take() else { return };
         let mut parked = lock(&self.parked);
         let forgotten = parked.remove(key);
         self.count(parked);
-        if forgotten.is_none() && self.owner.fetch_add(0, Ordering::AcqRel) == 0 {
-            self.wake_one();
+        discard(forgotten);
+        if self.owner.fetch_add(0, Ordering::AcqRel) == 0 {
+            self.nudge();
         }
     }
 
@@ -119,5 +123,57 @@ impl PollerLock {
     /// Publishes the number of waiters, and releases their lock.
     fn count(&self, parked: MutexGuard<'_, WakerList>) {
         self.waiting.store(parked.len(), Ordering::Relaxed);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::{Wake, Waker};
+
+    use super::PollerLock;
+
+    #[derive(Default)]
+    struct Count(AtomicUsize);
+
+    impl Wake for Count {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// A waiter that a release has chosen may look again, find what it waited for, and end. The
+    /// other waiter must not sleep while the lock is free.
+    #[test]
+    fn a_waiter_that_registers_anew_and_ends_wakes_another_one() {
+        let counts = [(); 2].map(|()| Arc::new(Count::default()));
+        let [first, second] = counts.clone().map(Waker::from);
+        let woken = || counts.clone().map(|count| count.0.load(Ordering::Relaxed));
+        let role = PollerLock::new();
+        assert!(role.take(1));
+        let (mut key, mut other) = (None, None);
+        assert!(!role.wait(&mut key, &first));
+        assert!(!role.wait(&mut other, &second));
+        role.leave();
+        assert_eq!(woken(), [1, 0]);
+        assert!(role.wait(&mut key, &first), "the lock is free");
+        role.forget(&mut key);
+        assert_eq!(woken(), [1, 1]);
+    }
+
+    #[test]
+    fn a_waiter_that_ends_while_the_lock_is_held_wakes_none() {
+        let count = Arc::new(Count::default());
+        let waker = Waker::from(count.clone());
+        let role = PollerLock::new();
+        assert!(role.take(1));
+        let (mut key, mut other) = (None, None);
+        role.wait(&mut key, &waker);
+        role.wait(&mut other, &waker);
+        role.forget(&mut key);
+        assert_eq!(count.0.load(Ordering::Relaxed), 0);
+        role.leave();
+        assert_eq!(count.0.load(Ordering::Relaxed), 1);
     }
 }
