@@ -127,6 +127,7 @@ pub fn transportable(options: TokenStream, item: TokenStream) -> TokenStream {
 /// |---|---|---|
 /// | `instances(Book<u64>, ...)` | a trait | the instances of a generic trait that can be served and called |
 /// | `mock` | a trait | generates a `BookMock` for tests |
+/// | `stateful` | a trait | the state of an object is lost with its connection, so a client that connects again does not go on with the object of the same name |
 /// | `crate = path` | a trait or `impl` | the path of the crate `jstream_rmi`, if it is not `::jstream_rmi` |
 /// | `one_way` | a method | returns nothing and has no reply |
 /// | `idempotent` | a method | may run more than once for one call |

@@ -107,7 +107,7 @@
 //!
 //! A generic trait lists its instances, each of which is a separate interface:
 //! `#[remote(instances(Store<u64>, Store<String>))]`. `#[remote(mock)]` generates a [`mock`] for
-//! tests.
+//! tests. `#[remote(stateful)]` declares that the state of an object is lost with its connection.
 //!
 //! ```
 //! use jstream_rmi::{BoxFuture, Client, Server, remote};
@@ -270,8 +270,8 @@
 //! # Failures
 //!
 //! [`CallError::outcome`] of each [`CallError`] states whether the method did not run, ran, or may
-//! have run. A method runs at most once, unless it is declared idempotent and its stub
-//! [retries](Stub::retrying). If a method panics, its caller gets an error and the server
+//! have run. A method runs at most once, unless it is declared idempotent. A client whose server is
+//! [restarted](guide::restarts) connects again, and repeats calls that did not run. If a method panics, its caller gets an error and the server
 //! continues. With `panic = "abort"`, a panic ends the process, and callers see their connections
 //! end.
 //!
@@ -300,7 +300,7 @@ pub use call::{
 };
 #[cfg(feature = "tower")]
 pub use client::StubService;
-pub use client::{Client, ClientOptions, WeakClient};
+pub use client::{Client, ClientOptions, ConnectionState, Reconnect, StateChanges, WeakClient};
 pub use frame::Metadata;
 pub use interface::{Alone, BoxFuture, Exclusive, Interface, SentAs, Shared};
 pub use jstream::Received;

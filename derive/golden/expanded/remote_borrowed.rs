@@ -82,9 +82,10 @@ const _: () = {
         shield as __answer, shield as __argument_0, shield as __argument_0_slices,
         shield as __argument_0_slices_slices, shield as __argument_1,
         shield as __arguments, shield as __call, shield as __carried,
-        shield as __in_place_seat, shield as __lend, shield as __message,
-        shield as __method, shield as __object, shield as __replied, shield as __result,
-        shield as __slice, shield as cubes, shield as rows, shield as text, shield as who,
+        shield as __current, shield as __in_place_seat, shield as __lend,
+        shield as __message, shield as __method, shield as __object, shield as __replied,
+        shield as __result, shield as __slice, shield as cubes, shield as rows,
+        shield as text, shield as who,
     };
     enum __Method {
         join,
@@ -101,7 +102,8 @@ const _: () = {
             >;
             let _ = ::jstream_rmi::__private::Method::new::<(), u64>;
             let _ = ::jstream_rmi::__private::Method::lends::<Remote<dyn Listener>>;
-            let __object = &self.object;
+            let __current = ::jstream_rmi::Object::current(&self.object);
+            let __object: &::jstream_rmi::Object = &__current;
             let mut __carried = ::jstream_rmi::Object::carried(__object);
             let __arguments = &(
                 __carried
@@ -135,7 +137,8 @@ const _: () = {
             >;
             let _ = ::jstream_rmi::__private::Method::passes::<Remote<dyn Listener>>;
             let _ = ::jstream_rmi::__private::Method::new::<(&'static str,), ()>;
-            let __object = &self.object;
+            let __current = ::jstream_rmi::Object::current(&self.object);
+            let __object: &::jstream_rmi::Object = &__current;
             let mut __carried = ::jstream_rmi::Object::carried(__object);
             let __arguments = &(
                 __carried
@@ -169,7 +172,8 @@ const _: () = {
             >;
             let _ = ::jstream_rmi::__private::Method::new::<(), u64>;
             let _ = ::jstream_rmi::__private::Method::lends::<Remote<dyn Listener>>;
-            let __object = &self.object;
+            let __current = ::jstream_rmi::Object::current(&self.object);
+            let __object: &::jstream_rmi::Object = &__current;
             let mut __carried = ::jstream_rmi::Object::carried(__object);
             let __arguments = &(
                 __carried
@@ -205,7 +209,8 @@ const _: () = {
             >;
             let _ = ::jstream_rmi::__private::Method::new::<(), u64>;
             let _ = ::jstream_rmi::__private::Method::lends::<Remote<dyn Listener>>;
-            let __object = &self.object;
+            let __current = ::jstream_rmi::Object::current(&self.object);
+            let __object: &::jstream_rmi::Object = &__current;
             let mut __carried = ::jstream_rmi::Object::carried(__object);
             let __arguments = &(
                 __carried

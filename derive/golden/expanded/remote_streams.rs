@@ -78,10 +78,10 @@ const _: () = {
     use ::jstream_rmi::__private::{
         shield as __answer, shield as __argument_0, shield as __argument_1,
         shield as __arguments, shield as __call, shield as __carried,
-        shield as __in_place_total, shield as __message, shield as __method,
-        shield as __number, shield as __object, shield as __result, shield as __stream,
-        shield as __taken, shield as lines, shield as most, shield as numbers,
-        shield as scale,
+        shield as __current, shield as __in_place_total, shield as __message,
+        shield as __method, shield as __number, shield as __object, shield as __result,
+        shield as __stream, shield as __taken, shield as lines, shield as most,
+        shield as numbers, shield as scale,
     };
     enum __Method {
         below,
@@ -97,7 +97,8 @@ const _: () = {
                 (),
             >;
             let _ = ::jstream_rmi::__private::Method::streams::<u64>;
-            let __object = &self.object;
+            let __current = ::jstream_rmi::Object::current(&self.object);
+            let __object: &::jstream_rmi::Object = &__current;
             let mut __carried = ::jstream_rmi::Object::carried(__object);
             let (__taken, __number) = __carried.take::<u64>();
             let __arguments = &(most, __number);
@@ -126,7 +127,8 @@ const _: () = {
                 (),
             >;
             let _ = ::jstream_rmi::__private::Method::streams::<f64>;
-            let __object = &self.object;
+            let __current = ::jstream_rmi::Object::current(&self.object);
+            let __object: &::jstream_rmi::Object = &__current;
             let mut __carried = ::jstream_rmi::Object::carried(__object);
             let __arguments = &(scale, __carried.send::<f64>(numbers));
             __object
@@ -148,7 +150,8 @@ const _: () = {
         ) -> ::jstream_rmi::Stream<Result<u64, String>> {
             let _ = ::jstream_rmi::__private::Method::streams::<String>;
             let _ = ::jstream_rmi::__private::Method::streams::<Result<u64, String>>;
-            let __object = &self.object;
+            let __current = ::jstream_rmi::Object::current(&self.object);
+            let __object: &::jstream_rmi::Object = &__current;
             let mut __carried = ::jstream_rmi::Object::carried(__object);
             let (__taken, __number) = __carried.take::<Result<u64, String>>();
             let __arguments = &(__carried.send::<String>(lines), __number);

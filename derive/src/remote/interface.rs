@@ -19,6 +19,8 @@ pub(super) struct Interface {
     pub(super) instances: Vec<Instance>,
     /// The option `mock`, if it was given.
     pub(super) mock: Option<Path>,
+    /// True if the state of an object is lost with its connection.
+    pub(super) stateful: bool,
 }
 
 impl Interface {

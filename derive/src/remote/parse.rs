@@ -19,6 +19,7 @@ pub(super) fn parse(
 ) -> Option<Interface> {
     let mut krate = syn::parse_quote!(::jstream_rmi);
     let mut mock = None;
+    let mut stateful = false;
     let mut listed = Punctuated::<Path, Token![,]>::new();
     let parser = syn::meta::parser(|meta| {
         if meta.path.is_ident("crate") {
@@ -32,10 +33,13 @@ pub(super) fn parse(
         } else if meta.path.is_ident("mock") {
             mock = Some(meta.path);
             Ok(())
+        } else if meta.path.is_ident("stateful") {
+            stateful = true;
+            Ok(())
         } else {
             Err(meta.error(
-                "unknown option: `remote` takes `instances(Trait<Type>, ...)`, `mock` and \
-                 `crate = path`",
+                "unknown option: `remote` takes `instances(Trait<Type>, ...)`, `stateful`, `mock` \
+                 and `crate = path`",
             ))
         }
     });
@@ -69,6 +73,7 @@ pub(super) fn parse(
         krate,
         methods,
         mock,
+        stateful,
     })
 }
 

@@ -266,9 +266,17 @@ pub(super) fn body(of: &Interface, instance: &Instance, method: &Method) -> Toke
             #(#more)*
         )
     };
+    // References and streams among the arguments belong to one connection.
+    let object = match carried {
+        Some(_) => quote! {
+            let __current = #krate::Object::current(&self.object);
+            let __object: &#krate::Object = &__current;
+        },
+        None => quote!(let __object = &self.object;),
+    };
     quote! {
         #assertions
-        let __object = &self.object;
+        #object
         #carried
         #take
         #call

@@ -30,6 +30,7 @@ pub(super) fn remotable(of: &Interface, instance: &Instance) -> TokenStream {
         text(quote!(#name #arguments))
     };
     let entries = instance.methods.iter().map(|method| entry(of, method));
+    let stateful = of.stateful.then(|| quote!(.stateful()));
     quote! {
         #[automatically_derived]
         impl #krate::Remotable for dyn #interface {
@@ -42,6 +43,7 @@ pub(super) fn remotable(of: &Interface, instance: &Instance) -> TokenStream {
                     ::__std::sync::OnceLock::new();
                 __INTERFACE.get_or_init(|| {
                     #krate::Interface::new(#name, #krate::__private::list([#(#entries),*]))
+                        #stateful
                 })
             }
         }

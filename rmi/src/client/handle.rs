@@ -1,6 +1,6 @@
 //! The handle of a connection to a server.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use std::{fmt, io};
 
@@ -10,10 +10,14 @@ use jstream_base::Address;
 use crate::call::{Described, Found, ReflectionStub, RegistryStub};
 use crate::client::connect::connect;
 use crate::client::options::ClientOptions;
+use crate::client::reconnect::{
+    ConnectionState, FindObject, NamedObject, Reconnection, StateChanges, when_open,
+};
 use crate::frame::{REFLECTION, REGISTRY};
+use crate::interface::Interface;
 use crate::reference::{Object, ObjectPlace, Remotable, Stub};
-use crate::session::{Connection, Context, Import, PeerInfo};
-use crate::support::{ConnectError, LookupError, Operation, StepEnd, may_block};
+use crate::session::{Connection, Context, Exports, Import, PeerInfo};
+use crate::support::{CallError, ConnectError, LookupError, Operation, StepEnd, may_block};
 
 /// A connection to a server. Cheap to clone. The connection ends with the last clone, stub and
 /// call; calls that were sent but not awaited may then not run.
@@ -30,10 +34,26 @@ use crate::support::{ConnectError, LookupError, Operation, StepEnd, may_block};
 /// through the [caller](crate::Context::caller) of its context. While a thread waits for a call, it serves
 /// calls from the other side, so methods may call each other back.
 /// [`Settings::nesting`](crate::Settings::nesting) limits the depth.
+///
+/// If the connection is lost, because the server was restarted, the next call connects again, and
+/// stubs that were [looked up](Self::lookup) find the object of the same name there. Calls in flight
+/// end with their true outcome. A call that did not run is repeated, and waits for the connection
+/// within its timeout and [`Reconnect::patience`](crate::Reconnect::patience); one that may have
+/// run is repeated only if its method is `#[remote(idempotent)]`. Calls with streams or references
+/// among their arguments, and one-way calls, fail while there is no connection. See the page
+/// [`restarts`](crate::guide::restarts) of the guide.
 #[derive(Clone)]
 pub struct Client {
-    pub(crate) connection: Connection,
+    link: ClientLink,
     time: Duration,
+}
+
+/// The connection of a client.
+#[derive(Clone)]
+enum ClientLink {
+    /// One that is not replaced.
+    Single(Connection),
+    Reconnecting(Arc<Reconnection>),
 }
 
 impl Client {
@@ -59,13 +79,63 @@ impl Client {
     ) -> Operation<Result<Self, ConnectError>> {
         let (address, options) = (address.clone(), options.clone());
         Operation::blocking("jstream-connect", move || {
-            connect(&address, &options).map(Self::of)
+            let connection = connect(&address, &options)?;
+            let Some(reconnect) = options.reconnect else {
+                return Ok(Self::of(connection));
+            };
+            let time = connection.session().terms.time;
+            let link = Reconnection::new(connection, address, options, reconnect);
+            let link = ClientLink::Reconnecting(link);
+            Ok(Self { link, time })
         })
     }
 
+    /// Returns a client that does not connect again.
     pub(crate) fn of(connection: Connection) -> Self {
         let time = connection.session().terms.time;
-        Self { connection, time }
+        let link = ClientLink::Single(connection);
+        Self { link, time }
+    }
+
+    /// Returns the connection, or the last one if it was lost.
+    pub(crate) fn connection(&self) -> Connection {
+        match &self.link {
+            ClientLink::Single(connection) => connection.clone(),
+            ClientLink::Reconnecting(link) => link.connection().0,
+        }
+    }
+
+    /// Returns the state of the connection.
+    #[must_use]
+    pub fn state(&self) -> ConnectionState {
+        match &self.link {
+            ClientLink::Single(connection) => match connection.peer().has_ended() {
+                true => ConnectionState::Closed,
+                false => ConnectionState::Open { reconnects: 0 },
+            },
+            ClientLink::Reconnecting(link) => link.state(),
+        }
+    }
+
+    /// Returns the further changes of the state of the connection, or `None` if the client does not
+    /// [reconnect](crate::ClientOptions::reconnect). The end of a connection is noticed by a call
+    /// that is in flight or made then, and by a thread that [serves](Self::start).
+    #[must_use]
+    pub fn state_changes(&self) -> Option<StateChanges> {
+        match &self.link {
+            ClientLink::Single(_) => None,
+            ClientLink::Reconnecting(link) => Some(StateChanges::new(link.clone())),
+        }
+    }
+
+    /// Waits, as a task, until the connection is open, and connects again if it was lost. Returns
+    /// false after [`Reconnect::patience`](crate::Reconnect::patience), or if the client was closed,
+    /// or if it does not reconnect and has lost its connection.
+    pub async fn connected(&self) -> bool {
+        match &self.link {
+            ClientLink::Single(connection) => !connection.peer().has_ended(),
+            ClientLink::Reconnecting(link) => when_open(link.clone(), StepEnd::Done).await,
+        }
     }
 
     /// Returns a stub of the object that the server has bound to a name. The object may have
@@ -81,14 +151,74 @@ impl Client {
         &self,
         name: &str,
     ) -> Operation<Result<T::Stub, LookupError>> {
+        if let Some(link) = self.lost() {
+            let (client, name) = (self.clone(), name.to_owned());
+            return when_open(link.clone(), move |is_open| match is_open {
+                true => StepEnd::Next(client.lookup::<T>(&name)),
+                false => StepEnd::Done(Err(LookupError::Call(CallError::Disconnected {
+                    method: "lookup",
+                    address: link.address().clone(),
+                    reason: link.reason(),
+                }))),
+            });
+        }
         let interface = T::interface();
-        self.find(name, interface.id(), move |client, name, found| {
-            let stub = |client: &Self, import| T::Stub::new(client.imported(import));
-            match found {
+        let (client, reconnection) = self.for_lookup();
+        let named = name.to_owned();
+        let stub = move |client: &Self, object| {
+            let found = client.imported(Arc::clone(&object));
+            T::Stub::new(match reconnection {
+                Some((link, generation)) => {
+                    let object = (object, generation);
+                    let lookup = (interface, find_object as FindObject);
+                    found.renewed_by(NamedObject::new(link, named, lookup, object))
+                }
+                None => found,
+            })
+        };
+        client.find_as(name, interface, stub)
+    }
+
+    fn find_as<R: 'static>(
+        &self,
+        name: &str,
+        interface: &'static Interface,
+        stub: impl FnOnce(&Self, Arc<Import>) -> R + Send + 'static,
+    ) -> Operation<Result<R, LookupError>> {
+        self.find(
+            name,
+            interface.id(),
+            move |client, name, found| match found {
                 Ok(import) => StepEnd::Done(Ok(stub(client, import))),
                 Err(found) => StepEnd::Next(client.find_by_methods(name, interface, found, stub)),
+            },
+        )
+    }
+
+    /// Returns the source of a connection if there is none that is open.
+    fn lost(&self) -> Option<Arc<Reconnection>> {
+        match &self.link {
+            ClientLink::Reconnecting(link) if link.open_generation().is_none() => {
+                Some(link.clone())
             }
-        })
+            _ => None,
+        }
+    }
+
+    /// Returns the client of the present connection, which a lookup uses as a whole, and the source
+    /// of later ones with the number of this one.
+    fn for_lookup(&self) -> (Self, Option<(Arc<Reconnection>, u64)>) {
+        match &self.link {
+            ClientLink::Single(_) => (self.clone(), None),
+            ClientLink::Reconnecting(link) => {
+                let (connection, generation) = link.connection();
+                let client = Self {
+                    link: ClientLink::Single(connection),
+                    time: self.time,
+                };
+                (client, Some((link.clone(), generation)))
+            }
+        }
     }
 
     /// Looks up a name, and passes the object to `then`, or the description of its interface if
@@ -110,8 +240,9 @@ impl Client {
             };
             let found = match *found.get() {
                 Found::Object { number } => {
-                    let references = client.connection.references();
-                    let import = references.enter(&client.connection, number, None);
+                    let connection = client.connection();
+                    let references = connection.references();
+                    let import = references.enter(&connection, number, None);
                     import.map(Ok)
                 }
                 Found::Unknown => None,
@@ -173,7 +304,7 @@ impl Client {
     #[track_caller]
     pub fn serve(&self) {
         may_block("Client::serve");
-        self.connection.peer().serve(None);
+        self.connection().peer().serve(None);
     }
 
     /// Starts a thread that serves calls from the other side until its handle is dropped.
@@ -188,7 +319,7 @@ impl Client {
     ///
     /// The error of the operating system if the thread cannot be started.
     pub fn start(&self) -> io::Result<Serving> {
-        self.connection.peer().start()
+        self.connection().peer().start()
     }
 
     /// Waits, as a task, until the other side accepts a call with `bytes` bytes of arguments at
@@ -197,44 +328,57 @@ impl Client {
     /// until then.
     pub async fn ready(&self, bytes: usize) {
         // If the connection has ended, the next call returns the error.
-        let attendant = self.connection.peer().attendant();
+        let attendant = self.connection().peer().attendant();
         let _ = attendant.ready(bytes).await;
     }
 
     /// Ends the connection. Calls in flight fail on both sides.
     pub fn close(&self) {
-        self.connection.close();
+        match &self.link {
+            ClientLink::Single(connection) => connection.close(),
+            ClientLink::Reconnecting(link) => link.close(),
+        }
     }
 
     /// Returns the server's address and its identity, as far as it is known.
     #[must_use]
     pub fn peer(&self) -> PeerInfo {
-        PeerInfo::of(self.connection.peer())
+        PeerInfo::of(self.connection().peer())
     }
 
     /// Returns the number of objects of the server to which this side holds stubs or references.
     #[must_use]
     pub fn references(&self) -> usize {
-        self.connection.references().imports.count().0
+        self.connection().references().imports.count().0
+    }
+
+    /// Exports objects to this connection, and to later ones. Returns false if there were some.
+    pub(crate) fn export_all(&self, exports: Arc<Exports>) -> bool {
+        match &self.link {
+            ClientLink::Single(connection) => connection.export(exports),
+            ClientLink::Reconnecting(link) => link.export(exports),
+        }
     }
 
     /// Returns a weak handle, which does not keep the connection open.
     #[must_use]
     pub fn downgrade(&self) -> WeakClient {
         WeakClient {
-            peer: self.connection.peer().downgrade(),
+            link: match &self.link {
+                ClientLink::Single(connection) => {
+                    WeakClientLink::Single(connection.peer().downgrade())
+                }
+                ClientLink::Reconnecting(link) => {
+                    WeakClientLink::Reconnecting(Arc::downgrade(link))
+                }
+            },
             time: self.time,
         }
     }
 
-    #[cfg(feature = "directory")]
-    pub(crate) fn connection(&self) -> &Connection {
-        &self.connection
-    }
-
     /// Returns the object with a fixed number that each server has.
     fn own(&self, number: u32) -> Object {
-        self.object(ObjectPlace::Own(self.connection.clone(), number))
+        self.object(ObjectPlace::Own(self.connection(), number))
     }
 
     /// Returns a looked-up object.
@@ -245,6 +389,17 @@ impl Client {
     fn object(&self, place: ObjectPlace) -> Object {
         Object::new(place, self.time)
     }
+}
+
+/// Looks up an object over a new connection. Blocks.
+fn find_object(
+    connection: &Connection,
+    name: &str,
+    interface: &'static Interface,
+) -> Result<Arc<Import>, LookupError> {
+    let client = Client::of(connection.clone());
+    let found = client.find_as(name, interface, |_, object| object);
+    found.wait()
 }
 
 /// Returns the error for a name to which no object is bound.
@@ -288,17 +443,26 @@ fn unknown(name: &str) -> LookupError {
 /// ```
 #[derive(Clone)]
 pub struct WeakClient {
-    peer: WeakPeer,
+    link: WeakClientLink,
     time: Duration,
+}
+
+#[derive(Clone)]
+enum WeakClientLink {
+    Single(WeakPeer),
+    Reconnecting(Weak<Reconnection>),
 }
 
 impl WeakClient {
     /// Returns the connection if another handle still keeps it open.
     #[must_use]
     pub fn upgrade(&self) -> Option<Client> {
-        let connection = Connection::of(self.peer.upgrade()?);
+        let link = match &self.link {
+            WeakClientLink::Single(peer) => ClientLink::Single(Connection::of(peer.upgrade()?)),
+            WeakClientLink::Reconnecting(link) => ClientLink::Reconnecting(link.upgrade()?),
+        };
         Some(Client {
-            connection,
+            link,
             time: self.time,
         })
     }

@@ -6,6 +6,7 @@ mod connect;
 mod handle;
 mod options;
 mod other_version;
+mod reconnect;
 #[cfg(feature = "tower")]
 mod service;
 
@@ -14,5 +15,6 @@ pub(crate) use self::connect::Owners;
 pub(crate) use self::connect::claim;
 pub use self::handle::{Client, WeakClient};
 pub use self::options::ClientOptions;
+pub use self::reconnect::{ConnectionState, Reconnect, StateChanges};
 #[cfg(feature = "tower")]
 pub use self::service::StubService;

@@ -6,6 +6,7 @@ use jstream::Limits;
 use jstream_active::Settings;
 use jstream_base::Options;
 
+use crate::client::reconnect::Reconnect;
 use crate::session::{Capture, Clock, Interceptors, Secret};
 
 /// Limits and timeouts of a client.
@@ -58,6 +59,9 @@ pub struct ClientOptions {
     /// Secret that is shared with the server (default: none), see
     /// [`ServerOptions::secret`](crate::ServerOptions::secret).
     pub secret: Option<Secret>,
+    /// Reconnecting after a lost connection (default: those of [`Reconnect`]). `None`: calls fail
+    /// once the connection is lost.
+    pub reconnect: Option<Reconnect>,
     /// Capture to which the traffic of its connections is written, for debugging (default: none).
     /// Authentication takes place before the capture starts, so the capture contains no secrets.
     pub capture: Option<Capture>,
@@ -81,6 +85,7 @@ impl Default for ClientOptions {
             clock: Clock::system(),
             interceptors: Interceptors::default(),
             secret: None,
+            reconnect: Some(Reconnect::default()),
             capture: None,
         }
     }

@@ -66,24 +66,24 @@
 //!
 //! # At most once
 //!
-//! A call that may have run is repeated only if the program requests it, for example with
+//! A call that may have run is repeated only if its method is declared `#[remote(idempotent)]`:
+//! over another connection if this one was [lost](super::restarts), or by a stub that is
 //! [`retrying`](crate::Stub::retrying).
 //! [`can_be_repeated`](crate::CallError::can_be_repeated) returns true if repeating the call is
-//! safe, because its method did not run or is declared `#[remote(idempotent)]`. Repeating may still
-//! be useless: a lost connection stays lost, and the program has to connect again.
+//! safe, because its method did not run or is declared idempotent.
 //!
 //! # Servers that shut down
 //!
-//! While a server [shuts down](crate::Serving::shutdown), and after it has done so in order, calls
-//! fail with [`CallError::Ending`](crate::CallError::Ending): they did not run, and can be repeated
-//! over a connection to a server that runs. If the server was killed, or calls were cut off, calls
+//! While a server [shuts down](crate::Serving::shutdown), it returns calls, which did not run. The
+//! client repeats them at the server that it [connects to next](super::restarts). A client that does
+//! not reconnect gets [`CallError::Ending`](crate::CallError::Ending). If the server was killed, or calls were cut off, calls
 //! in flight fail with [`CallError::Lost`](crate::CallError::Lost), and may have run.
 //!
 //! ```
 //! use std::sync::Arc;
 //! use std::time::Duration;
 //!
-//! use jstream_rmi::{CallError, Client, Outcome, Server, remote};
+//! use jstream_rmi::{CallError, Client, ClientOptions, Outcome, Server, remote};
 //!
 //! #[remote]
 //! trait Greeter {
@@ -102,7 +102,10 @@
 //! let server = Server::default();
 //! server.bind::<dyn Greeter>("greeter", Arc::new(Polite))?;
 //! let serving = server.listen(&"inproc://guide-shut-down".parse()?)?;
-//! let greeter = Client::connect(serving.address()).wait()?.lookup::<dyn Greeter>("greeter").wait()?;
+//! let mut options = ClientOptions::default();
+//! options.reconnect = None;
+//! let client = Client::connect_with(serving.address(), &options).wait()?;
+//! let greeter = client.lookup::<dyn Greeter>("greeter").wait()?;
 //! assert_eq!(*greeter.hello("Ada").wait()?.get(), "hello Ada");
 //!
 //! assert_eq!(serving.shutdown(Duration::from_secs(10)).wait().cut_off, 0);

@@ -16,6 +16,7 @@
 //! | [`deadlines`] | deadlines of calls, their propagation, and cancellation |
 //! | [`metadata`] | keys and values that travel with calls, such as trace contexts |
 //! | [`failures`] | errors of calls, and when to retry |
+//! | [`restarts`] | servers that are restarted, and what becomes of calls |
 //! | [`testing`] | mocks, servers within a test, and control of time |
 //! | [`threads`] | the threads that run methods and receive answers |
 //! | [`callbacks`] | calls from a server to its clients |
@@ -37,6 +38,7 @@ pub mod metadata;
 pub mod polymorphism;
 pub mod production;
 pub mod references;
+pub mod restarts;
 pub mod results;
 pub mod single_thread;
 pub mod testing;

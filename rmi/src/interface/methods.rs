@@ -39,6 +39,8 @@ pub struct Interface {
     id: u64,
     methods: Vec<Method>,
     description: String,
+    /// True if the state of an object is lost with its connection.
+    stateful: bool,
 }
 
 /// A method of an interface.
@@ -126,6 +128,12 @@ impl Method {
     pub(crate) fn with_references(mut self, place: Option<usize>, text: String) -> Self {
         self.references.push((place, text));
         self
+    }
+
+    /// Returns true if the method has no arguments, so that the payload of a call is empty.
+    pub(crate) fn takes_nothing(&self) -> bool {
+        let [arguments, _] = self.descriptors;
+        arguments == jstream::descriptor::<()>()
     }
 
     /// Makes the method one-way: the caller gets no answer.
@@ -223,7 +231,22 @@ impl Interface {
             id: xxh3_64(&all),
             description: format!("{name} {{ {} }}", signatures.join("; ")),
             methods,
+            stateful: false,
         }
+    }
+
+    /// Declares that the state of an object is lost with its connection.
+    #[must_use]
+    pub fn stateful(self) -> Self {
+        Self {
+            stateful: true,
+            ..self
+        }
+    }
+
+    /// Returns true if the state of an object is lost with its connection.
+    pub(crate) fn is_stateful(&self) -> bool {
+        self.stateful
     }
 
     /// Returns the trait's name.

@@ -1,11 +1,13 @@
 //! Handles of objects, as stubs hold them, and placeholders for the results of calls in flight.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crate::frame::{CallHeader, Metadata, PROMISED, REGISTRY, Span};
+use crate::reference::renewal::Renewal;
 use crate::reference::retries::Retries;
 use crate::session::{Connection, Import, Node};
 
@@ -105,6 +107,8 @@ pub struct Object {
     pub(crate) shared_header: Option<CallHeader>,
     /// Metadata of each call.
     pub(crate) metadata: Metadata,
+    /// The source of the object if its connection is lost.
+    pub(crate) renewal: Option<Arc<dyn Renewal>>,
 }
 
 /// Location of an object.
@@ -129,6 +133,59 @@ impl Object {
             span,
             retries: None,
             metadata: Metadata::default(),
+            renewal: None,
+        }
+    }
+
+    /// Returns the handle with a source that finds the object again.
+    pub(crate) fn renewed_by(self, renewal: Arc<dyn Renewal>) -> Self {
+        Self {
+            renewal: Some(renewal),
+            ..self
+        }
+    }
+
+    /// Returns the handle of the same object over another connection.
+    pub(crate) fn at(&self, import: Arc<Import>) -> Self {
+        let place = ObjectPlace::Import(import);
+        Self {
+            shared_header: shared_header(&place, &self.span).filter(|_| self.metadata.is_empty()),
+            place,
+            ..self.clone()
+        }
+    }
+
+    /// Returns a handle of the object over a connection that is open, as far as that is known, for
+    /// a call whose streams or references belong to one connection.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn current(&self) -> Cow<'_, Self> {
+        match self.found_again() {
+            Some(found) => Cow::Owned(found),
+            None => Cow::Borrowed(self),
+        }
+    }
+
+    /// Returns a handle of the object over a connection that is open, if the connection of this one
+    /// was lost and the object has been found again. Else begins to look for it.
+    #[inline]
+    pub(crate) fn found_again(&self) -> Option<Self> {
+        let renewal = self.renewal.as_ref()?;
+        let (connection, _) = self.place.at_peer()?;
+        if !connection.peer().has_ended() {
+            return None;
+        }
+        self.find_again(renewal)
+    }
+
+    #[cold]
+    fn find_again(&self, renewal: &Arc<dyn Renewal>) -> Option<Self> {
+        match renewal.known() {
+            Some(import) => Some(self.at(import)),
+            None => {
+                renewal.clone().begin();
+                None
+            }
         }
     }
 
@@ -204,6 +261,7 @@ impl Object {
     pub(crate) fn within(&self, time: Duration) -> Self {
         let object = Self {
             retries: self.retries,
+            renewal: self.renewal.clone(),
             ..Self::new(self.place.clone(), time)
         };
         object.with_metadata(self.metadata.clone())

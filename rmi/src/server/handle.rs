@@ -76,7 +76,8 @@ impl Client {
     /// # }
     /// ```
     pub fn export<T: Remotable + ?Sized>(&self, object: impl Serves<T>) -> Export<T> {
-        let home = self.connection.session().home(|| {
+        let connection = self.connection();
+        let home = connection.session().home(|| {
             let workers = Workers::default();
             workers.start();
             workers.tasks().clone()
@@ -91,7 +92,7 @@ impl Client {
     #[must_use = "returns false if the objects were not exported"]
     pub fn export_server(&self, objects: &Server) -> bool {
         objects.options.workers.start();
-        self.connection.export(objects.exports().clone())
+        self.export_all(objects.exports().clone())
     }
 }
 

@@ -136,6 +136,33 @@ pub enum CallError {
         /// The method.
         method: &'static str,
     },
+    /// The connection was lost, and could not be opened again in time
+    /// ([`Reconnect::patience`](crate::Reconnect::patience), or the timeout of the call). The method
+    /// did not run.
+    #[error(
+        "{method} did not run, because the connection to {address} was lost and has not been \
+         opened again: {reason}"
+    )]
+    Disconnected {
+        /// The method.
+        method: &'static str,
+        /// The address of the server.
+        address: Address,
+        /// The failure of the last attempt.
+        reason: String,
+    },
+    /// The connection was lost, and with it the state of the object, whose trait is declared
+    /// `#[remote(stateful)]`. The method did not run.
+    #[error(
+        "{method} did not run, because the state of \"{name}\" was lost with its connection; look \
+         it up again"
+    )]
+    ObjectLost {
+        /// The method.
+        method: &'static str,
+        /// The name of the object.
+        name: String,
+    },
     /// The peer does not export the object, or no longer does.
     #[error("{method}: the peer does not export the object, or no longer does; look it up again")]
     UnknownObject {
@@ -238,6 +265,8 @@ impl CallError {
             | Self::UnknownMethod { .. }
             | Self::Busy { .. }
             | Self::Ending { .. }
+            | Self::Disconnected { .. }
+            | Self::ObjectLost { .. }
             | Self::Reference { .. }
             | Self::NotGiven { .. }
             | Self::Here { .. }
@@ -271,6 +300,26 @@ impl CallError {
                 true
             }
             _ => self.outcome() == Outcome::DidNotRun,
+        }
+    }
+
+    /// Returns true if the connection to the peer was lost, or the peer is shutting down. Calls
+    /// over another connection may succeed.
+    #[must_use]
+    pub fn is_disconnected(&self) -> bool {
+        match self {
+            Self::Lost { .. }
+            | Self::Ending { .. }
+            | Self::Disconnected { .. }
+            | Self::ObjectLost { .. } => true,
+            Self::NotSent { source, .. } => !matches!(
+                source,
+                SendError::TooLarge { .. }
+                    | SendError::NoBuffer { .. }
+                    | SendError::TimedOut { .. }
+                    | SendError::Forked { .. }
+            ),
+            _ => false,
         }
     }
 }

@@ -337,7 +337,7 @@ fn calls_are_made_again_where_that_is_harmless() {
         let object = Arc::new(Fails::default());
         server.bind::<dyn Flaky>("flaky", object.clone()).unwrap();
         let serving = server.listen(&address.parse().unwrap()).unwrap();
-        let client = Client::connect(serving.address()).wait().unwrap();
+        let client = crate::connect_once(serving.address());
         let plain = client.lookup::<dyn Flaky>("flaky").wait().unwrap();
         let mut retries = Retries::default();
         retries.pause = Duration::from_millis(1);

@@ -32,6 +32,7 @@ mod peers;
 mod pipelining;
 mod plain;
 mod promises;
+mod reconnecting;
 mod references;
 mod reflection;
 mod secrets;
@@ -42,3 +43,12 @@ mod streams;
 mod turns;
 mod versions;
 mod workers;
+
+/// Connects a client whose calls fail once its connection is lost.
+fn connect_once(address: &jstream_rmi::Address) -> jstream_rmi::Client {
+    let mut options = jstream_rmi::ClientOptions::default();
+    options.reconnect = None;
+    jstream_rmi::Client::connect_with(address, &options)
+        .wait()
+        .unwrap()
+}

@@ -128,7 +128,7 @@ fn set_up_with(address: &str, mut options: ServerOptions) -> Setup {
     };
     server.bind::<dyn Book>("book", Arc::new(object)).unwrap();
     let serving = server.listen(&address.parse().unwrap()).unwrap();
-    let client = Client::connect(serving.address()).wait().unwrap();
+    let client = crate::connect_once(serving.address());
     let book = client.lookup::<dyn Book>("book").wait().unwrap();
     Setup {
         client,

@@ -95,7 +95,7 @@ fn serve(name: &str) -> (Serving, Arc<Door>, Arc<AtomicBool>) {
 fn what_runs_ends_and_what_comes_is_refused() {
     let (serving, door, _) = serve("order");
     let address = serving.address().clone();
-    let client = Client::connect(&address).wait().unwrap();
+    let client = crate::connect_once(&address);
     let work = client.lookup::<dyn Work>("work").wait().unwrap();
     let blocked = {
         let work = work.clone();
@@ -139,7 +139,7 @@ fn calls_after_an_orderly_shutdown_did_not_run() {
         let object = Arc::new(Plain::default());
         server.bind::<dyn Work>("work", object).unwrap();
         let serving = server.listen(&address).unwrap();
-        let client = Client::connect(serving.address()).wait().unwrap();
+        let client = crate::connect_once(serving.address());
         let work = client.lookup::<dyn Work>("work").wait().unwrap();
         assert_eq!(*work.add(1, 2).wait().unwrap().get(), 3);
         let ended = serving.shutdown(LONG).wait();
@@ -165,7 +165,7 @@ fn an_answer_arrives_in_the_instant_of_the_end() {
             let door = object.door.clone();
             server.bind::<dyn Work>("work", Arc::new(object)).unwrap();
             let serving = server.listen(&address).unwrap();
-            let clients = [(); 2].map(|()| Client::connect(serving.address()).wait().unwrap());
+            let clients = [(); 2].map(|()| crate::connect_once(serving.address()));
             let [one, other] =
                 clients.map(|client| client.lookup::<dyn Work>("work").wait().unwrap());
             let unread = one.block();
@@ -198,7 +198,7 @@ fn an_answer_arrives_in_the_instant_of_the_end() {
 #[test]
 fn what_does_not_end_is_ended_or_left() {
     let (serving, door, dropped) = serve("cut-off");
-    let client = Client::connect(serving.address()).wait().unwrap();
+    let client = crate::connect_once(serving.address());
     let work = client.lookup::<dyn Work>("work").wait().unwrap();
     let pending = work.pend();
     let blocked = {
@@ -222,7 +222,7 @@ fn what_does_not_end_is_ended_or_left() {
 #[test]
 fn an_idle_server_ends_at_once() {
     let (serving, ..) = serve("idle");
-    let clients = [(); 3].map(|()| Client::connect(serving.address()).wait().unwrap());
+    let clients = [(); 3].map(|()| crate::connect_once(serving.address()));
     for client in &clients {
         client.lookup::<dyn Work>("work").wait().unwrap();
     }
@@ -242,7 +242,7 @@ fn a_server_of_one_thread_ends_in_order() {
         server.serve();
     });
     let serving = address.recv().unwrap();
-    let client = Client::connect(serving.address()).wait().unwrap();
+    let client = crate::connect_once(serving.address());
     let work = client.lookup::<dyn Work>("work").wait().unwrap();
     let pending = work.pend();
     assert_eq!(*work.add(1, 2).wait().unwrap().get(), 3);

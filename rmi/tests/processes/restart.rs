@@ -9,7 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use jstream_rmi::{
-    Address, CallError, Client, Outcome, Remote, Server, Stream, StreamError, WeakServer, remote,
+    Address, CallError, Client, ClientOptions, Outcome, Remote, Server, Stream, StreamError,
+    WeakServer, remote,
 };
 
 use testing::until;
@@ -178,7 +179,11 @@ fn round(book: &Arc<Book>, desk: &DeskStub, own: &Server) -> bool {
 fn call_until(address: &Address, book: &Arc<Book>, done: &AtomicBool) {
     let own = Server::default();
     while !done.load(Ordering::SeqCst) {
-        let Ok(client) = Client::connect(address).wait() else {
+        // Otherwise calls that were returned would wait here for the next server, which waits for
+        // those whose streams this thread has to send.
+        let mut once = ClientOptions::default();
+        once.reconnect = None;
+        let Ok(client) = Client::connect_with(address, &once).wait() else {
             thread::sleep(Duration::from_millis(1));
             continue;
         };

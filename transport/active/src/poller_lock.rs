@@ -135,9 +135,9 @@ mod tests {
     use super::PollerLock;
 
     #[derive(Default)]
-    struct Count(AtomicUsize);
+    struct WakeCount(AtomicUsize);
 
-    impl Wake for Count {
+    impl Wake for WakeCount {
         fn wake(self: Arc<Self>) {
             self.0.fetch_add(1, Ordering::Relaxed);
         }
@@ -147,7 +147,7 @@ mod tests {
     /// other waiter must not sleep while the lock is free.
     #[test]
     fn a_waiter_that_registers_anew_and_ends_wakes_another_one() {
-        let counts = [(); 2].map(|()| Arc::new(Count::default()));
+        let counts = [(); 2].map(|()| Arc::new(WakeCount::default()));
         let [first, second] = counts.clone().map(Waker::from);
         let woken = || counts.clone().map(|count| count.0.load(Ordering::Relaxed));
         let role = PollerLock::new();
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_waiter_that_ends_while_the_lock_is_held_wakes_none() {
-        let count = Arc::new(Count::default());
+        let count = Arc::new(WakeCount::default());
         let waker = Waker::from(count.clone());
         let role = PollerLock::new();
         assert!(role.take(1));

@@ -307,6 +307,11 @@ impl Request {
         self.give_back(Reason::Refused, why);
     }
 
+    /// Returns the message to its sender, because this side takes no more requests.
+    pub fn turn_away(self) {
+        self.give_back(Reason::Ending, "");
+    }
+
     /// Returns the message to its sender as busy. A sender that waits for the answer retries it
     /// later, a limited number of times.
     pub fn nack(self) {

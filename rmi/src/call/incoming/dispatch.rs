@@ -396,6 +396,8 @@ fn leave(request: Request, promise: Option<Promise>, why: Why) {
     match why {
         Why::Unread(most) => request.put_off(most),
         Why::Full => nack(request, promise),
+        // With the arguments, so that the caller can repeat the call at another server.
+        Why::Fails(Code::Ending, _) => request.turn_away(),
         Why::Fails(code, why) => fail(request, code, &why),
     }
 }

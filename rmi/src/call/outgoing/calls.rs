@@ -1,15 +1,23 @@
 //! Calls and one-way messages of objects.
 
-use jstream::{Limits, Transportable};
+use std::io::IoSlice;
+
+use jstream::{EmptyBuffer, Limits, MessageBuffer, Transportable};
 
 use crate::call::outgoing::in_flight::Call;
 use crate::call::outgoing::local_call;
+use crate::call::outgoing::outgoing_call::OutgoingCall;
 use crate::call::outgoing::retry::RetryState;
-use crate::frame::{written, written_copy};
+use crate::call::outgoing::sent::Sent;
+use crate::frame::{length, written, written_copy};
 use crate::interface::{Interface, Method};
 use crate::reference::{Giving, Object, ObjectPlace, Retries};
 use crate::session::Node;
 use crate::support::CallError;
+
+/// Maximum length of the arguments of an idempotent call that are kept until the call is over, so
+/// that it can be repeated over another connection.
+const KEPT_BYTES: usize = 64 << 10;
 
 impl Object {
     /// Calls the method at `index` of `interface`.
@@ -27,6 +35,9 @@ impl Object {
             self.note(interface, index);
             return self.begin_again(interface, index, arguments, retries);
         }
+        if let Some(found) = self.found_again() {
+            return found.call(interface, index, arguments);
+        }
         let mut going = match self.going(interface, index) {
             Ok(going) => going,
             Err(error) => return Call::failed(error),
@@ -34,12 +45,45 @@ impl Object {
         // `Sent` is large, so it is constructed in its final place.
         let mut call = Call::empty();
         let sent = written(arguments, going.limits(), |segments| {
-            call.put(going.send(segments));
+            let sent = going.send(segments);
+            // A call that may have run is repeated only if that is harmless. One that the peer
+            // returns comes back with its arguments.
+            if (sent.is_err() || method.is_idempotent()) && self.renewal.is_some() {
+                call.keep(self.kept_call((interface, index), segments, &going, &sent));
+            }
+            call.put(sent);
         });
         if let Err(source) = sent {
             call.put(Err(going.not_written(source)));
         }
         call
+    }
+
+    /// Returns the state for repeating a call of an object which can be found again. There is none
+    /// for long arguments that were sent: copying them would take longer than the call.
+    #[cold]
+    fn kept_call(
+        &self,
+        (interface, index): (&'static Interface, usize),
+        segments: &[IoSlice<'_>],
+        going: &OutgoingCall<'_>,
+        sent: &Result<Sent, CallError>,
+    ) -> Option<RetryState> {
+        let len = length(segments);
+        if sent.is_ok() && len > KEPT_BYTES {
+            return None;
+        }
+        let message = match len {
+            0 => MessageBuffer::nothing(),
+            _ => {
+                let mut writer = EmptyBuffer::heap(len).writer();
+                let is_complete = segments.iter().all(|segment| writer.extend(segment));
+                is_complete.then(|| writer.finish())?
+            }
+        };
+        let named = (interface.name(), interface.method(index), index);
+        let terms = going.terms();
+        Some(RetryState::new(self.clone(), named, message, terms, None))
     }
 
     /// Sends a call and keeps the state for retrying it.
@@ -75,7 +119,9 @@ impl Object {
             Ok(kept) => kept,
             Err(error) => return Call::failed(error),
         };
-        let again = RetryState::new(self.clone(), interface, index, message, terms, retries);
+        let retries = Some(retries);
+        let named = (interface.name(), method, index);
+        let again = RetryState::new(self.clone(), named, message, terms, retries);
         Call::again(again)
     }
 
@@ -125,6 +171,9 @@ impl Object {
         if let ObjectPlace::Here(node) = self.place() {
             let call = self.begin_here::<A, ()>(node, (index, method), arguments, Giving::none());
             return call.end_here(method);
+        }
+        if let Some(found) = self.found_again() {
+            return found.send(interface, index, arguments);
         }
         let mut going = self.going(interface, index)?;
         let sent = written(arguments, going.limits(), |segments| {

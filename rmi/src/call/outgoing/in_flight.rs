@@ -12,7 +12,7 @@ use jstream_active as active;
 
 use crate::call::outgoing::local_call::LocalRun;
 use crate::call::outgoing::reply::{Reply, UnreadResult, read_result};
-use crate::call::outgoing::retry::RetryState;
+use crate::call::outgoing::retry::{NextAttempt, RetryState};
 use crate::call::outgoing::sent::{Answered, Sent, is_small};
 use crate::frame::nothing;
 use crate::interface::Method;
@@ -78,6 +78,13 @@ impl<R: Transportable + 'static> Call<R> {
     #[inline]
     pub(crate) fn put(&mut self, sent: Result<Sent, CallError>) {
         self.flight.sent = Some(sent);
+    }
+
+    /// Keeps the state for repeating the call.
+    pub(crate) fn keep(&mut self, again: Option<RetryState>) {
+        if again.is_some() {
+            self.flight.more.get_or_insert_default().again = again;
+        }
     }
 
     /// Creates a call from the outcome of sending it.
@@ -185,10 +192,10 @@ impl<R: Transportable + 'static> Call<R> {
             Some(Ok(active::Reply {
                 word: 0, payload, ..
             })) if sent.ends_with(&payload) => self.read(payload),
-            answer => self
-                .flight
-                .wait_further(answer)
-                .and_then(UnreadResult::read),
+            answer => {
+                let result = self.flight.wait_further(answer);
+                self.flight.wait_again(result).and_then(UnreadResult::read)
+            }
         }
     }
 
@@ -256,16 +263,33 @@ impl Flight {
             let filled = running.wait()?;
             return Ok(UnreadResult::new(method, Limits::default(), filled));
         }
-        if let (None, Some(then), Some(again)) = (&self.sent, more.pause.take(), &more.again) {
-            again.pause(then);
+        // The call may have been polled before.
+        if let (None, Some(again)) = (&self.sent, &mut more.again) {
+            match more.pause.take() {
+                Some(then) => again.pause(then),
+                None => again.wait_until_found()?,
+            }
             self.sent = Some(again.send());
         }
-        let mut result = self.wait_for_message();
-        while let (Err(error), Some(again)) = (&result, &mut more.again) {
-            let Some(then) = again.after(error) else {
+        *self.more = Some(more);
+        let result = self.wait_for_message();
+        self.wait_again(result)
+    }
+
+    /// Repeats the call while its error allows that.
+    fn wait_again(
+        &mut self,
+        mut result: Result<UnreadResult, CallError>,
+    ) -> Result<UnreadResult, CallError> {
+        while let (Err(error), Some(more)) = (&result, self.more.as_mut()) {
+            let Some(again) = &mut more.again else {
                 break;
             };
-            again.pause(then);
+            match again.after(error) {
+                Some(NextAttempt::At(then)) => again.pause(then),
+                Some(NextAttempt::Found) => again.wait_until_found()?,
+                None => break,
+            }
             self.sent = Some(again.send());
             result = self.wait_for_message();
         }
@@ -318,10 +342,15 @@ impl Flight {
 
     /// Slow path of [`end_of_sent`](Self::end_of_sent).
     #[cold]
-    fn end(&mut self, answer: Answered) -> Result<UnreadResult, CallError> {
+    fn end(&mut self, mut answer: Answered) -> Result<UnreadResult, CallError> {
         let Some(Ok(sent)) = &mut self.sent else {
             return Err(self.failure());
         };
+        if let Some(again) = RetryState::of_returned(sent, &mut answer) {
+            let kept = &mut self.more.get_or_insert_default().again;
+            // Arguments that were kept are the same.
+            kept.get_or_insert(again);
+        }
         let limits = sent.limits();
         let ended = match &answer {
             Some(answer) => sent.end(answer),
@@ -334,13 +363,40 @@ impl Flight {
         ended.result(limits, answer)
     }
 
-    /// Schedules a retry if the error allows one. Returns true if a retry is due later.
+    /// Schedules a repetition if the error allows one. Returns true if it is due later.
     fn is_made_again(&mut self, error: &CallError) -> bool {
         let Some(more) = &mut *self.more else {
             return false;
         };
-        more.pause = more.again.as_mut().and_then(|again| again.after(error));
-        more.pause.is_some()
+        match more.again.as_mut().and_then(|again| again.after(error)) {
+            Some(NextAttempt::At(then)) => more.pause = Some(then),
+            Some(NextAttempt::Found) => {}
+            None => return false,
+        }
+        true
+    }
+
+    /// Polls for the object of a call that waits for it. The call is sent when it is found.
+    fn poll_found(&mut self, context: &mut Context<'_>) -> Poll<Result<(), CallError>> {
+        let again = self.more.as_mut().and_then(|more| more.again.as_mut());
+        let Some((again, until)) = again
+            .and_then(|again| Some((again.waits_until()?, again)))
+            .map(|(until, again)| (again, until))
+        else {
+            return Poll::Ready(Ok(()));
+        };
+        match again.poll_found(context) {
+            Poll::Ready(Ok(())) => {
+                self.make_again();
+                Poll::Ready(Ok(()))
+            }
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            // Without an alarm, the wait ends when the object is found.
+            Poll::Pending => {
+                self.remind(&Clock::SYSTEM, until, context);
+                Poll::Pending
+            }
+        }
     }
 
     /// Waits for the result while sending the items of argument streams.
@@ -379,6 +435,14 @@ impl Flight {
                     return Poll::Pending;
                 }
                 self.make_again();
+            }
+            match self.poll_found(context) {
+                Poll::Ready(Ok(())) => {}
+                Poll::Ready(Err(error)) => {
+                    self.reminder = None;
+                    return Poll::Ready(Err(error));
+                }
+                Poll::Pending => return Poll::Pending,
             }
             let answer = match &mut self.sent {
                 Some(Ok(sent)) => match Pin::new(&mut sent.ticket).poll(context) {

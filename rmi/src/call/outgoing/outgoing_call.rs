@@ -149,6 +149,7 @@ impl Object {
             deadline,
             by_system: !session.terms.clock.is_paused(),
             _import: import,
+            renewal: self.renewal.clone(),
             _ahead: ahead,
             rest: rest.into(),
         }
@@ -261,6 +262,11 @@ impl OutgoingCall<'_> {
     #[cold]
     fn not_sent(&self, error: RequestError) -> CallError {
         ended(self.watched.as_ref(), unsent(self.method, error))
+    }
+
+    /// Returns the deadline and the metadata.
+    pub(super) fn terms(&self) -> (Option<Instant>, Metadata) {
+        (self.deadline, self.metadata.clone())
     }
 
     /// Returns the limits for the arguments.

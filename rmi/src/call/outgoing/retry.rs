@@ -1,58 +1,153 @@
-//! Automatic retries of failed calls.
+//! Repetition of failed calls: after a pause, if the stub retries, and over another connection, if
+//! the object can be found again.
+//!
+//! A call whose method did not run is repeated over another connection until its deadline. A call
+//! that may have run is repeated only if its method is idempotent, and a few times at most, because
+//! it may be what ends the server.
 
+use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Instant;
 
 use jstream::MessageBuffer;
+use jstream_active::{Reason, RequestError};
 
-use crate::call::outgoing::sent::Sent;
-use crate::frame::Metadata;
-use crate::interface::Interface;
-use crate::reference::{Object, Retries};
-use crate::support::CallError;
+use crate::call::outgoing::sent::{Answered, Sent};
+use crate::frame::{CallHeader, Metadata, metadata_of};
+use crate::interface::Method;
+use crate::reference::{Object, ObjectPlace, RenewalError, RenewalWait, Retries};
+use crate::session::{Import, until_ready};
+use crate::support::{CallError, Outcome};
 
-/// State needed to retry a call.
+/// Maximum number of repetitions, over other connections, of a call that may have run.
+const UNCERTAIN_REPETITIONS: u32 = 3;
+
+/// State needed to repeat a call.
 pub(crate) struct RetryState {
     object: Object,
-    interface: &'static Interface,
+    /// The name of the interface, which is empty if it is not known.
+    interface: &'static str,
+    method: &'static Method,
     index: usize,
     message: MessageBuffer,
     deadline: Option<Instant>,
     metadata: Metadata,
-    retries: Retries,
+    /// The retries after a pause.
+    retries: Option<Retries>,
+    /// Number of retries after a pause.
     times: u32,
+    /// Number of repetitions of a call that may have run.
+    uncertain: u32,
+    /// The wait for the object.
+    waiting: Option<RenewalWait>,
+}
+
+/// The start of the next attempt of a call.
+pub(crate) enum NextAttempt {
+    /// After a pause until this time.
+    At(Instant),
+    /// When the object is found again.
+    Found,
 }
 
 impl RetryState {
     pub(crate) fn new(
         object: Object,
-        interface: &'static Interface,
-        index: usize,
+        (interface, method, index): (&'static str, &'static Method, usize),
         message: MessageBuffer,
         (deadline, metadata): (Option<Instant>, Metadata),
-        retries: Retries,
+        retries: Option<Retries>,
     ) -> Self {
         Self {
             object,
             interface,
+            method,
             index,
             message,
             deadline,
             metadata,
             retries,
             times: 0,
+            uncertain: 0,
+            waiting: None,
         }
+    }
+
+    /// Returns the state for repeating a call that the peer has returned because it is shutting
+    /// down. The arguments are those that it has returned. Calls with references are not repeated.
+    #[cold]
+    pub(super) fn of_returned(sent: &Sent, answer: &mut Answered) -> Option<Self> {
+        let Some(Err(RequestError::Returned { returned, .. })) = answer else {
+            return None;
+        };
+        let (Some(renewal), Some(import)) = (&sent.renewal, &sent._import) else {
+            return None;
+        };
+        let header = CallHeader::of(returned.word);
+        let is_plain = sent.rest.as_ref().is_none_or(|rest| rest.is_plain());
+        if returned.reason != Reason::Ending || !is_plain || header.object != import.number() {
+            return None;
+        }
+        let mut payload = match returned.payload.take() {
+            // An empty payload is not returned.
+            None if sent.method.takes_nothing() => MessageBuffer::nothing(),
+            payload => payload?,
+        };
+        let (arguments, metadata) = metadata_of(returned.word, payload.as_bytes())?;
+        let len = arguments.len();
+        payload.truncate(len);
+        let object = Object::imported(import.clone()).renewed_by(renewal.clone());
+        let named = ("", sent.method, usize::from(header.method));
+        let terms = (sent.deadline, metadata);
+        Some(Self::new(object, named, payload, terms, None))
     }
 
     pub(crate) fn send(&self) -> Result<Sent, CallError> {
         let terms = (self.deadline, self.metadata.clone());
         let message = self.message.as_bytes();
-        let method = self.interface.method(self.index);
-        let named = (self.interface.name(), method);
+        let named = (self.interface, self.method);
         self.object.send_message(named, self.index, message, terms)
     }
 
-    /// Returns the time of the next retry, or `None` if a retry cannot help or is not allowed.
-    pub(crate) fn after(&mut self, error: &CallError) -> Option<Instant> {
+    /// Returns the start of the next attempt, or `None` if it cannot help or is not allowed.
+    pub(crate) fn after(&mut self, error: &CallError) -> Option<NextAttempt> {
+        match self.is_found_again_after(error) {
+            true => Some(NextAttempt::Found),
+            false => self.pause_after(error).map(NextAttempt::At),
+        }
+    }
+
+    /// Begins to wait for the object if its connection was lost. Returns false if the call is not
+    /// repeated over another connection.
+    fn is_found_again_after(&mut self, error: &CallError) -> bool {
+        let Some(renewal) = &self.object.renewal else {
+            return false;
+        };
+        let is_final = matches!(
+            error,
+            CallError::Disconnected { .. } | CallError::ObjectLost { .. }
+        );
+        if is_final || !error.is_disconnected() || !error.can_be_repeated() {
+            return false;
+        }
+        if error.outcome() != Outcome::DidNotRun {
+            self.uncertain = self.uncertain.saturating_add(1);
+            if self.uncertain > UNCERTAIN_REPETITIONS {
+                return false;
+            }
+        }
+        if let (CallError::Ending { .. }, ObjectPlace::Import(import)) =
+            (error, self.object.place())
+        {
+            // The connection is open, but its server accepts no more calls.
+            renewal.abandon(import);
+        }
+        self.waiting = Some(RenewalWait::new(renewal.clone(), self.deadline));
+        true
+    }
+
+    fn pause_after(&mut self, error: &CallError) -> Option<Instant> {
+        let retries = self.retries?;
         let is_in_vain = matches!(
             error,
             CallError::Arguments { .. }
@@ -64,12 +159,12 @@ impl RetryState {
         );
         let connection = self.object.connection();
         let has_ended = connection.is_none_or(|connection| connection.peer().has_ended());
-        if is_in_vain || has_ended || !error.can_be_repeated() || self.times >= self.retries.most {
+        if is_in_vain || has_ended || !error.can_be_repeated() || self.times >= retries.most {
             return None;
         }
         let factor = 1u32.checked_shl(self.times).unwrap_or(u32::MAX);
-        let pause = self.retries.pause.saturating_mul(factor);
-        let pause = pause.min(self.retries.longest_pause);
+        let pause = retries.pause.saturating_mul(factor);
+        let pause = pause.min(retries.longest_pause);
         self.times = self.times.saturating_add(1);
         let over = self.object.clock().now().checked_add(pause)?;
         if self.deadline.is_some_and(|deadline| deadline <= over) {
@@ -82,6 +177,42 @@ impl RetryState {
     pub(crate) fn pause(&self, until: Instant) {
         if let Some(connection) = self.object.connection() {
             connection.peer().serve(Some(until));
+        }
+    }
+
+    /// Returns the end of the wait for the object, if the call waits for it.
+    pub(crate) fn waits_until(&self) -> Option<Instant> {
+        self.waiting.as_ref().map(RenewalWait::until)
+    }
+
+    /// Polls for the object. The call is sent next if it was found.
+    pub(crate) fn poll_found(&mut self, context: &mut Context<'_>) -> Poll<Result<(), CallError>> {
+        let Some(waiting) = &mut self.waiting else {
+            return Poll::Ready(Ok(()));
+        };
+        let polled = waiting.poll(context);
+        polled.map(|found| self.end_wait(found))
+    }
+
+    /// Blocks until the object was found.
+    pub(crate) fn wait_until_found(&mut self) -> Result<(), CallError> {
+        let Some(mut waiting) = self.waiting.take() else {
+            return Ok(());
+        };
+        let until = Some(waiting.until());
+        let found = until_ready(|| None, until, |context| waiting.poll(context));
+        let found = found.unwrap_or_else(|| Err(waiting.failure()));
+        self.end_wait(found)
+    }
+
+    fn end_wait(&mut self, found: Result<Arc<Import>, RenewalError>) -> Result<(), CallError> {
+        self.waiting = None;
+        match found {
+            Ok(import) => {
+                self.object = self.object.at(import);
+                Ok(())
+            }
+            Err(error) => Err(error.of_call(self.method.name())),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::call::outgoing::failure::{failure, unanswered};
 use crate::call::outgoing::reply::UnreadResult;
 use crate::frame::Code;
 use crate::interface::Method;
-use crate::reference::{Became, Giving};
+use crate::reference::{Became, Giving, Renewal};
 use crate::session::{Connection, Import, MUCH, Session, Watched, number_of};
 use crate::support::{CallError, Outcome, RareBox};
 
@@ -27,6 +27,8 @@ pub(crate) struct Sent {
     pub(crate) by_system: bool,
     /// Keeps the reference to the object until the call is over.
     pub(crate) _import: Option<Arc<Import>>,
+    /// The source of the object if its connection is lost.
+    pub(super) renewal: Option<Arc<dyn Renewal>>,
     /// Keeps the number by which later calls of the same pipelined object name it.
     pub(crate) _ahead: Option<Arc<Became>>,
     pub(crate) rest: RareBox<Rest>,
@@ -68,6 +70,11 @@ impl Rest {
         let mut rest = rest.unwrap_or_default();
         rest.watched = Some(watched);
         rest
+    }
+
+    /// Returns true if the call has no references, and its result was not requested.
+    pub(super) fn is_plain(&self) -> bool {
+        self.kept.is_none() && self.fetching.is_none()
     }
 
     /// Returns the numbers of the calls in flight whose results are among the arguments.

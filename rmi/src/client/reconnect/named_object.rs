@@ -1,0 +1,159 @@
+//! Objects that a client has looked up by their names.
+
+use std::sync::{Arc, Mutex, Weak};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use jstream_sync::lock;
+
+use super::options::ConnectionState;
+use super::reconnection::{Reconnection, WantedObject};
+use crate::interface::Interface;
+use crate::reference::{Renewal, RenewalError};
+use crate::session::{Connection, Import};
+use crate::support::LookupError;
+
+/// Function that looks up an object, and blocks.
+pub(crate) type FindObject =
+    fn(&Connection, &str, &'static Interface) -> Result<Arc<Import>, LookupError>;
+
+/// An object that is looked up again over each new connection.
+pub(crate) struct NamedObject {
+    reconnection: Arc<Reconnection>,
+    name: String,
+    interface: &'static Interface,
+    find: FindObject,
+    found: Mutex<FoundObject>,
+}
+
+/// The last result of the lookup.
+struct FoundObject {
+    /// Generation of the connection of the object.
+    generation: u64,
+    object: Arc<Import>,
+    /// The reason why the object can't be found over any connection, if there is one.
+    failure: Option<String>,
+}
+
+impl NamedObject {
+    pub(crate) fn new(
+        reconnection: Arc<Reconnection>,
+        name: String,
+        (interface, find): (&'static Interface, FindObject),
+        (object, generation): (Arc<Import>, u64),
+    ) -> Arc<Self> {
+        let found = Mutex::new(FoundObject {
+            generation,
+            object,
+            failure: None,
+        });
+        Arc::new(Self {
+            reconnection,
+            name,
+            interface,
+            find,
+            found,
+        })
+    }
+}
+
+impl WantedObject for NamedObject {
+    fn look_up(&self, connection: &Connection, generation: u64) -> Result<(), String> {
+        if lock(&self.found).generation == generation {
+            return Ok(());
+        }
+        let failure = match (self.find)(connection, &self.name, self.interface) {
+            Ok(object) => {
+                let found = FoundObject {
+                    generation,
+                    object,
+                    failure: None,
+                };
+                let before = std::mem::replace(&mut *lock(&self.found), found);
+                // Releases the object of the old connection, without the lock.
+                drop(before);
+                return Ok(());
+            }
+            Err(error) => error,
+        };
+        let reason = failure.to_string();
+        if matches!(failure, LookupError::OtherInterface { .. }) {
+            lock(&self.found).failure = Some(reason);
+            return Ok(());
+        }
+        Err(reason)
+    }
+}
+
+impl NamedObject {
+    fn wanted(self: &Arc<Self>) -> Weak<dyn WantedObject> {
+        let this: Weak<Self> = Arc::downgrade(self);
+        this
+    }
+}
+
+impl Renewal for NamedObject {
+    fn known(&self) -> Option<Arc<Import>> {
+        let open = self.reconnection.open_generation()?;
+        let found = lock(&self.found);
+        (found.generation == open).then(|| found.object.clone())
+    }
+
+    fn begin(self: Arc<Self>) {
+        if !self.interface.is_stateful() {
+            self.reconnection.begin(Some(self.wanted()));
+        }
+    }
+
+    fn poll(
+        self: Arc<Self>,
+        key: &mut Option<u64>,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<Arc<Import>, RenewalError>> {
+        if self.interface.is_stateful() {
+            return Poll::Ready(Err(self.failure()));
+        }
+        if let Some(object) = self.known() {
+            return Poll::Ready(Ok(object));
+        }
+        self.reconnection.register(key, context.waker());
+        // It may have been found before the waker was registered.
+        if let Some(object) = self.known() {
+            return Poll::Ready(Ok(object));
+        }
+        let has_failed = lock(&self.found).failure.is_some();
+        if has_failed || self.reconnection.state() == ConnectionState::Closed {
+            return Poll::Ready(Err(self.failure()));
+        }
+        self.reconnection.begin(Some(self.wanted()));
+        Poll::Pending
+    }
+
+    fn cancel(&self, key: u64) {
+        self.reconnection.cancel(key);
+    }
+
+    fn abandon(&self, import: &Import) {
+        let found = lock(&self.found);
+        if std::ptr::eq(&*found.object, import) {
+            self.reconnection.abandon(found.generation);
+        }
+    }
+
+    fn patience(&self) -> Duration {
+        self.reconnection.patience()
+    }
+
+    fn failure(&self) -> RenewalError {
+        if self.interface.is_stateful() {
+            return RenewalError::Lost {
+                name: self.name.clone(),
+            };
+        }
+        let failure = lock(&self.found).failure.clone();
+        RenewalError::Disconnected {
+            address: self.reconnection.address().clone(),
+            reason: failure.unwrap_or_else(|| self.reconnection.reason()),
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! The connection of a client that connects again when it is needed.
+//!
+//! While the connection is lost and something waits for it, one thread connects, with growing
+//! pauses, and looks up the objects that calls wait for. It ends when nothing waits any longer. So
+//! an idle client has no thread, and a call can wait as a thread or as a task.
+//!
+//! Invariants: `generation` counts the connections, and changes with `connection`. If `has_thread`
+//! is set, a thread will look at the state again. Wakers are called without the lock.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use jstream_base::Address;
+use jstream_sync::wakers::{WakerList, wake_each};
+use jstream_sync::{callbacks, lock};
+
+use super::options::{ConnectionState, Reconnect};
+use crate::client::ClientOptions;
+use crate::client::connect::connect;
+use crate::session::{Connection, Exports};
+
+/// An object that a call waits for.
+pub(super) trait WantedObject: Send + Sync {
+    /// Looks the object up over a new connection.
+    ///
+    /// # Errors
+    ///
+    /// The reason why there is no object yet.
+    fn look_up(&self, connection: &Connection, generation: u64) -> Result<(), String>;
+}
+
+/// The connection of a client that reconnects.
+pub(crate) struct Reconnection {
+    address: Address,
+    options: ClientOptions,
+    reconnect: Reconnect,
+    link: Mutex<ReconnectingLink>,
+    /// Ends the pause between two attempts when the client is closed.
+    closed: Condvar,
+}
+
+struct ReconnectingLink {
+    /// The last connection.
+    connection: Connection,
+    generation: u64,
+    /// True if the server accepts no more calls over the connection.
+    is_abandoned: bool,
+    is_closed: bool,
+    /// Number of failed attempts since the connection was lost, and the last failure.
+    attempts: u32,
+    reason: String,
+    has_thread: bool,
+    /// Objects that calls wait for.
+    wanted: Vec<Weak<dyn WantedObject>>,
+    /// The objects that the client exports to each connection.
+    exports: Option<Arc<Exports>>,
+    waiters: WakerList,
+    /// Number of changes of the state that the program sees.
+    changes: u64,
+}
+
+impl ReconnectingLink {
+    fn is_open(&self) -> bool {
+        !self.is_closed && !self.is_abandoned && !self.connection.peer().has_ended()
+    }
+}
+
+impl Reconnection {
+    /// Wraps the first connection.
+    pub(crate) fn new(
+        connection: Connection,
+        address: Address,
+        options: ClientOptions,
+        reconnect: Reconnect,
+    ) -> Arc<Self> {
+        let this = Arc::new(Self {
+            address,
+            options,
+            reconnect,
+            link: Mutex::new(ReconnectingLink {
+                connection: connection.clone(),
+                generation: 0,
+                is_abandoned: false,
+                is_closed: false,
+                attempts: 0,
+                reason: String::new(),
+                has_thread: false,
+                wanted: Vec::new(),
+                exports: None,
+                waiters: WakerList::new(),
+                changes: 0,
+            }),
+            closed: Condvar::new(),
+        });
+        this.watch(&connection);
+        this
+    }
+
+    fn link(&self) -> MutexGuard<'_, ReconnectingLink> {
+        lock(&self.link)
+    }
+
+    /// Wakes those who wait for changes when the connection ends.
+    fn watch(self: &Arc<Self>, connection: &Connection) {
+        let this = Arc::downgrade(self);
+        connection.peer().on_end(move || {
+            if let Some(this) = this.upgrade() {
+                this.change(|_| ());
+            }
+        });
+    }
+
+    /// Changes the state, and wakes all who wait for it.
+    fn change(&self, change: impl FnOnce(&mut ReconnectingLink)) {
+        let mut link = self.link();
+        change(&mut link);
+        link.changes = link.changes.wrapping_add(1);
+        wake_each(link, || self.link(), |link| &mut link.waiters);
+    }
+
+    pub(crate) fn address(&self) -> &Address {
+        &self.address
+    }
+
+    pub(super) fn patience(&self) -> Duration {
+        self.reconnect.patience
+    }
+
+    /// Returns the last connection and its generation.
+    pub(crate) fn connection(&self) -> (Connection, u64) {
+        let link = self.link();
+        (link.connection.clone(), link.generation)
+    }
+
+    /// Returns the generation of the connection if it is open.
+    pub(crate) fn open_generation(&self) -> Option<u64> {
+        let link = self.link();
+        link.is_open().then_some(link.generation)
+    }
+
+    /// Returns the failure of the last attempt to connect.
+    pub(crate) fn reason(&self) -> String {
+        let link = self.link();
+        match (link.is_closed, link.reason.is_empty()) {
+            (true, _) => "the program has closed the client".to_owned(),
+            (false, true) => "no attempt has ended".to_owned(),
+            (false, false) => link.reason.clone(),
+        }
+    }
+
+    pub(crate) fn state(&self) -> ConnectionState {
+        let link = self.link();
+        if link.is_closed {
+            ConnectionState::Closed
+        } else if link.is_open() {
+            ConnectionState::Open {
+                reconnects: link.generation,
+            }
+        } else {
+            ConnectionState::Lost {
+                attempts: link.attempts,
+                reason: link.reason.clone(),
+            }
+        }
+    }
+
+    /// Exports objects to this connection and all later ones. Returns false if there were some.
+    pub(crate) fn export(&self, exports: Arc<Exports>) -> bool {
+        let mut link = self.link();
+        if link.exports.is_some() || !link.connection.export(exports.clone()) {
+            return false;
+        }
+        link.exports = Some(exports);
+        true
+    }
+
+    /// Ends the connection for good.
+    pub(crate) fn close(&self) {
+        let mut connection = None;
+        self.change(|link| {
+            link.is_closed = true;
+            connection = Some(link.connection.clone());
+        });
+        self.closed.notify_all();
+        if let Some(connection) = connection {
+            connection.close();
+        }
+    }
+
+    /// Records that the server accepts no more calls over the connection of this generation.
+    pub(super) fn abandon(&self, generation: u64) {
+        let mut link = self.link();
+        if link.generation == generation {
+            link.is_abandoned = true;
+        }
+    }
+
+    /// Begins to connect, and to look for an object.
+    pub(super) fn begin(self: &Arc<Self>, object: Option<Weak<dyn WantedObject>>) {
+        let mut link = self.link();
+        if let Some(object) = object {
+            if !link.wanted.iter().any(|known| known.ptr_eq(&object)) {
+                link.wanted.push(object);
+            }
+        }
+        if link.has_thread || link.is_closed {
+            return;
+        }
+        let this = Arc::downgrade(self);
+        match jstream_sync::threads::spawn("jstream-reconnect", move || run(&this)) {
+            Ok(_) => link.has_thread = true,
+            // The next poll tries again.
+            Err(error) => link.reason = format!("no thread to connect: {error}"),
+        }
+    }
+
+    /// Registers a waker that is called when the state changes.
+    pub(super) fn register(&self, key: &mut Option<u64>, waker: &Waker) {
+        let replaced = self.link().waiters.register(key, waker.clone());
+        callbacks::discard(replaced);
+    }
+
+    /// Removes the waker of a wait that has ended.
+    pub(super) fn cancel(&self, key: u64) {
+        let removed = self.link().waiters.remove(key);
+        callbacks::discard(removed);
+    }
+
+    /// Polls until the connection is open. Begins to connect if it is not.
+    pub(crate) fn poll_open(
+        self: &Arc<Self>,
+        key: &mut Option<u64>,
+        context: &mut Context<'_>,
+    ) -> Poll<bool> {
+        let outcome = || {
+            let link = self.link();
+            (link.is_open() || link.is_closed).then_some(!link.is_closed)
+        };
+        if let Some(is_open) = outcome() {
+            return Poll::Ready(is_open);
+        }
+        self.register(key, context.waker());
+        // It may have been opened before the waker was registered.
+        match outcome() {
+            Some(is_open) => Poll::Ready(is_open),
+            None => {
+                self.begin(None);
+                Poll::Pending
+            }
+        }
+    }
+
+    /// Polls for a change of the state after the one with this number.
+    pub(crate) fn poll_change(
+        &self,
+        seen: &mut u64,
+        key: &mut Option<u64>,
+        context: &mut Context<'_>,
+    ) -> Poll<()> {
+        self.register(key, context.waker());
+        let changes = self.link().changes;
+        match changes == *seen {
+            true => Poll::Pending,
+            false => {
+                *seen = changes;
+                Poll::Ready(())
+            }
+        }
+    }
+
+    /// Returns the number of changes of the state.
+    pub(crate) fn changes(&self) -> u64 {
+        self.link().changes
+    }
+
+    /// Does what is due next. Returns the pause before the next step, or `None` if nothing waits.
+    fn step(self: &Arc<Self>) -> Option<Duration> {
+        let mut link = self.link();
+        link.wanted.retain(|object| object.strong_count() > 0);
+        let is_open = link.is_open();
+        let has_work = match is_open {
+            true => !link.wanted.is_empty(),
+            false => !link.wanted.is_empty() || !link.waiters.is_empty(),
+        };
+        if link.is_closed || !has_work {
+            link.has_thread = false;
+            return None;
+        }
+        if is_open {
+            let connection = link.connection.clone();
+            let (generation, wanted) = (link.generation, std::mem::take(&mut link.wanted));
+            drop(link);
+            return Some(self.find(&connection, generation, wanted));
+        }
+        drop(link);
+        match connect(&self.address, &self.options) {
+            Ok(connection) => {
+                self.opened(connection);
+                Some(Duration::ZERO)
+            }
+            Err(error) => {
+                let mut attempts = 0;
+                self.change(|link| {
+                    link.attempts = link.attempts.saturating_add(1);
+                    link.reason = error.to_string();
+                    attempts = link.attempts;
+                });
+                Some(self.reconnect.pause(attempts))
+            }
+        }
+    }
+
+    /// Stores a new connection.
+    fn opened(self: &Arc<Self>, connection: Connection) {
+        let mut is_closed = false;
+        // Dropping the last handle of a connection runs code, so it is done without the lock.
+        let mut before = None;
+        self.change(|link| {
+            is_closed = link.is_closed;
+            if let Some(exports) = &link.exports {
+                connection.export(exports.clone());
+            }
+            before = Some(std::mem::replace(&mut link.connection, connection.clone()));
+            link.generation = link.generation.saturating_add(1);
+            link.is_abandoned = false;
+            (link.attempts, link.reason) = (0, String::new());
+        });
+        if is_closed {
+            connection.close();
+        }
+        drop(before);
+        self.watch(&connection);
+    }
+
+    /// Looks up objects over a connection. Returns the pause before the next step.
+    fn find(
+        &self,
+        connection: &Connection,
+        generation: u64,
+        wanted: Vec<Weak<dyn WantedObject>>,
+    ) -> Duration {
+        let mut missing = Vec::new();
+        for object in wanted {
+            let Some(found) = object.upgrade() else {
+                continue;
+            };
+            if let Err(reason) = found.look_up(connection, generation) {
+                self.link().reason = reason;
+                missing.push(object);
+            }
+        }
+        if missing.is_empty() {
+            self.change(|_| ());
+            return Duration::ZERO;
+        }
+        // A server that was just started may bind its names later.
+        let mut attempts = 0;
+        self.change(|link| {
+            link.attempts = link.attempts.saturating_add(1);
+            attempts = link.attempts;
+            link.wanted.extend(missing);
+        });
+        self.reconnect.pause(attempts)
+    }
+
+    /// Pauses, unless the client is closed.
+    fn pause(&self, pause: Duration) {
+        let Some(until) = Instant::now().checked_add(pause) else {
+            return;
+        };
+        let mut link = self.link();
+        while !link.is_closed {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            let waited = self.closed.wait_timeout(link, left);
+            link = jstream_sync::unpoisoned(waited).0;
+        }
+    }
+}
+
+/// Connects and looks up objects until nothing waits any longer. The thread does not keep the
+/// client alive while it pauses for long.
+fn run(reconnection: &Weak<Reconnection>) {
+    /// Maximum time of a pause after which the thread looks whether the client was dropped.
+    const SLICE: Duration = Duration::from_millis(200);
+    while let Some(this) = reconnection.upgrade() {
+        let Some(mut pause) = this.step() else {
+            return;
+        };
+        let mut this = Some(this);
+        while let (false, Some(held)) = (pause.is_zero(), this.take()) {
+            let slice = pause.min(SLICE);
+            held.pause(slice);
+            pause = pause.saturating_sub(slice);
+            drop(held);
+            this = reconnection.upgrade();
+        }
+    }
+}
