@@ -6,6 +6,7 @@
 //! | [`barrier`] | barrier between changing a state and checking for a sleeper, with `membarrier` |
 //! | [`flag`] | flag by which a thread asks to be notified before it sleeps (Dekker-style) |
 //! | [`wakers`] | threads and tasks that wait for an event, as wakers |
+//! | [`publishing_lock`] | lock that publishes a summary of its state, and notifies, at each release |
 //! | [`parker`] | parking of threads through the waker interface |
 //! | [`callbacks`] | calls into the program, deferred until the thread holds no lock |
 //! | [`timers`] | timers that wake tasks |
@@ -19,7 +20,8 @@
 //! # Sleeping and waking
 //!
 //! All layers sleep and wake by these four mechanisms, or by a condition variable of `std` for a
-//! state under its own lock:
+//! state under its own lock. A state that threads also look at without its lock has a
+//! [`publishing_lock`].
 //!
 //! - A [`flag`] tells a notifying thread whether anyone sleeps, so that a notification costs
 //!   nothing while all are awake. The `shm` device has the flag in shared memory.
@@ -42,6 +44,7 @@ pub mod mpmc;
 pub mod panics;
 pub mod parker;
 mod primitives;
+pub mod publishing_lock;
 pub mod ring;
 pub mod threads;
 pub mod timers;

@@ -1,0 +1,230 @@
+//! A lock that publishes a summary of its state whenever it is released.
+//!
+//! Many states have a lock, and a word that other threads read without it: the number of waiters,
+//! or whether there is work. The word has to be stored, and sleeping threads have to be notified,
+//! before the lock is released. A [`PublishingLock`] does both when its [guard](PublishingGuard) is
+//! dropped, and before a thread that has the guard [waits](PublishingGuard::wait). So each release
+//! publishes, on each path of each caller, also while a panic unwinds. Only this module stores the
+//! word.
+//!
+//! A release takes three steps under the lock:
+//!
+//! 1. The state [prepares](Publish::prepare) what depends on the release, and may change.
+//! 2. Its [summary](Publish::summary) is computed, and stored if it has changed.
+//! 3. The state [notifies](Publish::notify) those who wait.
+//!
+//! If the summary is the same as before and the state [is quiet](Publish::is_quiet), these two
+//! checks are the whole cost. They are inlined; the steps are not.
+//!
+//! The steps run under the lock, so they must not call the program. A step hands wakers and other
+//! calls to [`callbacks`](crate::callbacks), which run them when the thread holds no lock. The
+//! guard of such a state is in a [`DeferringGuard`](crate::callbacks::DeferringGuard), or beside a
+//! [`Deferral`](crate::callbacks::Deferral) that is dropped after it.
+
+mod summary;
+
+use std::fmt;
+use std::mem::ManuallyDrop;
+use std::ops::{Deref, DerefMut};
+use std::ptr;
+use std::sync::TryLockError;
+use std::time::Duration;
+
+use self::summary::sealed::Store;
+pub use self::summary::{Summary, Word};
+use crate::{Condvar, Mutex, MutexGuard, lock, unpoisoned, wait, wait_for};
+
+/// A state that is published whenever its lock is released.
+pub trait Publish {
+    /// The words that threads read without the lock.
+    type Summary: Summary;
+
+    /// Means to notify threads, and other parts that are used without the lock.
+    type Listeners;
+
+    /// Computes the summary.
+    fn summary(&self) -> <Self::Summary as Summary>::Value;
+
+    /// Returns true if a release has nothing to do besides storing the summary.
+    #[inline]
+    fn is_quiet(&mut self, _: &Self::Listeners) -> bool {
+        true
+    }
+
+    /// Does what depends on the release, before the summary is computed.
+    fn prepare(&mut self, _: &Self::Listeners) {}
+
+    /// Notifies those who wait, after the summary was stored. `before` is the previous summary.
+    fn notify(&mut self, _: &Self::Listeners, before: <Self::Summary as Summary>::Value) {
+        let _ = before;
+    }
+}
+
+/// A state, its lock, and its summary.
+pub struct PublishingLock<S: Publish> {
+    summary: S::Summary,
+    listeners: S::Listeners,
+    state: Mutex<S>,
+}
+
+/// Guard of a locked state. Dropping it publishes the state, and then releases the lock.
+#[must_use = "the lock is released at once if the guard is not used"]
+pub struct PublishingGuard<'l, S: Publish> {
+    lock: &'l PublishingLock<S>,
+    /// Dropped after the state was published.
+    state: MutexGuard<'l, S>,
+}
+
+impl<S: Publish> PublishingLock<S> {
+    /// Creates the lock of a state, with the summary of that state.
+    pub fn new(state: S, listeners: S::Listeners) -> Self {
+        Self {
+            summary: S::Summary::of(state.summary()),
+            listeners,
+            state: Mutex::new(state),
+        }
+    }
+
+    /// Locks the state. Poisoning is ignored, because the state is consistent after every
+    /// statement.
+    #[inline]
+    pub fn lock(&self) -> PublishingGuard<'_, S> {
+        PublishingGuard {
+            lock: self,
+            state: lock(&self.state),
+        }
+    }
+
+    /// Locks the state unless another thread has locked it.
+    #[inline]
+    pub fn try_lock(&self) -> Option<PublishingGuard<'_, S>> {
+        let state = match self.state.try_lock() {
+            Ok(state) => state,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        Some(PublishingGuard { lock: self, state })
+    }
+
+    /// Returns the state. Exclusive access needs no lock, and publishes nothing.
+    pub fn get_mut(&mut self) -> &mut S {
+        unpoisoned(self.state.get_mut())
+    }
+
+    /// Returns the summary as of the last release.
+    #[inline]
+    pub fn summary(&self) -> &S::Summary {
+        &self.summary
+    }
+
+    /// Returns the means to notify threads.
+    #[inline]
+    pub fn listeners(&self) -> &S::Listeners {
+        &self.listeners
+    }
+}
+
+impl<'l, S: Publish> PublishingGuard<'l, S> {
+    /// Publishes the state, releases the lock, and waits for a notification of `changed`, for
+    /// `time` at most. The lock is held again on return.
+    pub fn wait(mut self, changed: &Condvar, time: Option<Duration>) -> Self {
+        self.publish();
+        let (lock, state) = self.into_parts();
+        let state = match time {
+            None => wait(changed, state),
+            Some(time) => wait_for(&lock.state, changed, state, time),
+        };
+        Self { lock, state }
+    }
+
+    /// Publishes the state if it has to be.
+    #[inline]
+    fn publish(&mut self) {
+        let PublishingLock {
+            summary, listeners, ..
+        } = self.lock;
+        let is_quiet = self.state.is_quiet(listeners);
+        if !is_quiet || self.state.summary() != summary.load() {
+            self.publish_change();
+        }
+    }
+
+    #[cold]
+    fn publish_change(&mut self) {
+        let PublishingLock {
+            summary, listeners, ..
+        } = self.lock;
+        self.state.prepare(listeners);
+        let before = summary.load();
+        let now = self.state.summary();
+        if before != now {
+            summary.store(now);
+        }
+        self.state.notify(listeners, before);
+    }
+
+    /// Takes the guard apart, without publishing the state.
+    fn into_parts(self) -> (&'l PublishingLock<S>, MutexGuard<'l, S>) {
+        let guard = ManuallyDrop::new(self);
+        // SAFETY: The pointer is that of a valid field. `guard` is neither used nor dropped from
+        // here on, so the guard of the mutex that is read has no second owner.
+        let state = unsafe { ptr::read(&raw const guard.state) };
+        (guard.lock, state)
+    }
+}
+
+/// Mistakes, which the models must find.
+#[cfg(all(test, loom))]
+impl<S: Publish> PublishingGuard<'_, S> {
+    pub(crate) fn release_before_publishing(self) {
+        let now = self.state.summary();
+        let (lock, state) = self.into_parts();
+        drop(state);
+        lock.summary.store(now);
+    }
+
+    pub(crate) fn release_silently(self) {
+        self.lock.summary.store(self.state.summary());
+        drop(self.into_parts());
+    }
+
+    pub(crate) fn wait_silently(self, changed: &Condvar) -> Self {
+        let (lock, state) = self.into_parts();
+        let state = wait(changed, state);
+        Self { lock, state }
+    }
+}
+
+impl<S: Publish> Drop for PublishingGuard<'_, S> {
+    #[inline]
+    fn drop(&mut self) {
+        self.publish();
+    }
+}
+
+impl<S: Publish> Deref for PublishingGuard<'_, S> {
+    type Target = S;
+
+    #[inline]
+    fn deref(&self) -> &S {
+        &self.state
+    }
+}
+
+impl<S: Publish> DerefMut for PublishingGuard<'_, S> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut S {
+        &mut self.state
+    }
+}
+
+impl<S: Publish + fmt::Debug> fmt::Debug for PublishingLock<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PublishingLock")
+            .field("state", &self.state)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests;
