@@ -2,9 +2,12 @@
 //!
 //! The lock is held only for work that does not block. Before a thread sleeps, it moves the device
 //! half out of the lock, so that other threads can still post, poll and unlock; it puts the half
-//! back when it wakes. A thread that finds the half taken waits until it is back. A thread that
-//! releases the lock makes sure that the direction is still polled: by a waiting thread or, if only
-//! tasks wait, by the device, which wakes them.
+//! back when it wakes. A thread that finds the half taken waits until it is back.
+//!
+//! Dropping the guard publishes the direction ([`PublishingLock`]): whether operations are posted,
+//! and that a waiting thread has to look. It makes sure that the direction is still polled: by a
+//! waiting thread or, if only tasks wait, by the device, which wakes them. If the direction has
+//! broken, the other one is ended as soon as the thread holds no lock.
 //!
 //! No code of the program runs under the lock. Wake-ups, events, reclaimed buffers and destructors
 //! wait until it is released; see [`jstream_sync::callbacks`].
@@ -15,8 +18,7 @@ mod sleeping;
 pub(super) use self::direction::{Common, Direction};
 
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, TryLockError};
+use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -25,186 +27,206 @@ use super::spin::Spin;
 use super::timer::Timer;
 use jstream_base::process::Origin;
 use jstream_device::deadline::Deadline;
-use jstream_sync::callbacks::Deferral;
+use jstream_sync::callbacks::{self, Deferral};
 use jstream_sync::flag::DekkerFlag;
+use jstream_sync::publishing_lock::{Publish, PublishingGuard, PublishingLock, Word};
+use jstream_sync::{AtomicBool, AtomicU32, Condvar, Ordering};
 
 /// A direction and its lock.
-pub(super) struct DirectionLock<D> {
-    state: Mutex<D>,
+pub(super) struct DirectionLock<D: Direction> {
+    /// The summary is true if posted operations had not ended when the lock was released.
+    state: PublishingLock<DirectionState<D>>,
     /// Number of threads that wait for the lock itself. A thread that spins under the lock yields
     /// it to them.
     wanted: AtomicU32,
-    /// True if posted operations had not ended when the lock was released.
-    pending: AtomicBool,
-    /// Number of threads that sleep for the other direction, or are about to. They check
-    /// `pending` afterwards.
+    /// Number of threads that sleep for the other direction, or are about to. They check the
+    /// summary afterwards.
     beside: DekkerFlag,
-    /// Notified when the half is back, or when an operation has ended.
-    changed: Condvar,
     spin: Duration,
-    alarm: std::sync::Arc<Alarm>,
     origin: Origin,
 }
 
+/// A connection, of which one direction has broken.
+pub(super) trait BreakOff: Send + Sync {
+    /// Ends both directions. The calling thread holds no lock of a direction.
+    fn break_off(&self);
+}
+
 /// Guard of a locked direction. While it exists, the program is not called.
-pub(super) struct TurnGuard<'t, D> {
-    state: MutexGuard<'t, D>,
+pub(super) struct DirectionGuard<'t, D: Direction> {
+    state: PublishingGuard<'t, DirectionState<D>>,
     /// Dropped after the lock was released.
     deferral: Deferral,
 }
 
-impl<D> Deref for TurnGuard<'_, D> {
+impl<D: Direction> Deref for DirectionGuard<'_, D> {
     type Target = D;
 
     #[inline]
     fn deref(&self) -> &D {
-        &self.state
+        &self.state.0
     }
 }
 
-impl<D> DerefMut for TurnGuard<'_, D> {
+impl<D: Direction> DerefMut for DirectionGuard<'_, D> {
     #[inline]
     fn deref_mut(&mut self) -> &mut D {
-        &mut self.state
+        &mut self.state.0
     }
 }
 
-/// Result of a release: true if the other direction has to be ended too.
-#[must_use]
-pub(super) struct Broke(pub(super) bool);
+/// The state of a lock.
+struct DirectionState<D>(D);
+
+/// Parts of a lock that are notified when it is released.
+struct DirectionListeners {
+    /// Notified when the half is back, or when an operation has ended.
+    changed: Condvar,
+    alarm: Arc<Alarm>,
+    connection: Weak<dyn BreakOff>,
+}
+
+impl<D: Direction> Publish for DirectionState<D> {
+    type Summary = Word<AtomicBool>;
+    type Listeners = DirectionListeners;
+
+    #[inline]
+    fn summary(&self) -> bool {
+        self.0.has_posted()
+    }
+
+    #[inline]
+    fn is_quiet(&mut self, listeners: &DirectionListeners) -> bool {
+        let common = self.0.common();
+        let is_quiet = common.waiting == 0 && !common.broke && !listeners.alarm.is_wanted();
+        if is_quiet {
+            // No thread waits for them.
+            common.news = false;
+        }
+        is_quiet
+    }
+
+    /// Arms the device for the waiting tasks, which wait only for posted operations.
+    fn prepare(&mut self, listeners: &DirectionListeners) {
+        let direction = &mut self.0;
+        while listeners.alarm.is_wanted() && direction.has_half() && direction.wants_half() {
+            if direction.arm() {
+                set_timer(direction, &listeners.alarm);
+            } else {
+                direction.drive();
+            }
+        }
+    }
+
+    fn notify(&mut self, listeners: &DirectionListeners, was_pending: bool) {
+        if was_pending && !self.0.has_posted() {
+            listeners.alarm.tell_carrier();
+        }
+        let half_is_free = self.0.has_half();
+        let common = self.0.common();
+        if common.waiting > 0 {
+            if std::mem::take(&mut common.news) {
+                listeners.changed.notify_all();
+            } else if half_is_free {
+                listeners.changed.notify_one();
+            }
+        }
+        if std::mem::take(&mut common.broke) {
+            // Not here: this thread may hold the lock of the other direction, too.
+            if let Some(connection) = listeners.connection.upgrade() {
+                callbacks::run(move || connection.break_off());
+            }
+        }
+    }
+}
+
+/// Sets a timer that wakes the tasks when the operation in progress times out. If the system has no
+/// room for timers, the next poll detects the timeout.
+fn set_timer<D: Direction>(direction: &mut D, alarm: &Arc<Alarm>) {
+    let Some(left) = direction.patience() else {
+        return;
+    };
+    let common = direction.common();
+    common.waited_since.get_or_insert_with(Instant::now);
+    if common.timer.is_none() {
+        common.timer = Timer::new().ok();
+    }
+    if let Some(timer) = &common.timer {
+        timer.set(Deadline::after(left), &alarm.clone().into());
+    }
+}
 
 impl<D: Direction> DirectionLock<D> {
+    /// Creates the lock of a direction of `connection`.
     pub(super) fn new(
-        state: D,
+        direction: D,
         spin: Duration,
-        alarm: std::sync::Arc<Alarm>,
+        alarm: Arc<Alarm>,
         origin: Origin,
+        connection: Weak<dyn BreakOff>,
     ) -> Self {
-        Self {
-            state: Mutex::new(state),
-            wanted: AtomicU32::new(0),
-            pending: AtomicBool::new(false),
-            beside: DekkerFlag::of_frequent_sleepers(),
+        let listeners = DirectionListeners {
             changed: Condvar::new(),
-            spin,
             alarm,
+            connection,
+        };
+        Self {
+            state: PublishingLock::new(DirectionState(direction), listeners),
+            wanted: AtomicU32::new(0),
+            beside: DekkerFlag::of_frequent_sleepers(),
+            spin,
             origin,
         }
     }
 
-    /// Locks the direction. Poisoning is ignored, because the state is consistent after every
-    /// statement.
+    /// Locks the direction.
     #[inline]
-    pub(super) fn lock(&self) -> TurnGuard<'_, D> {
+    pub(super) fn lock(&self) -> DirectionGuard<'_, D> {
         let state = match self.state.try_lock() {
-            Ok(state) => state,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => self.lock_slowly(),
+            Some(state) => state,
+            None => self.lock_slowly(),
         };
-        let mut held = TurnGuard {
+        let mut guard = DirectionGuard {
             state,
             deferral: Deferral::begin(),
         };
         if self.origin.is_elsewhere() {
-            held.disown();
+            guard.disown();
         }
-        held
+        guard
     }
 
-    /// Returns the state. Exclusive access needs no lock.
+    /// Returns the direction. Exclusive access needs no lock.
     pub(super) fn get_mut(&mut self) -> &mut D {
-        jstream_sync::unpoisoned(self.state.get_mut())
+        &mut self.state.get_mut().0
     }
 
     #[cold]
-    fn lock_slowly(&self) -> MutexGuard<'_, D> {
+    fn lock_slowly(&self) -> PublishingGuard<'_, DirectionState<D>> {
         self.wanted.fetch_add(1, Ordering::Relaxed);
-        let state = jstream_sync::lock(&self.state);
+        let state = self.state.lock();
         self.wanted.fetch_sub(1, Ordering::Relaxed);
         state
     }
 
-    /// Releases the lock.
-    #[inline]
-    pub(super) fn leave(&self, mut held: TurnGuard<'_, D>) -> Broke {
-        let has_posted = held.has_posted();
-        let common = held.common();
-        let quiet = has_posted == self.is_pending()
-            && common.waiting == 0
-            && !common.broke
-            && !self.alarm.is_wanted();
-        if quiet {
-            common.news = false;
-            return Broke(false);
-        }
-        self.leave_slowly(held)
-    }
-
-    /// Publishes under the lock whether operations are posted, for threads that do not hold the
-    /// lock.
-    #[inline]
-    fn note_posted(&self, held: &D) {
-        let has_posted = held.has_posted();
-        if !has_posted && self.is_pending() {
-            self.alarm.tell_carrier();
-        }
-        self.pending.store(has_posted, Ordering::Relaxed);
-    }
-
-    #[cold]
-    fn leave_slowly(&self, mut held: TurnGuard<'_, D>) -> Broke {
-        // Tasks wait only for posted operations.
-        while self.alarm.is_wanted() && held.has_half() && held.wants_half() {
-            if held.arm() {
-                self.set_timer(&mut held);
-            } else {
-                held.drive();
-            }
-        }
-        self.note_posted(&held);
-        let half_is_free = held.has_half();
-        let common = held.common();
-        let broke = Broke(std::mem::take(&mut common.broke));
-        if common.waiting > 0 {
-            if std::mem::take(&mut common.news) {
-                self.changed.notify_all();
-            } else if half_is_free {
-                self.changed.notify_one();
-            }
-        }
-        broke
+    fn alarm(&self) -> &Alarm {
+        &self.state.listeners().alarm
     }
 
     /// Drives the posted operations for a task. The time that tasks have waited counts towards the
     /// timeout.
-    pub(super) fn drive_for_task(held: &mut D) {
-        let since = held.common().waited_since.take();
-        let half = since.and_then(|_| held.take_half());
+    pub(super) fn drive_for_task(direction: &mut D) {
+        let since = direction.common().waited_since.take();
+        let half = since.and_then(|_| direction.take_half());
         if let (Some(since), Some(half)) = (since, half) {
             let now = Instant::now();
-            held.put_back(half, Ok(()), now.saturating_duration_since(since));
+            direction.put_back(half, Ok(()), now.saturating_duration_since(since));
             // The tasks go on waiting, even if the device stays armed and no timer is set anew.
-            if held.has_half() && held.patience().is_some() {
-                held.common().waited_since.get_or_insert(now);
+            if direction.has_half() && direction.patience().is_some() {
+                direction.common().waited_since.get_or_insert(now);
             }
         }
-        held.drive();
-    }
-
-    /// Sets a timer that wakes the tasks when the operation in progress times out. If the system
-    /// has no room for timers, the next poll detects the timeout.
-    fn set_timer(&self, held: &mut D) {
-        let Some(left) = held.patience() else {
-            return;
-        };
-        let common = held.common();
-        common.waited_since.get_or_insert_with(Instant::now);
-        if common.timer.is_none() {
-            common.timer = Timer::new().ok();
-        }
-        if let Some(timer) = &common.timer {
-            timer.set(Deadline::after(left), &self.alarm.clone().into());
-        }
+        direction.drive();
     }
 
     /// Drives the posted operations until `attempt` returns a value. Returns `None` if the deadline
@@ -215,11 +237,11 @@ impl<D: Direction> DirectionLock<D> {
     pub(super) fn wait_until<'t, R, E: Direction>(
         &'t self,
         other: &DirectionLock<E>,
-        held: TurnGuard<'t, D>,
+        guard: DirectionGuard<'t, D>,
         deadline: impl FnMut() -> Deadline,
         attempt: impl FnMut(&mut D) -> Option<R>,
-    ) -> (TurnGuard<'t, D>, Option<R>) {
-        self.wait_spinning(other, held, (None, false), deadline, attempt)
+    ) -> (DirectionGuard<'t, D>, Option<R>) {
+        self.wait_spinning(other, guard, (None, false), deadline, attempt)
     }
 
     /// As [`wait_until`](Self::wait_until), for a caller that has already polled under this lock,
@@ -229,31 +251,31 @@ impl<D: Direction> DirectionLock<D> {
     pub(super) fn wait_beyond_spinning<'t, R, E: Direction>(
         &'t self,
         other: &DirectionLock<E>,
-        mut held: TurnGuard<'t, D>,
+        mut guard: DirectionGuard<'t, D>,
         is_bounded: bool,
         mut deadline: impl FnMut() -> Deadline,
         mut attempt: impl FnMut(&mut D) -> Option<R>,
-    ) -> (TurnGuard<'t, D>, Option<R>) {
+    ) -> (DirectionGuard<'t, D>, Option<R>) {
         let is_bounded = is_bounded || self.spin == Duration::MAX;
-        let mut spin = self.begin_to_spin(other, &mut held, Deadline::NEVER);
+        let mut spin = self.begin_to_spin(other, &mut guard, Deadline::NEVER);
         let again = || (spin.is_timeless() || !is_bounded) && spin.again();
-        let (mut held, answer) = self.spin_until(other, held, again, &mut attempt);
+        let (mut guard, answer) = self.spin_until(other, guard, again, &mut attempt);
         if let Some(answer) = answer {
-            Spin::end(spin, &mut held.common().habit);
-            return (held, Some(answer));
+            Spin::end(spin, &mut guard.common().habit);
+            return (guard, Some(answer));
         }
         let mut until = None;
         if is_bounded {
             spin.end_by(*until.insert(deadline()));
         }
         let deadline = || until.unwrap_or_else(&mut deadline);
-        self.wait_spinning(other, held, (Some(spin), true), deadline, attempt)
+        self.wait_spinning(other, guard, (Some(spin), true), deadline, attempt)
     }
 
     fn begin_to_spin<E: Direction>(
         &self,
         other: &DirectionLock<E>,
-        held: &mut D,
+        direction: &mut D,
         until: Deadline,
     ) -> Spin {
         let budget = if other.is_pending() {
@@ -261,7 +283,7 @@ impl<D: Direction> DirectionLock<D> {
         } else {
             self.spin
         };
-        Spin::begin(budget, held.common().habit, until)
+        Spin::begin(budget, direction.common().habit, until)
     }
 
     /// Drives the posted operations until `attempt` returns a value. Stops when `again` returns
@@ -271,20 +293,20 @@ impl<D: Direction> DirectionLock<D> {
     pub(super) fn spin_until<'t, R, E: Direction>(
         &'t self,
         other: &DirectionLock<E>,
-        mut held: TurnGuard<'t, D>,
+        mut guard: DirectionGuard<'t, D>,
         mut again: impl FnMut() -> bool,
         mut attempt: impl FnMut(&mut D) -> Option<R>,
-    ) -> (TurnGuard<'t, D>, Option<R>) {
-        while held.has_half() && !other.is_pending() && again() {
+    ) -> (DirectionGuard<'t, D>, Option<R>) {
+        while guard.has_half() && !other.is_pending() && again() {
             if self.is_wanted() {
-                held = self.make_way(held);
+                guard = self.make_way(guard);
             }
-            held.drive();
-            if let Some(answer) = attempt(&mut held) {
-                return (held, Some(answer));
+            guard.drive();
+            if let Some(answer) = attempt(&mut guard) {
+                return (guard, Some(answer));
             }
         }
-        (held, None)
+        (guard, None)
     }
 
     /// As [`wait_until`](Self::wait_until), with a spin that has begun, if there is one. If
@@ -293,44 +315,44 @@ impl<D: Direction> DirectionLock<D> {
     pub(super) fn wait_spinning<'t, R, E: Direction>(
         &'t self,
         other: &DirectionLock<E>,
-        mut held: TurnGuard<'t, D>,
+        mut guard: DirectionGuard<'t, D>,
         (mut spin, mut has_looked): (Option<Spin>, bool),
         mut deadline: impl FnMut() -> Deadline,
         mut attempt: impl FnMut(&mut D) -> Option<R>,
-    ) -> (TurnGuard<'t, D>, Option<R>) {
+    ) -> (DirectionGuard<'t, D>, Option<R>) {
         let mut until = None;
         // A caller that has polled by itself has not driven the posted operations.
-        has_looked &= !held.has_posted();
+        has_looked &= !guard.has_posted();
         loop {
             if !std::mem::take(&mut has_looked) {
-                held.drive();
-                if let Some(answer) = attempt(&mut held) {
+                guard.drive();
+                if let Some(answer) = attempt(&mut guard) {
                     if let Some(spin) = spin {
-                        Spin::end(spin, &mut held.common().habit);
+                        Spin::end(spin, &mut guard.common().habit);
                     }
-                    return (held, Some(answer));
+                    return (guard, Some(answer));
                 }
             }
             let until = *until.get_or_insert_with(&mut deadline);
-            if !held.has_half() {
+            if !guard.has_half() {
                 if until.has_passed() {
-                    return (held, None);
+                    return (guard, None);
                 }
-                held = self.wait_for_change(other, held, until);
+                guard = self.wait_for_change(other, guard, until);
                 continue;
             }
-            let spinning = spin.get_or_insert_with(|| self.begin_to_spin(other, &mut held, until));
+            let spinning = spin.get_or_insert_with(|| self.begin_to_spin(other, &mut guard, until));
             // Operations that are posted to the other direction are driven during the sleep.
             if !other.is_pending() && spinning.again() {
-                if self.wanted.load(Ordering::Relaxed) > 0 {
-                    held = self.make_way(held);
+                if self.is_wanted() {
+                    guard = self.make_way(guard);
                 }
                 continue;
             }
             if until.has_passed() {
-                return (held, None);
+                return (guard, None);
             }
-            held = self.sleep(other, held, until);
+            guard = self.sleep(other, guard, until);
             if let Some(spin) = &mut spin {
                 spin.has_slept();
             }
@@ -344,11 +366,11 @@ impl<D: Direction> DirectionLock<D> {
     }
 
     /// Yields the lock to the threads that wait for it.
-    fn make_way<'t>(&'t self, held: TurnGuard<'t, D>) -> TurnGuard<'t, D> {
+    fn make_way<'t>(&'t self, guard: DirectionGuard<'t, D>) -> DirectionGuard<'t, D> {
         const PATIENCE: u32 = 100;
-        drop(held);
+        drop(guard);
         for _ in 0..PATIENCE {
-            if self.wanted.load(Ordering::Relaxed) == 0 {
+            if !self.is_wanted() {
                 break;
             }
             thread::yield_now();
@@ -359,7 +381,7 @@ impl<D: Direction> DirectionLock<D> {
     /// Returns true if operations are posted, as far as is known without the lock.
     #[inline]
     pub(super) fn is_pending(&self) -> bool {
-        self.pending.load(Ordering::Relaxed)
+        self.state.summary().get()
     }
 
     /// As [`is_pending`](Self::is_pending), for a caller that has already announced that it waits.

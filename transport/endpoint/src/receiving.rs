@@ -12,8 +12,9 @@
 //! 5. `StreamIncoming::read` calls `SocketWire::try_read` with the space of `Assembly::spare`.
 //! 6. `Assembly::take_whole` copies the payload to a buffer of the pool (`Pool::take`).
 //! 7. `Receiving::end_message` counts the message.
-//! 8. `DirectionLock::leave` unlocks. If there is no message, `Shared::receive_slowly` polls and
-//!    sleeps in `DirectionLock::wait_spinning` instead, and repeats from step 3.
+//! 8. Dropping the guard publishes the direction and unlocks it. If there is no message,
+//!    `Shared::receive_slowly` polls and sleeps in `DirectionLock::wait_spinning` instead, and
+//!    repeats from step 3.
 //! 9. `object::read` borrows a reader (`Codecs::with`), and `Reader::read` checks the message and
 //!    makes it native where it lies.
 

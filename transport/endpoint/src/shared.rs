@@ -36,7 +36,7 @@ use super::closer::Close;
 use super::codec_cache::CodecCache;
 use super::connection_info::ConnectionInfo;
 use super::counters::{self, Tally};
-use super::direction_lock::{Broke, Direction, DirectionLock};
+use super::direction_lock::{BreakOff, Direction, DirectionLock};
 use super::ops::Sink;
 use super::receiving::{BegunBytes, Receiving};
 use super::sending::SendDirection;
@@ -96,7 +96,7 @@ impl Shared {
             tally.clone(),
             sending_alarm.clone(),
         );
-        let shared = Arc::new_cyclic(|shared| {
+        let shared = Arc::new_cyclic(|shared: &Weak<Self>| {
             let receiving = Receiving::new(
                 connection.incoming,
                 info.clone(),
@@ -106,12 +106,19 @@ impl Shared {
                 shared.clone(),
             );
             Self {
-                sending: DirectionLock::new(sending, info.spin, sending_alarm.clone(), info.origin),
+                sending: DirectionLock::new(
+                    sending,
+                    info.spin,
+                    sending_alarm.clone(),
+                    info.origin,
+                    shared.clone(),
+                ),
                 receiving: DirectionLock::new(
                     receiving,
                     info.spin,
                     receiving_alarm.clone(),
                     info.origin,
+                    shared.clone(),
                 ),
                 info,
                 tally,
@@ -189,8 +196,8 @@ impl Shared {
     /// that watcher.
     pub fn progress(&self, way: Half, task: Option<&Waker>, place: Option<&Arc<Watcher>>) -> bool {
         let is_left = match way {
-            Half::Out => self.progress_of(&self.sending, &self.sending_alarm, task, place),
-            Half::In => self.progress_of(&self.receiving, &self.receiving_alarm, task, place),
+            Half::Out => Self::progress_of(&self.sending, &self.sending_alarm, task, place),
+            Half::In => Self::progress_of(&self.receiving, &self.receiving_alarm, task, place),
         };
         if is_left {
             self.progress_opposite(way, task, place);
@@ -208,10 +215,10 @@ impl Shared {
     ) {
         match way {
             Half::Out if self.receiving.is_pending_by_now() => {
-                self.progress_of(&self.receiving, &self.receiving_alarm, task, place);
+                Self::progress_of(&self.receiving, &self.receiving_alarm, task, place);
             }
             Half::In if self.sending.is_pending_by_now() => {
-                self.progress_of(&self.sending, &self.sending_alarm, task, place);
+                Self::progress_of(&self.sending, &self.sending_alarm, task, place);
             }
             Half::Out | Half::In => {}
         }
@@ -243,25 +250,25 @@ impl Shared {
     ) -> usize {
         match way {
             Half::Out => {
-                let mut held = self.sending.lock();
-                held.drive();
-                held.forget_sink(sink);
-                Self::forget_task(&mut *held, &self.sending_alarm, task);
-                let is_left = held.has_posted();
-                self.settle(self.sending.leave(held));
-                self.lock_and_forget_task(&self.receiving, &self.receiving_alarm, task);
+                let mut sending = self.sending.lock();
+                sending.drive();
+                sending.forget_sink(sink);
+                Self::forget_task(&mut *sending, &self.sending_alarm, task);
+                let is_left = sending.has_posted();
+                drop(sending);
+                Self::lock_and_forget_task(&self.receiving, &self.receiving_alarm, task);
                 if is_left {
                     self.carry();
                 }
                 0
             }
             Half::In => {
-                let mut held = self.receiving.lock();
-                let missed = held.forget_sink(sink);
-                Self::forget_task(&mut *held, &self.receiving_alarm, task);
-                held.drive();
-                self.settle(self.receiving.leave(held));
-                self.lock_and_forget_task(&self.sending, &self.sending_alarm, task);
+                let mut receiving = self.receiving.lock();
+                let missed = receiving.forget_sink(sink);
+                Self::forget_task(&mut *receiving, &self.receiving_alarm, task);
+                receiving.drive();
+                drop(receiving);
+                Self::lock_and_forget_task(&self.sending, &self.sending_alarm, task);
                 missed.len()
             }
         }
@@ -270,44 +277,39 @@ impl Shared {
     /// As [`forget_waker`](Self::forget_waker), for a task that may have registered the sources
     /// with its watcher.
     pub(crate) fn forget_watching(&self, task: &Waker) {
-        self.lock_and_forget_task(&self.receiving, &self.receiving_alarm, task);
-        self.lock_and_forget_task(&self.sending, &self.sending_alarm, task);
+        Self::lock_and_forget_task(&self.receiving, &self.receiving_alarm, task);
+        Self::lock_and_forget_task(&self.sending, &self.sending_alarm, task);
     }
 
     /// Unregisters a task from a direction that it may have driven in addition to its own.
     fn lock_and_forget_task<D: Direction>(
-        &self,
-        turn: &DirectionLock<D>,
+        direction: &DirectionLock<D>,
         alarm: &Alarm,
         task: &Waker,
     ) {
-        let mut held = turn.lock();
-        Self::forget_task(&mut *held, alarm, task);
-        self.settle(turn.leave(held));
+        Self::forget_task(&mut *direction.lock(), alarm, task);
     }
 
     /// Unregisters a task together with its watcher registration. Other waiting tasks register the
     /// source again.
-    fn forget_task<D: Direction>(held: &mut D, alarm: &Alarm, task: &Waker) {
+    fn forget_task<D: Direction>(direction: &mut D, alarm: &Alarm, task: &Waker) {
         alarm.forget(task);
         alarm.disarm();
-        held.common().watch = None;
+        direction.common().watch = None;
     }
 
     fn progress_of<D: Direction>(
-        &self,
-        turn: &DirectionLock<D>,
+        direction: &DirectionLock<D>,
         alarm: &Alarm,
         task: Option<&Waker>,
         place: Option<&Arc<Watcher>>,
     ) -> bool {
-        let mut held = turn.lock();
-        DirectionLock::drive_for_task(&mut *held);
-        let is_left = held.has_posted();
+        let mut direction = direction.lock();
+        DirectionLock::drive_for_task(&mut *direction);
+        let is_left = direction.has_posted();
         if let (Some(task), true) = (task, is_left) {
             alarm.register(task, place);
         }
-        self.settle(turn.leave(held));
         is_left
     }
 
@@ -315,20 +317,22 @@ impl Shared {
     /// which is limited.
     pub fn finish(&self, patience: Patience) -> Result<(), SendError> {
         self.try_flush();
-        let held = self.sending.lock();
+        let sending = self.sending.lock();
         let all_gone = |sending: &mut SendDirection| {
             let all_gone = sending.has_turn() && !sending.waits_for_credit();
             all_gone.then_some(())
         };
         let deadline = || patience.deadline();
-        let (mut held, come) = self
-            .sending
-            .wait_until(&self.receiving, held, deadline, all_gone);
-        let half = come.and_then(|()| held.finish());
-        self.settle(self.sending.leave(held));
+        let (mut sending, found) =
+            self.sending
+                .wait_until(&self.receiving, sending, deadline, all_gone);
+        let half = found.and_then(|()| sending.finish());
+        drop(sending);
         // Not under the lock, because the peer may take its time.
-        let told = half.is_none_or(|mut half| half.finish(patience.deadline()));
-        come.filter(|()| told).ok_or_else(|| self.late(patience))
+        let is_told = half.is_none_or(|mut half| half.finish(patience.deadline()));
+        found
+            .filter(|()| is_told)
+            .ok_or_else(|| self.late(patience))
     }
 
     /// Closes the connection. All blocked callers return with an error.
@@ -338,46 +342,28 @@ impl Shared {
         }
         self.try_flush();
         self.info.close();
-        let mut held = self.receiving.lock();
-        held.close();
-        self.settle(self.receiving.leave(held));
-        let mut held = self.sending.lock();
-        held.close();
-        self.settle(self.sending.leave(held));
+        self.receiving.lock().close();
+        self.sending.lock().close();
         self.info.release();
     }
 
     /// Duplicates the descriptor that is polled for messages.
     pub(super) fn source(&self) -> io::Result<OwnedFd> {
-        let held = self.receiving.lock();
-        let source = held.source();
-        self.settle(self.receiving.leave(held));
-        source
+        self.receiving.lock().source()
     }
 
     /// Prepares for a sleep in the program's own poll. Returns true if something must be received
     /// first.
     pub(super) fn arm(&self) -> bool {
-        let mut held = self.receiving.lock();
-        let is_ready = held.arm_bare();
-        self.settle(self.receiving.leave(held));
-        is_ready
+        self.receiving.lock().arm_bare()
     }
+}
 
-    /// Ends the other direction if one has failed.
-    #[inline]
-    pub(super) fn settle(&self, broke: Broke) {
-        if broke.0 {
-            self.break_off();
-        }
-    }
-
-    #[cold]
+/// Ends the other direction if one has failed.
+impl BreakOff for Shared {
     fn break_off(&self) {
         // An end that the peer announced takes precedence, whichever direction has failed first.
-        let mut held = self.receiving.lock();
-        held.detect_end();
-        let _ = self.receiving.leave(held);
+        self.receiving.lock().detect_end();
         self.info.break_off();
         self.progress(Half::In, None, None);
         self.progress(Half::Out, None, None);

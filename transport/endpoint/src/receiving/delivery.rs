@@ -123,7 +123,7 @@ impl Receiving {
                     sending.close_gate();
                     Ok(())
                 };
-                let _ = shared.take_credit(&mut self.common, closed);
+                let _ = shared.take_credit(closed);
             }
         }
     }
@@ -353,14 +353,14 @@ impl Receiving {
         };
         let mut replied = Ok(Leftover::Nothing);
         if let Some(wrong) = overfull.take() {
-            let taken = shared.take_credit(&mut self.common, |sending| {
+            let taken = shared.take_credit(|sending| {
                 opened.map_or(Ok(()), |window| sending.open_gate(window))?;
                 sending.restore_credit(restored)
             });
             replied = taken.map_err(|Overfull| wrong);
         }
         if !messages.is_empty() {
-            let posted = shared.post_under_receive_lock(&mut self.common, messages.drain(..));
+            let posted = shared.post_under_receive_lock(messages.drain(..));
             replied = replied.and(posted);
         }
         match replied {

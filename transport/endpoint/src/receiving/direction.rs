@@ -22,6 +22,7 @@ pub(crate) struct Asleep {
 impl Direction for Receiving {
     type Half = Asleep;
 
+    #[inline]
     fn common(&mut self) -> &mut Common {
         &mut self.common
     }

@@ -303,24 +303,16 @@ fn random() -> io::Result<u64> {
 
 impl Shared {
     fn expose(&self, key: u64, window: Window, rights: Rights) -> bool {
-        let mut held = self.receiving.lock();
-        let is_new = held.expose(key, window, rights);
-        self.settle(self.receiving.leave(held));
-        is_new
+        self.receiving.lock().expose(key, window, rights)
     }
 
     pub(super) fn withdraw(&self, key: u64) {
-        let mut held = self.receiving.lock();
-        let window = held.withdraw(key);
-        self.settle(self.receiving.leave(held));
+        let window = self.receiving.lock().withdraw(key);
         drop(window);
     }
 
     fn post_ask(&self, ask: Ask) -> OpId {
-        let mut held = self.receiving.lock();
-        let id = held.post_ask(ask);
-        self.settle(self.receiving.leave(held));
-        id
+        self.receiving.lock().post_ask(ask)
     }
 
     /// Puts bytes that fit one message.
@@ -341,9 +333,7 @@ impl Shared {
         };
         let patience = Patience::For(self.info().send_timeout);
         if let Err(source) = self.send(&mut message, patience) {
-            let mut held = self.receiving.lock();
-            held.abort_put(id);
-            self.settle(self.receiving.leave(held));
+            self.receiving.lock().abort_put(id);
             return Err(RemoteError::Unsent { source });
         }
         match self.wait_answer(id, Patience::Endless) {
@@ -372,17 +362,17 @@ impl Shared {
         let deadline = patience.deadline();
         let mut blocked_since = None;
         loop {
-            let held = self.receiving.lock();
-            let (held, found) = self.receiving.wait_until(
+            let receiving = self.receiving.lock();
+            let (receiving, found) = self.receiving.wait_until(
                 &self.sending,
-                held,
+                receiving,
                 || deadline,
                 |receiving| match attempt(receiving) {
                     Some(answer) => Some(Ok(answer)),
                     None => receiving.blocked_by().map(Err),
                 },
             );
-            self.settle(self.receiving.leave(held));
+            drop(receiving);
             let messages = match found? {
                 Ok(answer) => return Some(Ok(answer)),
                 Err(messages) => messages,
@@ -401,14 +391,14 @@ impl Shared {
 
     /// Returns the answer if it has arrived, or registers `task` to be woken when it may have.
     pub(super) fn poll_answer(&self, id: OpId, task: &Waker) -> Option<Answer> {
-        let mut held = self.receiving.lock();
-        DirectionLock::drive_for_task(&mut *held);
-        let answer = held.take_answer(id);
+        let mut receiving = self.receiving.lock();
+        DirectionLock::drive_for_task(&mut *receiving);
+        let answer = receiving.take_answer(id);
         if answer.is_none() {
-            held.notify_answer(id, task);
+            receiving.notify_answer(id, task);
             self.receiving_alarm.register(task, None);
         }
-        self.settle(self.receiving.leave(held));
+        drop(receiving);
         if answer.is_none() {
             self.progress_opposite(Half::In, Some(task), None);
         }
@@ -417,9 +407,7 @@ impl Shared {
 
     /// Detaches an operation from its owner.
     pub(super) fn forget_answer(&self, id: OpId) {
-        let mut held = self.receiving.lock();
-        let answer = held.forget_answer(id);
-        self.settle(self.receiving.leave(held));
+        let answer = self.receiving.lock().forget_answer(id);
         drop(answer);
     }
 }

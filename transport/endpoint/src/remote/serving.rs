@@ -232,7 +232,7 @@ impl Receiving {
     /// Posts an answer behind all posted messages.
     fn answer(&mut self, frame: RemoteFrame, data: Option<MessageBuffer>) -> ServeOutcome {
         let sent = match self.shared.upgrade() {
-            Some(shared) => shared.post_answer(&mut self.common, outbound(frame.header(), data)),
+            Some(shared) => shared.post_answer(outbound(frame.header(), data)),
             None => true,
         };
         if sent {
@@ -251,7 +251,7 @@ impl Receiving {
             let notice = request.notice.map(|header| outbound(header, None));
             let message = outbound(request.header, request.payload);
             let messages = [Some(message), notice];
-            shared.post_requests(&mut self.common, messages.into_iter().flatten());
+            shared.post_requests(messages.into_iter().flatten());
         }
     }
 

@@ -13,6 +13,7 @@ use jstream_device::deadline::Deadline;
 impl Direction for SendDirection {
     type Half = Box<dyn Outgoing>;
 
+    #[inline]
     fn common(&mut self) -> &mut Common {
         &mut self.common
     }
@@ -54,6 +55,7 @@ impl Direction for SendDirection {
         }
     }
 
+    #[inline]
     fn has_posted(&self) -> bool {
         !self.posted.is_empty() || !self.gate.is_empty()
     }

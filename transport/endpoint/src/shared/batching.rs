@@ -63,15 +63,15 @@ impl Shared {
             return false;
         }
         let header = Outbound::new(header, length, Body::Borrowed(segments)).header;
-        let mut held = self.sending.lock();
-        let gathered = held.gather(header, segments);
+        let mut sending = self.sending.lock();
+        let gathered = sending.gather(header, segments);
         if gathered {
             self.gathering.holds.store(true, Ordering::Relaxed);
         }
         // A timer that expires flushes under the lock: either after this message, or this thread
         // sees that no timer is set.
         let is_timed = !gathered || self.gathering.is_set.load(Ordering::Relaxed);
-        self.settle(self.sending.leave(held));
+        drop(sending);
         if !is_timed && !self.gathering.is_set.swap(true, Ordering::Relaxed) {
             self.set_timer();
         }
@@ -160,14 +160,13 @@ impl Shared {
     }
 
     fn flush_locked(&self) -> Flushed {
-        let mut held = self.sending.lock();
+        let mut sending = self.sending.lock();
         let mut flushed = Flushed::All;
         if self.gathering.holds.load(Ordering::Relaxed) {
-            flushed = held.flush();
+            flushed = sending.flush();
             let is_left = matches!(flushed, Flushed::Later);
             self.gathering.holds.store(is_left, Ordering::Relaxed);
         }
-        self.settle(self.sending.leave(held));
         flushed
     }
 }

@@ -9,11 +9,11 @@ use jstream::buffer::{EmptyBuffer, MessageBuffer};
 
 use super::{Patience, Shared};
 use crate::connection_info::{EndReason, Trouble};
-use crate::direction_lock::{Direction, TurnGuard};
+use crate::direction_lock::{Direction, DirectionGuard};
 use crate::gate::Credit;
 use crate::message::Message;
 use crate::receiving::{Arrived, Inbound, Receiving};
-use crate::sending::{self, RETRY, SendDirection};
+use crate::sending::{RETRY, SendDirection, progress};
 use crate::spin::Spin;
 use jstream_base::Header;
 use jstream_base::{RecvError, SendError};
@@ -116,23 +116,21 @@ impl Shared {
         patience: Patience,
         cost: Credit,
     ) -> Result<(), SendError> {
-        let mut held = self.sending.lock();
-        if cost != Credit::FREE && !held.charge(cost) {
-            self.settle(self.sending.leave(held));
+        let mut sending = self.sending.lock();
+        if cost != Credit::FREE && !sending.charge(cost) {
             return Err(SendError::WouldBlock);
         }
         let mut pushed = None;
-        if let Some(half) = held.free_half() {
+        if let Some(half) = sending.free_half() {
             match half.push(message) {
                 Ok(Push::Done) => {
-                    held.count(&message.header);
-                    self.settle(self.sending.leave(held));
+                    sending.count(&message.header);
                     return Ok(());
                 }
                 other => pushed = Some(other),
             }
         }
-        let sent = self.send_slowly(held, message, pushed, patience);
+        let sent = self.send_slowly(sending, message, pushed, patience);
         if sent.is_err() && cost != Credit::FREE {
             self.refund(cost);
         }
@@ -141,77 +139,71 @@ impl Shared {
 
     #[cold]
     fn refund(&self, cost: Credit) {
-        let mut held = self.sending.lock();
-        held.refund(cost);
-        self.settle(self.sending.leave(held));
+        self.sending.lock().refund(cost);
     }
 
     #[cold]
     fn send_slowly<'s>(
         self: &'s Arc<Self>,
-        mut held: TurnGuard<'s, SendDirection>,
+        mut sending: DirectionGuard<'s, SendDirection>,
         message: &mut Outbound<'_>,
         mut pushed: Option<Result<Push, Fault>>,
         patience: Patience,
     ) -> Result<(), SendError> {
         let deadline = patience.deadline();
         if pushed.is_none() {
-            let (mut turn, come) = self.sending.wait_until(
+            let is_turn;
+            (sending, is_turn) = self.sending.wait_until(
                 &self.receiving,
-                held,
+                sending,
                 || deadline,
                 |sending| sending.has_turn().then_some(()),
             );
-            if come.is_none() {
-                self.settle(self.sending.leave(turn));
+            if is_turn.is_none() {
                 return Err(self.late(patience));
             }
-            if let Some(error) = turn.ended() {
-                self.settle(self.sending.leave(turn));
+            if let Some(error) = sending.ended() {
                 return Err(error);
             }
-            pushed = turn.free_half().map(|half| half.push(message));
-            held = turn;
+            pushed = sending.free_half().map(|half| half.push(message));
         }
         let begun = match pushed {
             Some(Ok(Push::Begun)) => {
                 if matches!(patience, Patience::None) {
-                    self.post_rest(held, message);
+                    self.post_rest(sending, message);
                     return Ok(());
                 }
                 true
             }
             Some(Ok(Push::Untouched)) | None => {
                 if matches!(patience, Patience::None) {
-                    self.settle(self.sending.leave(held));
                     return Err(SendError::WouldBlock);
                 }
                 false
             }
             Some(Ok(Push::Done)) => {
-                held.count(&message.header);
-                self.settle(self.sending.leave(held));
+                sending.count(&message.header);
                 return Ok(());
             }
-            Some(Err(fault)) => return Err(self.send_failed(held, fault)),
+            Some(Err(fault)) => return Err(self.send_failed(sending, fault)),
         };
-        let Some(mut half) = held.take_out() else {
+        let Some(mut half) = sending.take_out() else {
             unreachable!("the half to which the message was pushed is present")
         };
-        self.settle(self.sending.leave(held));
+        drop(sending);
         let outcome = self.push_until(&mut half, message, begun, deadline);
         self.sending_alarm.disarm();
-        let mut held = self.sending.lock();
-        held.give_back(half);
+        let mut sending = self.sending.lock();
+        sending.give_back(half);
         let result = match outcome {
             Ok(()) => {
-                held.count(&message.header);
+                sending.count(&message.header);
                 Ok(())
             }
             Err(Unpushed::Late) => Err(self.late(patience)),
             Err(Unpushed::Stalled) => {
-                let (sent, total) = sending::progress(message);
-                held.fail(EndReason::Stalled { received: 0 }, false);
+                let (sent, total) = progress(message);
+                sending.fail(EndReason::Stalled { received: 0 }, false);
                 Err(SendError::Stalled {
                     sent,
                     total,
@@ -219,10 +211,9 @@ impl Shared {
                     peer: self.info.peer.clone(),
                 })
             }
-            Err(Unpushed::Fault(fault)) => return Err(self.send_failed(held, fault)),
+            Err(Unpushed::Fault(fault)) => return Err(self.send_failed(sending, fault)),
         };
-        held.drive();
-        self.settle(self.sending.leave(held));
+        sending.drive();
         result
     }
 
@@ -230,7 +221,7 @@ impl Shared {
     #[cold]
     fn post_rest(
         self: &Arc<Self>,
-        mut held: TurnGuard<'_, SendDirection>,
+        mut sending: DirectionGuard<'_, SendDirection>,
         message: &mut Outbound<'_>,
     ) {
         let body = match std::mem::replace(&mut message.body, Body::Taken) {
@@ -240,13 +231,13 @@ impl Shared {
             Body::Taken => Body::Taken,
             Body::Object(_) => unreachable!("an object is never moved in part"),
         };
-        held.adopt(Outbound {
+        sending.adopt(Outbound {
             header: message.header,
             body,
             is_exchange: message.is_exchange,
             taken: message.taken,
         });
-        self.settle(self.sending.leave(held));
+        drop(sending);
         self.carry();
     }
 
@@ -268,11 +259,9 @@ impl Shared {
     /// Returns true if a message that is not posted could be sent now, as far as posted messages
     /// are concerned.
     pub(crate) fn has_turn(&self) -> bool {
-        let mut held = self.sending.lock();
-        held.drive();
-        let has_turn = held.has_turn();
-        self.settle(self.sending.leave(held));
-        has_turn
+        let mut sending = self.sending.lock();
+        sending.drive();
+        sending.has_turn()
     }
 
     /// Pushes one message until it is done. The calling thread holds the half.
@@ -303,8 +292,7 @@ impl Shared {
                 return Err(Unpushed::Late);
             }
             let retry = deadline.or_sooner(Deadline::after(RETRY));
-            let (slept, broke) = self.receiving.sleep_beside::<SendDirection>(half, retry);
-            self.settle(broke);
+            let slept = self.receiving.sleep_beside::<SendDirection>(half, retry);
             slept.map_err(Unpushed::Fault)?;
         }
     }
@@ -320,7 +308,11 @@ impl Shared {
         }
     }
 
-    fn send_failed(&self, mut held: TurnGuard<'_, SendDirection>, fault: Fault) -> SendError {
+    fn send_failed(
+        &self,
+        mut sending: DirectionGuard<'_, SendDirection>,
+        fault: Fault,
+    ) -> SendError {
         let error = match Trouble::of(fault, 0) {
             Trouble::NoBuffer { length, source } => SendError::NoBuffer {
                 length,
@@ -329,29 +321,26 @@ impl Shared {
             },
             Trouble::End(end) => {
                 let error = self.info.send_error(&end);
-                held.fail(end, false);
+                sending.fail(end, false);
                 error
             }
         };
-        held.drive();
-        self.settle(self.sending.leave(held));
+        sending.drive();
         error
     }
 
     /// Receives a message behind everything posted, within the time of `patience`.
     #[inline]
     pub(crate) fn receive(&self, inbound: &mut Inbound, patience: Patience) {
-        let mut held = self.receiving.lock();
-        let asleep = self.sleeps_first && patience.is_long() && held.receives_asleep();
-        if asleep || !held.receive_whole(inbound) {
+        let mut receiving = self.receiving.lock();
+        let asleep = self.sleeps_first && patience.is_long() && receiving.receives_asleep();
+        if asleep || !receiving.receive_whole(inbound) {
             let attempt = |receiving: &mut Receiving| receiving.receive_whole(inbound);
-            let (turn, come) = self.receive_slowly(held, patience, attempt);
-            if !come {
+            let (_receiving, is_received) = self.receive_slowly(receiving, patience, attempt);
+            if !is_received {
                 inbound.other = Some(Err(self.unreceived(patience)));
             }
-            held = turn;
         }
-        self.settle(self.receiving.leave(held));
     }
 
     /// As `receive`, but returns false if no message arrives before `until` or within `slice`. The
@@ -359,25 +348,26 @@ impl Shared {
     /// returns false if callbacks are queued, which the caller defers.
     #[inline]
     pub fn receive_within(&self, inbound: &mut Inbound, slice: Duration, until: Deadline) -> bool {
-        let mut held = self.receiving.lock();
+        let mut receiving = self.receiving.lock();
         let asleep = self.sleeps_first
-            && held.receives_asleep()
+            && receiving.receives_asleep()
             && until.left().is_none_or(|left| left > slice);
-        let mut come = !asleep && held.receive_whole(inbound);
-        if !come {
-            let (turn, beside) = (&self.receiving, &self.sending);
+        let mut is_received = !asleep && receiving.receive_whole(inbound);
+        if !is_received {
+            let (direction, beside) = (&self.receiving, &self.sending);
             let deadline = || Deadline::after(slice).or_sooner(until);
             let attempt = |receiving: &mut Receiving| {
-                let come = receiving.receive_whole(inbound);
-                (come || callbacks::are_queued()).then_some(come)
+                let is_received = receiving.receive_whole(inbound);
+                (is_received || callbacks::are_queued()).then_some(is_received)
             };
             let is_bounded = until.moment().is_some();
-            let waited = turn.wait_beyond_spinning(beside, held, is_bounded, deadline, attempt);
-            (held, come) = (waited.0, waited.1 == Some(true));
+            let waited =
+                direction.wait_beyond_spinning(beside, receiving, is_bounded, deadline, attempt);
+            (receiving, is_received) = (waited.0, waited.1 == Some(true));
         }
-        self.gathering.note(come, held.half.as_deref());
-        self.settle(self.receiving.leave(held));
-        come
+        self.gathering
+            .record_more(is_received, receiving.half.as_deref());
+        is_received
     }
 
     /// As [`receive_within`](Self::receive_within), for a message that has already arrived. Polls
@@ -386,21 +376,19 @@ impl Shared {
     /// receives go first.
     #[inline]
     pub fn poll_message(&self, inbound: &mut Inbound, again: impl FnMut() -> bool) -> bool {
-        let mut held = self.receiving.lock();
-        let mut come = held.receive_whole(inbound);
-        if !come {
-            let attempt = |receiving: &mut Receiving| {
-                let come = receiving.receive_whole(inbound);
-                come.then_some(())
-            };
-            let (turn, found) = self
+        let mut receiving = self.receiving.lock();
+        let mut is_received = receiving.receive_whole(inbound);
+        if !is_received {
+            let attempt =
+                |receiving: &mut Receiving| receiving.receive_whole(inbound).then_some(());
+            let waited = self
                 .receiving
-                .spin_until(&self.sending, held, again, attempt);
-            (held, come) = (turn, found.is_some());
+                .spin_until(&self.sending, receiving, again, attempt);
+            (receiving, is_received) = (waited.0, waited.1.is_some());
         }
-        self.gathering.note(come, held.half.as_deref());
-        self.settle(self.receiving.leave(held));
-        come
+        self.gathering
+            .record_more(is_received, receiving.half.as_deref());
+        is_received
     }
 
     /// As [`receive`](Self::receive), for a message that is wanted in `memory`.
@@ -410,18 +398,18 @@ impl Shared {
         memory: &mut [u8],
         patience: Patience,
     ) -> Result<Header, RecvError> {
-        let mut held = self.receiving.lock();
+        let mut receiving = self.receiving.lock();
         let (mut header, mut other) = (Header::default(), None);
-        if !held.receive_into(memory, &mut header, &mut other) {
+        if !receiving.receive_into(memory, &mut header, &mut other) {
             let attempt =
                 |receiving: &mut Receiving| receiving.receive_into(memory, &mut header, &mut other);
-            let (turn, come) = self.receive_slowly(held, patience, attempt);
-            if !come {
+            let waited = self.receive_slowly(receiving, patience, attempt);
+            receiving = waited.0;
+            if !waited.1 {
                 other = Some(Err(self.unreceived(patience)));
             }
-            held = turn;
         }
-        self.settle(self.receiving.leave(held));
+        drop(receiving);
         match other {
             None => Ok(header),
             Some(object) => self.copy_object(object?, memory),
@@ -448,25 +436,23 @@ impl Shared {
     fn copy_object(&self, object: Arrived, memory: &mut [u8]) -> Result<Header, RecvError> {
         let number = object.number;
         let Message { header, payload } = self.convert_to_message(object)?;
-        let mut held = self.receiving.lock();
-        let copied = held.copy_out((header, payload, number), memory);
-        self.settle(self.receiving.leave(held));
-        copied
+        let mut receiving = self.receiving.lock();
+        receiving.copy_out((header, payload, number), memory)
     }
 
     /// Blocks until `attempt` returns true or the time is over. The caller has polled already, or
     /// knows that polling would find nothing.
     fn receive_slowly<'s>(
         &'s self,
-        held: TurnGuard<'s, Receiving>,
+        receiving: DirectionGuard<'s, Receiving>,
         patience: Patience,
         mut attempt: impl FnMut(&mut Receiving) -> bool,
-    ) -> (TurnGuard<'s, Receiving>, bool) {
+    ) -> (DirectionGuard<'s, Receiving>, bool) {
         let deadline = || patience.deadline();
         let attempt = |receiving: &mut Receiving| attempt(receiving).then_some(());
         let waited =
             self.receiving
-                .wait_spinning(&self.sending, held, (None, true), deadline, attempt);
+                .wait_spinning(&self.sending, receiving, (None, true), deadline, attempt);
         (waited.0, waited.1.is_some())
     }
 
@@ -480,13 +466,12 @@ impl Shared {
     /// Sleeps until a message may have arrived, or `bell` is readable. Returns false without
     /// sleeping if a message has arrived, or if other threads handle arriving messages.
     pub fn sleep_or_called(&self, bell: BorrowedFd<'_>, until: Deadline) -> bool {
-        let mut held = self.receiving.lock();
-        let sleeps = held.receives_asleep() && !self.sending.is_pending();
+        let receiving = self.receiving.lock();
+        let sleeps = receiving.receives_asleep() && !self.sending.is_pending();
         if sleeps {
-            let (turn, beside) = (&self.receiving, &self.sending);
-            held = turn.sleep_or_called(beside, held, bell, until);
+            let (direction, beside) = (&self.receiving, &self.sending);
+            let _receiving = direction.sleep_or_called(beside, receiving, bell, until);
         }
-        self.settle(self.receiving.leave(held));
         sleeps
     }
 

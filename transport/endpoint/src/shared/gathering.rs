@@ -31,11 +31,12 @@ impl Gathering {
         }
     }
 
-    /// Records whether another whole message has arrived. `come` is true if one was just received.
+    /// Records whether another whole message has arrived. `is_received` is true if one was just
+    /// received.
     #[inline]
-    pub(super) fn note(&self, come: bool, half: Option<&dyn Incoming>) {
+    pub(super) fn record_more(&self, is_received: bool, half: Option<&dyn Incoming>) {
         if self.is_used {
-            let has_more = come && half.is_some_and(Incoming::has_whole);
+            let has_more = is_received && half.is_some_and(Incoming::has_whole);
             self.has_more.store(has_more, Ordering::Relaxed);
         }
     }

@@ -6,10 +6,10 @@ use std::task::Waker;
 use jstream::buffer::EmptyBuffer;
 
 use super::{Half, Patience, Shared};
-use crate::direction_lock::{Direction, DirectionLock, TurnGuard};
+use crate::direction_lock::{Direction, DirectionGuard, DirectionLock};
 use crate::gate::Credit;
 use crate::ops::{Notify, OpId};
-use crate::receiving::{Arrived, Receipt};
+use crate::receiving::{Arrived, Receipt, Receiving};
 use crate::sending::{SendDirection, SendOutcome};
 use jstream_base::SendError;
 use jstream_base::byte_limit::ByteCharge;
@@ -38,11 +38,11 @@ impl Shared {
         charge: Option<ByteCharge>,
         noted: impl FnOnce(u64, u64),
     ) {
-        let mut held = self.sending.lock();
-        held.post_charged(message, refused, charge);
-        let (place, gone) = held.posted_positions();
+        let mut sending = self.sending.lock();
+        sending.post_charged(message, refused, charge);
+        let (place, gone) = sending.posted_positions();
         noted(place, gone);
-        self.leave_after_post(held);
+        self.release_after_post(sending);
     }
 
     /// As [`post_send`](Self::post_send), for a message that may have to wait for credit of the
@@ -54,23 +54,23 @@ impl Shared {
         notify: Notify,
         cost: Credit,
     ) -> OpId {
-        let mut held = self.sending.lock();
-        if !held.has_credit(cost) {
+        let mut sending = self.sending.lock();
+        if !sending.has_credit(cost) {
             // Credit may have arrived that no thread has received yet.
-            self.settle(self.sending.leave(held));
+            drop(sending);
             self.drive();
-            held = self.sending.lock();
+            sending = self.sending.lock();
         }
-        let id = held.post_with_credit(message, refused, notify, cost);
-        self.leave_after_post(held);
+        let id = sending.post_with_credit(message, refused, notify, cost);
+        self.release_after_post(sending);
         id
     }
 
     /// Releases the lock after a message was posted. Has a background thread send it if no caller
     /// drives it.
-    fn leave_after_post(self: &Arc<Self>, held: TurnGuard<'_, SendDirection>) {
-        let is_left = held.has_posted();
-        self.settle(self.sending.leave(held));
+    fn release_after_post(self: &Arc<Self>, sending: DirectionGuard<'_, SendDirection>) {
+        let is_left = sending.has_posted();
+        drop(sending);
         // Callers that already wait for a message do not know of the posted one.
         if is_left && (self.sending.has_opposite_sleepers() || self.receiving_alarm.is_waited_for())
         {
@@ -81,45 +81,30 @@ impl Shared {
     /// Returns the position in the send queue up to which all posted messages were sent or have
     /// ended.
     pub fn completed_position(&self) -> u64 {
-        let held = self.sending.lock();
-        let (_, gone) = held.posted_positions();
-        self.settle(self.sending.leave(held));
-        gone
+        let (_, completed) = self.sending.lock().posted_positions();
+        completed
     }
 
     /// Registers `waker` to be called once when the next posted message was sent or has ended.
     pub fn notify_when_completed(&self, waker: Waker) {
-        let mut held = self.sending.lock();
-        held.notify_when_completed(waker);
-        self.settle(self.sending.leave(held));
+        self.sending.lock().notify_when_completed(waker);
     }
 
     /// Cancels a message of a sink if it waits for credit.
     pub fn cancel_waiting(&self, user: u64) -> bool {
-        let mut held = self.sending.lock();
-        let cancelled = held.cancel_waiting(user);
-        self.settle(self.sending.leave(held));
-        cancelled
+        self.sending.lock().cancel_waiting(user)
     }
 
     /// Returns true if messages wait for credit.
     pub fn waits_for_credit(&self) -> bool {
-        if !self.sending.is_pending() {
-            return false;
-        }
-        let held = self.sending.lock();
-        let waits = held.waits_for_credit();
-        self.settle(self.sending.leave(held));
-        waits
+        self.sending.is_pending() && self.sending.lock().waits_for_credit()
     }
 
     /// Returns the error if no request can be sent any more.
     pub(crate) fn unsendable(&self) -> Option<SendError> {
-        let held = self.sending.lock();
-        let ended = held.ended();
-        self.settle(self.sending.leave(held));
-        ended
+        self.sending.lock().ended()
     }
+
     /// Has a background thread drive the posted sends, although no caller waits for them.
     pub fn carry(self: &Arc<Self>) {
         if self.info.scheme == "sim" {
@@ -133,10 +118,10 @@ impl Shared {
     /// Posts a receive into the given buffer, or into one of the pool. The owner of a sink has to
     /// call [`progress`](Self::progress) afterwards.
     pub(crate) fn post_recv(self: &Arc<Self>, empty: Option<EmptyBuffer>, notify: Notify) -> OpId {
-        let mut held = self.receiving.lock();
-        let id = held.post(empty, notify);
-        let is_left = held.has_posted();
-        self.settle(self.receiving.leave(held));
+        let mut receiving = self.receiving.lock();
+        let id = receiving.post(empty, notify);
+        let is_left = receiving.has_posted();
+        drop(receiving);
         // Tasks that already wait for a send do not know of the posted receive.
         if is_left && self.sending_alarm.is_waited_for() {
             self.sending_alarm.ring();
@@ -150,58 +135,50 @@ impl Shared {
 
     /// Keeps a message for the next receive, as if it had not been received yet.
     pub(crate) fn keep(&self, arrived: Arrived) {
-        let mut held = self.receiving.lock();
-        held.keep(arrived);
-        self.settle(self.receiving.leave(held));
+        self.receiving.lock().keep(arrived);
     }
 
     /// Blocks until a posted send has ended, and returns its outcome. Returns `None` if it does not
     /// end in time.
     pub(crate) fn wait_sent(&self, id: OpId, patience: Patience) -> Option<SendOutcome> {
-        let mut held = self.sending.lock();
-        let sent = held.take(id);
-        let (held, sent) = match sent {
-            Some(sent) => (held, Some(sent)),
-            None => {
-                let deadline = || patience.deadline();
-                self.sending
-                    .wait_until(&self.receiving, held, deadline, |sending| sending.take(id))
-            }
-        };
-        self.settle(self.sending.leave(held));
+        let mut sending = self.sending.lock();
+        if let Some(sent) = sending.take(id) {
+            return Some(sent);
+        }
+        let deadline = || patience.deadline();
+        let take = |sending: &mut SendDirection| sending.take(id);
+        let (_sending, sent) = self
+            .sending
+            .wait_until(&self.receiving, sending, deadline, take);
         sent
     }
 
     /// Blocks until a posted receive has ended, and returns its outcome. Returns `None` if it does
     /// not end in time.
     pub(crate) fn wait_received(&self, id: OpId, patience: Patience) -> Option<Receipt> {
-        let mut held = self.receiving.lock();
-        let receipt = held.take(id);
-        let (held, receipt) = match receipt {
-            Some(receipt) => (held, Some(receipt)),
-            None => {
-                let deadline = || patience.deadline();
-                self.receiving
-                    .wait_until(&self.sending, held, deadline, |receiving| {
-                        receiving.take(id)
-                    })
-            }
-        };
-        self.settle(self.receiving.leave(held));
+        let mut receiving = self.receiving.lock();
+        if let Some(receipt) = receiving.take(id) {
+            return Some(receipt);
+        }
+        let deadline = || patience.deadline();
+        let take = |receiving: &mut Receiving| receiving.take(id);
+        let (_receiving, receipt) =
+            self.receiving
+                .wait_until(&self.sending, receiving, deadline, take);
         receipt
     }
 
     /// Returns the outcome of a posted send. If it has not ended, registers `task` to be woken when
     /// it may have.
     pub(crate) fn poll_sent(&self, id: OpId, task: &Waker) -> Option<SendOutcome> {
-        let mut held = self.sending.lock();
-        DirectionLock::drive_for_task(&mut *held);
-        let sent = held.take(id);
+        let mut sending = self.sending.lock();
+        DirectionLock::drive_for_task(&mut *sending);
+        let sent = sending.take(id);
         if sent.is_none() {
-            held.notify(id, task);
+            sending.notify(id, task);
             self.sending_alarm.register(task, None);
         }
-        self.settle(self.sending.leave(held));
+        drop(sending);
         if sent.is_none() {
             self.progress_opposite(Half::Out, Some(task), None);
         }
@@ -211,14 +188,14 @@ impl Shared {
     /// Returns the outcome of a posted receive. If it has not ended, registers `task` to be woken
     /// when it may have.
     pub(crate) fn poll_received(self: &Arc<Self>, id: OpId, task: &Waker) -> Option<Receipt> {
-        let mut held = self.receiving.lock();
-        DirectionLock::drive_for_task(&mut *held);
-        let receipt = held.take(id);
+        let mut receiving = self.receiving.lock();
+        DirectionLock::drive_for_task(&mut *receiving);
+        let receipt = receiving.take(id);
         if receipt.is_none() {
-            held.notify(id, task);
+            receiving.notify(id, task);
             self.receiving_alarm.register(task, None);
         }
-        self.settle(self.receiving.leave(held));
+        drop(receiving);
         if receipt.is_none() {
             self.progress_opposite(Half::In, Some(task), None);
         }
@@ -228,27 +205,25 @@ impl Shared {
     /// Cancels a posted send of which the device has taken nothing. Returns false if the device has
     /// taken a part.
     pub(crate) fn cancel_send(&self, id: OpId) -> bool {
-        let mut held = self.sending.lock();
-        let cancelled = held.cancel(id);
-        held.drive();
-        self.settle(self.sending.leave(held));
-        cancelled
+        let mut sending = self.sending.lock();
+        let is_cancelled = sending.cancel(id);
+        sending.drive();
+        is_cancelled
     }
 
     /// Cancels a posted receive that has no message.
     pub(crate) fn cancel_receive(&self, id: OpId) {
-        let mut held = self.receiving.lock();
-        held.cancel(id);
-        held.drive();
-        self.settle(self.receiving.leave(held));
+        let mut receiving = self.receiving.lock();
+        receiving.cancel(id);
+        receiving.drive();
     }
 
     /// Drops the handle of a posted send. The send is still carried out.
     pub(crate) fn forget_send(self: &Arc<Self>, id: OpId) {
-        let mut held = self.sending.lock();
-        let sent = held.forget(id);
-        let is_left = held.has_posted();
-        self.settle(self.sending.leave(held));
+        let mut sending = self.sending.lock();
+        let sent = sending.forget(id);
+        let is_left = sending.has_posted();
+        drop(sending);
         drop(sent);
         if is_left {
             self.carry();
@@ -258,9 +233,7 @@ impl Shared {
     /// Drops the handle of a posted receive. A message that it has received is kept for the next
     /// receive.
     pub(crate) fn forget_receive(&self, id: OpId) {
-        let mut held = self.receiving.lock();
-        let missed = held.forget(id);
-        self.settle(self.receiving.leave(held));
+        let missed = self.receiving.lock().forget(id);
         drop(missed);
     }
 }

@@ -13,37 +13,26 @@ impl Shared {
     /// Makes `sink` the receiver of all messages, regardless of which threads wait. Returns false
     /// if another one was set before.
     pub fn set_receive_sink(&self, sink: Arc<dyn ReceiveSink>) -> bool {
-        let mut held = self.receiving.lock();
-        let is_first = held.set_receive_sink(sink);
-        self.settle(self.receiving.leave(held));
-        is_first
+        self.receiving.lock().set_receive_sink(sink)
     }
 
     /// Counts time that was spent polling, without a sleep, towards the timeout of a message that
     /// has begun. If the message exceeds it, the connection ends.
     pub fn count_begun(&self, elapsed: Duration) {
-        let mut held = self.receiving.lock();
-        held.count_begun(elapsed);
-        self.settle(self.receiving.leave(held));
+        self.receiving.lock().count_begun(elapsed);
     }
 
     /// Retries messages for which the pool had no room.
     pub fn resume(&self) {
-        let mut held = self.receiving.lock();
-        held.resume();
-        self.settle(self.receiving.leave(held));
+        self.receiving.lock().resume();
     }
 
     /// Gives the receive sink the messages that have arrived, and drives the posted sends.
     #[inline]
     pub fn drive(&self) {
-        let mut held = self.receiving.lock();
-        held.drive();
-        self.settle(self.receiving.leave(held));
+        self.receiving.lock().drive();
         if self.sending.is_pending() {
-            let mut held = self.sending.lock();
-            held.drive();
-            self.settle(self.sending.leave(held));
+            self.sending.lock().drive();
         }
     }
 
@@ -60,11 +49,11 @@ impl Shared {
         note: impl FnOnce(&Header),
         mut again: impl FnMut() -> bool,
     ) -> Option<Header> {
-        let mut held = self.receiving.lock();
+        let mut receiving = self.receiving.lock();
         let mut may_go_on = may();
         let mut received = None;
         while may_go_on {
-            match held.receive_bypassing_sink(memory, &wants) {
+            match receiving.receive_bypassing_sink(memory, &wants) {
                 BypassedMessages::Received(header) => {
                     note(&header);
                     received = Some(header);
@@ -77,13 +66,12 @@ impl Shared {
                 break;
             }
             if self.receiving.is_wanted() {
-                self.settle(self.receiving.leave(held));
+                drop(receiving);
                 std::thread::yield_now();
-                held = self.receiving.lock();
+                receiving = self.receiving.lock();
                 may_go_on = may();
             }
         }
-        self.settle(self.receiving.leave(held));
         received
     }
 
@@ -106,9 +94,7 @@ impl Shared {
     /// still sent. Messages that wait for credit are kept as long as some credit arrives within the
     /// send timeout.
     pub fn abandon_posted(self: &Arc<Self>) {
-        let mut held = self.sending.lock();
-        held.abandon_posted();
-        self.settle(self.sending.leave(held));
+        self.sending.lock().abandon_posted();
         self.carry_unsent();
         self.carrier.reschedule_sends(self);
     }
@@ -116,28 +102,22 @@ impl Shared {
     /// Returns the number of abandoned messages that wait for credit, or `None` if there are none
     /// or if other messages go first.
     pub(crate) fn count_abandoned(&self) -> Option<usize> {
-        let held = self.sending.lock();
-        let count = held.count_abandoned();
-        self.settle(self.sending.leave(held));
-        count
+        self.sending.lock().count_abandoned()
     }
 
     /// Fails the abandoned messages that wait for credit.
     pub(crate) fn fail_abandoned(&self) {
-        let mut held = self.sending.lock();
-        held.close_gate();
-        self.settle(self.sending.leave(held));
+        self.sending.lock().close_gate();
     }
 
     /// Gives the receive sink the messages that have arrived, for a call that sends. Returns false
     /// if there is no receive sink.
     pub(super) fn drive_ready_sink(&self) -> bool {
-        let mut held = self.receiving.lock();
-        let takes = held.has_ready_sink();
+        let mut receiving = self.receiving.lock();
+        let takes = receiving.has_ready_sink();
         if takes {
-            held.drive();
+            receiving.drive();
         }
-        self.settle(self.receiving.leave(held));
         takes
     }
 }
