@@ -137,9 +137,10 @@ impl<'l, S: Publish> PublishingGuard<'l, S> {
         Self { lock, state }
     }
 
-    /// Publishes the state if it has to be.
+    /// Publishes the state before the lock is released, for a thread that then checks what others
+    /// do which look at the summary.
     #[inline]
-    fn publish(&mut self) {
+    pub fn publish(&mut self) {
         let PublishingLock {
             summary, listeners, ..
         } = self.lock;

@@ -15,7 +15,8 @@ use std::task::Waker;
 use crate::callbacks::discard;
 pub use crate::callbacks::wake;
 use crate::flag::DekkerFlag;
-use crate::{CacheLines, Mutex, MutexGuard, Ordering, lock};
+use crate::publishing_lock::{Publish, PublishingLock};
+use crate::{CacheLines, Ordering};
 
 /// Calls the wakers that are in a list now, in order. `locked` is the state with the list; it is
 /// released for each call, and locked again by `lock`. The list keeps its memory.
@@ -204,33 +205,55 @@ fn place_of(entries: &VecDeque<(u64, Waker)>, key: u64) -> Option<usize> {
 /// A waiter registers itself before it checks the state a last time, and is counted in a
 /// [`DekkerFlag`]. While there are no waiters, a notification is a check of the flag. Each waiter
 /// is woken once. A waiter that was woken but does not handle the event notifies the next one.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct WaitQueue {
-    /// Number of waiters.
-    waiters: CacheLines<DekkerFlag>,
-    wakers: Mutex<WakerList>,
+    /// The summary is the number of waiters.
+    waiters: PublishingLock<Waiters>,
+}
+
+/// The wakers of the waiters.
+#[derive(Debug, Default)]
+struct Waiters(WakerList);
+
+impl Publish for Waiters {
+    type Summary = CacheLines<DekkerFlag>;
+    type Listeners = ();
+
+    fn summary(&self) -> u32 {
+        u32::try_from(self.0.len()).unwrap_or(u32::MAX)
+    }
+}
+
+impl Default for WaitQueue {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl WaitQueue {
     /// Creates a queue without waiters.
     #[must_use]
     pub fn new() -> Self {
-        Self::default()
+        Self {
+            waiters: PublishingLock::new(Waiters::default(), ()),
+        }
+    }
+
+    fn flag(&self) -> &DekkerFlag {
+        &self.waiters.summary().0
     }
 
     /// Wakes the oldest waiter. The caller has changed the state before.
     #[inline]
     pub fn notify_one(&self) {
-        if self.waiters.0.is_set_after_change() {
+        if self.flag().is_set_after_change() {
             self.wake_one();
         }
     }
 
     #[cold]
     fn wake_one(&self) {
-        let mut wakers = lock(&self.wakers);
-        let first = wakers.pop();
-        self.count(wakers);
+        let first = self.waiters.lock().0.pop();
         if let Some(waker) = first {
             wake(waker);
         }
@@ -238,10 +261,8 @@ impl WaitQueue {
 
     /// Wakes all waiters. The caller has changed the state before.
     pub fn notify_all(&self) {
-        if self.waiters.0.is_set_after_change() {
-            let mut wakers = lock(&self.wakers);
-            let all = wakers.take();
-            self.count(wakers);
+        if self.flag().is_set_after_change() {
+            let all = self.waiters.lock().0.take();
             all.wake_all();
         }
     }
@@ -257,11 +278,9 @@ impl WaitQueue {
     ) -> bool {
         // Cloning and dropping wakers runs code of the program, so it is done without the lock.
         let waker = waker.clone();
-        let mut wakers = lock(&self.wakers);
-        let before = wakers.register(key, waker);
-        self.count(wakers);
+        let before = self.waiters.lock().0.register(key, waker);
         discard(before);
-        self.waiters.0.make_all_pass();
+        self.flag().make_all_pass();
         if is_ready() {
             if self.leave(key) {
                 // This waiter handles what it has found, which need not be what it was woken for.
@@ -275,12 +294,12 @@ impl WaitQueue {
     /// Does the same as [`join`](Self::join) for the only waiter of a queue: it replaces the
     /// previous one.
     pub fn join_alone(&self, waker: Waker, is_ready: impl FnOnce() -> bool) -> bool {
-        let mut wakers = lock(&self.wakers);
-        let before = wakers.take();
-        wakers.push(waker);
-        self.count(wakers);
+        let mut waiters = self.waiters.lock();
+        let before = waiters.0.take();
+        waiters.0.push(waker);
+        drop(waiters);
         discard(before);
-        self.waiters.0.make_all_pass();
+        self.flag().make_all_pass();
         if is_ready() {
             self.leave_alone();
             return false;
@@ -293,9 +312,7 @@ impl WaitQueue {
         let Some(key) = key.take() else {
             return false;
         };
-        let mut wakers = lock(&self.wakers);
-        let left = wakers.remove(key);
-        self.count(wakers);
+        let left = self.waiters.lock().0.remove(key);
         let was_woken = left.is_none();
         discard(left);
         was_woken
@@ -304,18 +321,10 @@ impl WaitQueue {
     /// Removes the only waiter, unless it was woken.
     pub fn leave_alone(&self) {
         // The calling thread has stored the flag, and only a notification clears it since then.
-        if self.waiters.0.load(Ordering::Relaxed) != 0 {
-            let mut wakers = lock(&self.wakers);
-            let left = wakers.take();
-            self.count(wakers);
+        if self.flag().load(Ordering::Relaxed) != 0 {
+            let left = self.waiters.lock().0.take();
             discard(left);
         }
-    }
-
-    /// Publishes the number of waiters, and releases the lock.
-    fn count(&self, wakers: MutexGuard<'_, WakerList>) {
-        let count = u32::try_from(wakers.len()).unwrap_or(u32::MAX);
-        self.waiters.0.store(count, Ordering::Relaxed);
     }
 }
 

@@ -14,7 +14,7 @@ struct AwaitedCount {
 }
 
 impl Publish for AwaitedCount {
-    type Summary = Word<AtomicU32>;
+    type Summary = Word<u32>;
     type Listeners = Condvar;
 
     fn summary(&self) -> u32 {

@@ -1,5 +1,7 @@
 //! Summaries: words that threads read without the lock, and that only the lock stores.
 
+use std::fmt;
+
 use crate::flag::DekkerFlag;
 use crate::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, CacheLines, Ordering};
 
@@ -9,9 +11,8 @@ pub trait Summary: sealed::Store<Self::Value> {
     type Value: Copy + PartialEq;
 }
 
-/// A word of a summary.
-#[derive(Debug)]
-pub struct Word<A>(A);
+/// A word of a summary: a `bool`, `u32`, `u64` or `usize`.
+pub struct Word<V: sealed::Atom>(V::Atomic);
 
 pub(super) mod sealed {
     //! Access of the lock. No other crate can name this trait, so only a release stores a summary.
@@ -24,11 +25,20 @@ pub(super) mod sealed {
 
         fn store(&self, value: V);
     }
+
+    /// A value that an atomic holds.
+    pub trait Atom {
+        type Atomic;
+    }
 }
 
 macro_rules! word {
     ($atomic:ident, $value:ty) => {
-        impl Word<$atomic> {
+        impl sealed::Atom for $value {
+            type Atomic = $atomic;
+        }
+
+        impl Word<$value> {
             /// Returns the value that the last release has stored.
             #[inline]
             pub fn get(&self) -> $value {
@@ -42,11 +52,11 @@ macro_rules! word {
             }
         }
 
-        impl Summary for Word<$atomic> {
+        impl Summary for Word<$value> {
             type Value = $value;
         }
 
-        impl sealed::Store<$value> for Word<$atomic> {
+        impl sealed::Store<$value> for Word<$value> {
             fn of(value: $value) -> Self {
                 Self($atomic::new(value))
             }
@@ -63,6 +73,15 @@ macro_rules! word {
             }
         }
     };
+}
+
+impl<V: sealed::Atom> fmt::Debug for Word<V>
+where
+    V::Atomic: fmt::Debug,
+{
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
 }
 
 word!(AtomicBool, bool);
@@ -111,5 +130,27 @@ impl<S: Summary> sealed::Store<S::Value> for CacheLines<S> {
     #[inline]
     fn store(&self, value: S::Value) {
         self.0.store(value);
+    }
+}
+
+impl<A: Summary, B: Summary> Summary for (A, B) {
+    type Value = (A::Value, B::Value);
+}
+
+/// The words are loaded and stored one after the other.
+impl<A: Summary, B: Summary> sealed::Store<(A::Value, B::Value)> for (A, B) {
+    fn of((a, b): (A::Value, B::Value)) -> Self {
+        (A::of(a), B::of(b))
+    }
+
+    #[inline]
+    fn load(&self) -> (A::Value, B::Value) {
+        (self.0.load(), self.1.load())
+    }
+
+    #[inline]
+    fn store(&self, (a, b): (A::Value, B::Value)) {
+        self.0.store(a);
+        self.1.store(b);
     }
 }

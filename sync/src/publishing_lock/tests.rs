@@ -31,7 +31,7 @@ struct TestListeners {
 type Shared = PublishingLock<CountedState>;
 
 impl Publish for CountedState {
-    type Summary = Word<AtomicU32>;
+    type Summary = Word<u32>;
     type Listeners = TestListeners;
 
     fn summary(&self) -> u32 {
@@ -143,7 +143,7 @@ fn a_wait_publishes_before_it_blocks() {
     struct Turns(u32);
 
     impl Publish for Turns {
-        type Summary = Word<AtomicU32>;
+        type Summary = Word<u32>;
         type Listeners = Condvar;
 
         fn summary(&self) -> u32 {

@@ -3,6 +3,7 @@ use std::sync::atomic::AtomicUsize;
 use std::task::Wake;
 
 use super::*;
+use crate::{Mutex, lock};
 
 #[derive(Default)]
 struct CountedWake(AtomicUsize);

@@ -30,7 +30,7 @@ use jstream_device::deadline::Deadline;
 use jstream_sync::callbacks::{self, Deferral};
 use jstream_sync::flag::DekkerFlag;
 use jstream_sync::publishing_lock::{Publish, PublishingGuard, PublishingLock, Word};
-use jstream_sync::{AtomicBool, AtomicU32, Condvar, Ordering};
+use jstream_sync::{AtomicU32, Condvar, Ordering};
 
 /// A direction and its lock.
 pub(super) struct DirectionLock<D: Direction> {
@@ -87,7 +87,7 @@ struct DirectionListeners {
 }
 
 impl<D: Direction> Publish for DirectionState<D> {
-    type Summary = Word<AtomicBool>;
+    type Summary = Word<bool>;
     type Listeners = DirectionListeners;
 
     #[inline]
