@@ -35,7 +35,7 @@ impl RankState {
         let context = request.context;
         let mut outcome = outcome;
         if let Err(Error::Cancelled) = outcome.result {
-            if let Some(error) = self.revocations.error(context) {
+            if let Some(error) = self.rare.revocations.error(context) {
                 outcome.result = Err(error);
             }
         }
@@ -43,7 +43,7 @@ impl RankState {
             outcome.empty = jbuf;
         }
         if request.forgotten {
-            self.news = true;
+            self.notify_waiting();
             self.requests.end(id);
             deferred.drop_later(outcome);
             return;
@@ -53,7 +53,7 @@ impl RankState {
             self.tasks = self.tasks.saturating_sub(1);
             callbacks::wake(task);
         }
-        self.news = true;
+        self.notify_waiting();
     }
 
     /// Removes a message of a rank from the flow control, because a receive has it or no receive
@@ -94,12 +94,12 @@ impl RankState {
             return;
         }
         peer.gone = Some(why.clone());
-        self.news = true;
         let incoming = std::mem::take(&mut peer.incoming);
         let backlog = std::mem::take(&mut peer.backlog);
         let offers = peer.offers.drain();
         let wants = peer.wants.drain();
         peer.withdrawable.clear();
+        self.notify_waiting();
         for offer in offers {
             let outcome = RequestOutcome::unsent(error(), offer.body);
             self.complete(offer.request, outcome, deferred);
@@ -120,7 +120,7 @@ impl RankState {
         }
         deferred.drop_later(backlog);
         self.live = self.live.saturating_sub(1);
-        self.wanted.settle(rank);
+        self.rare.change(|parts| parts.wanted.settle(rank));
         let mut ended = self.matcher.end_source(rank);
         if self.nobody_is_left() {
             ended.extend(self.matcher.end_any_sources());

@@ -24,11 +24,11 @@ impl RankState {
     /// Returns the error of a receive from a rank that is lost to another member of the operation.
     #[inline]
     pub(super) fn told_failure(&self, pattern: &Pattern, expected: ElementName) -> Option<Error> {
-        if self.failures.is_empty() {
+        if self.rare.failures.is_empty() {
             return None;
         }
         let members = self.communicators.members(pattern.context)?;
-        let failure = self.failures.find(pattern, &members)?;
+        let failure = self.rare.failures.find(pattern, &members)?;
         Some(failure.error(expected))
     }
 
@@ -48,7 +48,10 @@ impl RankState {
             .is_none_or(|members| members.contain(source));
         let is_collective = context & COLLECTIVE != 0;
         let is_over = self.tombstones.have(context, tag);
-        if !is_member || !is_collective || is_over || !self.failures.add(failure) {
+        if !is_member || !is_collective || is_over {
+            return;
+        }
+        if !self.rare.change(|parts| parts.failures.add(failure)) {
             return;
         }
         let is_meant = |request: &RankRequest| {
@@ -63,6 +66,6 @@ impl RankState {
             // A receive whose message is arriving ends with it.
             self.give_up(id, failure.error(expected), deferred);
         }
-        self.news();
+        self.notify_waiting();
     }
 }

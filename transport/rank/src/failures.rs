@@ -6,7 +6,6 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::communicator::{COLLECTIVE, Members};
 use super::element::name_by;
@@ -109,16 +108,9 @@ impl ToldFailure {
 #[derive(Default)]
 pub(super) struct Failures {
     list: VecDeque<ToldFailure>,
-    /// True if the list has entries, to be read without the lock of the inbox.
-    flag: Arc<AtomicBool>,
 }
 
 impl Failures {
-    /// Returns the flag that tells whether there are failures.
-    pub(super) fn flag(&self) -> Arc<AtomicBool> {
-        self.flag.clone()
-    }
-
     /// Returns true if there is no failure.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
@@ -146,16 +138,12 @@ impl Failures {
         if self.list.len() > MOST {
             self.list.pop_front();
         }
-        self.flag.store(true, Ordering::Relaxed);
         true
     }
 
     /// Removes the failure of an operation that has ended at this rank.
     pub(super) fn remove(&mut self, context: u32, tag: u64) {
-        if !self.list.is_empty() {
-            self.list
-                .retain(|failure| failure.context != context || failure.tag != tag);
-            self.flag.store(!self.list.is_empty(), Ordering::Relaxed);
-        }
+        self.list
+            .retain(|failure| failure.context != context || failure.tag != tag);
     }
 }

@@ -9,25 +9,22 @@ mod sleep;
 use std::io;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use jstream::buffer::Pool;
 
 use super::attention::Attention;
 use super::bell::Bell;
-use super::communicators::Communicators;
 use super::credit::{Account, allowed};
-use super::failures::Failures;
 use super::options::Options;
-use super::revocations::Revocations;
+use super::rare_state::RareFlags;
 use super::state::{Peer, RankState};
-use super::tombstones::Tombstones;
-use super::wanted_lines::WantedLines;
 use jstream_device::SlotMessage as Cell;
 use jstream_device::connection::Limits;
-use jstream_endpoint::ops::Ops;
 use jstream_matching::Matcher;
+use jstream_sync::Condvar;
 use jstream_sync::callbacks::Deferral;
+use jstream_sync::publishing_lock::{Publish, PublishingGuard, PublishingLock, Word};
 use jstream_sync::ring::Viewer;
 
 /// The inbox of a rank, shared with the threads that send to it.
@@ -39,33 +36,52 @@ pub(super) struct Inbox {
     pub(super) attention: Attention,
     /// Views of the queues by rank, to poll them without the lock.
     pub(super) views: Box<[OnceLock<Viewer<Cell>>]>,
-    state: Mutex<RankState>,
-    /// Counter of changes: incremented whenever something ends that a thread may wait for.
-    epoch: AtomicU32,
+    /// The summary has the counter of changes, and flags of rare parts.
+    state: PublishingLock<RankState>,
     /// Number of waiting threads.
     waiting: AtomicU32,
     /// Outcomes of recent waits, for adaptive spinning.
     pub(super) habit: AtomicU8,
-    /// Notified when there are news, or when no thread sleeps on the bell any more.
-    changed: Condvar,
-    /// The bell on which one thread sleeps for all connections, if there are any.
-    pub(super) bell: OnceLock<Bell>,
     /// True if the pool of a connection had no room.
     starved: AtomicBool,
-    /// True if any communicator was revoked.
-    has_revocations: AtomicBool,
-    /// True if the operations of a communicator that was revoked have not been ended.
-    has_open_revocations: AtomicBool,
-    /// True if receives wait for ranks without a connection.
-    has_wanted: Arc<AtomicBool>,
-    /// True if operations have failed at other ranks.
-    has_failures: Arc<AtomicBool>,
+}
+
+/// Parts of an inbox that are notified when its lock is released.
+pub(super) struct InboxListeners {
+    /// Notified when the counter of changes was incremented, or when no thread sleeps on the bell
+    /// any more.
+    changed: Condvar,
+    /// The bell on which one thread sleeps for all connections, if there are any.
+    bell: OnceLock<Bell>,
+}
+
+impl Publish for RankState {
+    type Summary = Word<u64>;
+    type Listeners = InboxListeners;
+
+    /// Returns the counter of changes in the upper half, and the flags in the lower half.
+    #[inline]
+    fn summary(&self) -> u64 {
+        u64::from(self.epoch()) << 32 | self.rare.flags().to_bits()
+    }
+
+    fn notify(&mut self, listeners: &InboxListeners, before: u64) {
+        if before >> 32 == u64::from(self.epoch()) {
+            return;
+        }
+        if self.sleepers > 0 {
+            listeners.changed.notify_all();
+        }
+        if let (Some(bell), true) = (listeners.bell.get(), self.is_watched) {
+            bell.ring();
+        }
+    }
 }
 
 /// Guard of the locked state of an inbox. While it exists, the program is not called: wakers,
 /// and reclaim functions of buffers that are dropped, wait until the lock is released.
 pub(super) struct InboxGuard<'i> {
-    state: MutexGuard<'i, RankState>,
+    state: PublishingGuard<'i, RankState>,
     /// Dropped after the lock was released.
     deferral: Deferral,
 }
@@ -95,52 +111,38 @@ impl Inbox {
             debug_assert_eq!(source, number, "sources are ranks");
             peers.push(Peer::default());
         }
-        let wanted = WantedLines::new(size);
-        let failures = Failures::default();
+        let listeners = InboxListeners {
+            changed: Condvar::new(),
+            bell: OnceLock::new(),
+        };
         Arc::new(Self {
-            has_wanted: wanted.flag(),
-            has_failures: failures.flag(),
             rank,
             size,
             options: options.clone(),
             attention: Attention::new(),
             views: (0..size).map(|_| OnceLock::new()).collect(),
-            state: Mutex::new(RankState {
-                matcher,
-                requests: Ops::default(),
-                live: peers.len().saturating_sub(1),
-                peers,
-                news: false,
-                sleepers: 0,
-                is_watched: false,
-                probers: 0,
-                first: 0,
-                tasks: 0,
-                closed: false,
-                communicators: Communicators::default(),
-                revocations: Revocations::default(),
-                tombstones: Tombstones::default(),
-                failures,
-                wanted,
-            }),
-            epoch: AtomicU32::new(0),
+            state: PublishingLock::new(RankState::new(size, matcher, peers), listeners),
             waiting: AtomicU32::new(0),
             habit: AtomicU8::new(0),
-            changed: Condvar::new(),
-            bell: OnceLock::new(),
             starved: AtomicBool::new(false),
-            has_revocations: AtomicBool::new(false),
-            has_open_revocations: AtomicBool::new(false),
         })
     }
 
     /// Opens the bell, on which a thread sleeps for all connections.
     pub(super) fn open_bell(&self) -> io::Result<()> {
-        if self.bell.get().is_none() {
+        if self.bell().is_none() {
             let bell = Bell::new()?;
-            self.bell.get_or_init(|| bell);
+            self.state.listeners().bell.get_or_init(|| bell);
         }
         Ok(())
+    }
+
+    fn bell(&self) -> Option<&Bell> {
+        self.state.listeners().bell.get()
+    }
+
+    fn changed(&self) -> &Condvar {
+        &self.state.listeners().changed
     }
 
     /// Prepares for messages of `rank` over a connection with these limits.
@@ -161,35 +163,10 @@ impl Inbox {
         self.starved.load(Ordering::Relaxed) && self.starved.swap(false, Ordering::Relaxed)
     }
 
-    /// Announces that a communicator was revoked. Called under the lock.
-    pub(super) fn set_revocations(&self) {
-        self.has_revocations.store(true, Ordering::Relaxed);
-        self.has_open_revocations.store(true, Ordering::Relaxed);
-    }
-
-    /// Returns true if any communicator was revoked.
+    /// Returns flags of rare parts of the state, as of the last release of the lock.
     #[inline]
-    pub(super) fn has_revocations(&self) -> bool {
-        self.has_revocations.load(Ordering::Relaxed)
-    }
-
-    /// Returns and clears the flag that operations of revoked communicators have not been ended.
-    #[inline]
-    pub(super) fn take_open_revocations(&self) -> bool {
-        let flag = &self.has_open_revocations;
-        flag.load(Ordering::Relaxed) && flag.swap(false, Ordering::Relaxed)
-    }
-
-    /// Returns true if operations have failed at other ranks.
-    #[inline]
-    pub(super) fn has_failures(&self) -> bool {
-        self.has_failures.load(Ordering::Relaxed)
-    }
-
-    /// Returns true if receives wait for ranks without a connection.
-    #[inline]
-    pub(super) fn has_wanted(&self) -> bool {
-        self.has_wanted.load(Ordering::Relaxed)
+    pub(super) fn flags(&self) -> RareFlags {
+        RareFlags::from_word(self.state.summary().get())
     }
 
     pub(super) fn pool(&self) -> &Pool {
@@ -200,36 +177,17 @@ impl Inbox {
     /// change nothing. So the state behind a poisoned lock is valid.
     #[inline]
     pub(super) fn lock(&self) -> InboxGuard<'_> {
-        let state = jstream_sync::lock(&self.state);
         InboxGuard {
-            state,
+            state: self.state.lock(),
             deferral: Deferral::begin(),
         }
     }
 
-    /// Releases the lock and notifies waiting threads if there are news.
-    #[inline]
-    pub(super) fn leave<'i>(&'i self, mut state: InboxGuard<'i>) {
-        if std::mem::take(&mut state.news) {
-            self.tell(&state);
-        }
-    }
-
-    fn tell(&self, state: &RankState) {
-        // Pairs with the load in `epoch`: a thread that sees the new value also sees what has
-        // ended.
-        self.epoch.fetch_add(1, Ordering::Release);
-        if state.sleepers > 0 {
-            self.changed.notify_all();
-        }
-        if let (Some(bell), true) = (self.bell.get(), state.is_watched) {
-            bell.ring();
-        }
-    }
-
+    /// Returns the counter of changes as of the last release. A thread that sees a new value also
+    /// sees what has ended.
     #[inline]
     pub(super) fn epoch(&self) -> u32 {
-        self.epoch.load(Ordering::Acquire)
+        (self.state.summary().get_acquire() >> 32) as u32
     }
 
     /// Counts this thread as waiting until the returned guard is dropped.

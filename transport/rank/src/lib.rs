@@ -128,6 +128,7 @@ mod probe;
 mod progress;
 mod queue;
 mod rank_local;
+mod rare_state;
 mod receive_fast_path;
 mod receive_wait;
 mod rendezvous;

@@ -142,7 +142,6 @@ impl Sink for Whole {
             }
         };
         state.complete(id, outcome, &mut deferred);
-        self.inbox.leave(state);
     }
 
     fn is_awaited(&self) -> bool {
@@ -193,7 +192,7 @@ impl Sink for Offers {
             (Ok(()), Some(offer)) if offer.half == Half::Abandoned => {}
             (Ok(()), Some(offer)) => {
                 offer.half = Half::Gone;
-                state.news();
+                state.notify_waiting();
             }
             (Err(error), Some(_)) => {
                 let offer = state.remove_offer(id, sends);
@@ -203,7 +202,6 @@ impl Sink for Offers {
                 state.complete(id, outcome, &mut deferred);
             }
         }
-        self.0.leave(state);
     }
 
     fn received(self: Arc<Self>, _: u64, _: Receipt) {}

@@ -5,20 +5,20 @@ use super::state::RankState;
 use jstream_matching::Pattern;
 
 impl RankState {
-    /// Notes a new connection, which the threads and tasks that wait have to drive.
-    pub(super) fn note_line(&mut self, rank: u32) {
-        self.wanted.settle(rank);
+    /// Records a new connection, which the threads and tasks that wait have to drive.
+    pub(super) fn add_line(&mut self, rank: u32) {
+        self.rare.change(|parts| parts.wanted.settle(rank));
         if self.tasks > 0 {
             self.wake_all_tasks();
         }
-        self.news();
+        self.notify_waiting();
     }
 
     /// Asks for the connections to the ranks whose messages match a pattern: without a source, to
     /// all members of the communicator.
     #[inline]
     pub(super) fn want_lines(&mut self, pattern: &Pattern) {
-        if self.wanted.any_is_missing() {
+        if self.rare.wanted.any_is_missing() {
             self.want_missing(pattern);
         }
     }
@@ -26,18 +26,18 @@ impl RankState {
     #[cold]
     fn want_missing(&mut self, pattern: &Pattern) {
         if let Some(rank) = pattern.source {
-            return self.wanted.want(rank);
+            return self.rare.change(|parts| parts.wanted.want(rank));
         }
         if pattern.context == ENDING {
             // The end of a world is told along the tree of its ranks.
             return;
         }
         let members = self.communicators.members(pattern.context);
-        match members.as_ref().and_then(|members| members.all()) {
-            Some(members) => members.iter().for_each(|rank| self.wanted.want(*rank)),
-            None => (0..)
-                .take(self.peers.len())
-                .for_each(|rank| self.wanted.want(rank)),
-        }
+        let all = members.as_ref().and_then(|members| members.all());
+        let ranks = (0..).take(self.peers.len());
+        self.rare.change(|parts| match all {
+            Some(members) => members.iter().for_each(|rank| parts.wanted.want(*rank)),
+            None => ranks.for_each(|rank| parts.wanted.want(rank)),
+        });
     }
 }

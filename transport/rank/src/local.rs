@@ -154,7 +154,7 @@ impl Inbox {
         self.take_in(&mut state, source, &mut deferred);
         let result = work(&mut state, &mut deferred);
         self.settle(&mut state, source);
-        self.leave(state);
+        drop(state);
         if !deferred.is_empty() {
             // The message of a thread needs no answer over a connection, and frees no room for one.
             self.carry_out(deferred, |_| {});
@@ -193,7 +193,7 @@ impl Inbox {
                             let payload = Payload::Bytes(copy);
                             let ack = Ack::Nobody;
                             *letter = Letter::Here { payload, ack };
-                            state.note_arrival();
+                            state.record_arrival();
                             Left::Done
                         }
                         _ => {
@@ -254,7 +254,7 @@ impl Inbox {
             if let Some(peer) = state.peer(source) {
                 peer.backlog.push_back((heading, letter));
             }
-            state.note_arrival();
+            state.record_arrival();
             Ok(())
         })
     }

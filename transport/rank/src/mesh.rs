@@ -129,7 +129,8 @@ impl Mesh {
         for (peer, way) in (0..).zip(&mut self.links) {
             if way.is_none() && peer != self.inbox.rank {
                 *way = Some(Way::Dialed);
-                self.inbox.lock().wanted.expect(peer);
+                let mut state = self.inbox.lock();
+                state.rare.change(|parts| parts.wanted.expect(peer));
             }
         }
         Ok(self.build_with(Some(dialer)))
@@ -151,9 +152,7 @@ impl Mesh {
             None => {
                 let mut deferred = DeferredWork::default();
                 let why = Arc::from("this rank is not connected to it");
-                let mut state = inbox.lock();
-                state.lose(peer, &why, &mut deferred);
-                inbox.leave(state);
+                inbox.lock().lose(peer, &why, &mut deferred);
                 Path::Nobody
             }
         });

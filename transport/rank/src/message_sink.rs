@@ -57,7 +57,7 @@ impl RankSink {
         let mut deferred = DeferredWork::default();
         let mut state = self.inbox.lock();
         let result = work(&mut state, &mut deferred);
-        self.inbox.leave(state);
+        drop(state);
         if !deferred.is_empty() {
             self.carry_out(deferred, replies);
         }
@@ -114,7 +114,7 @@ impl RankSink {
                             peer.withdrawable.insert(offer, id);
                         }
                     }
-                    state.note_arrival();
+                    state.record_arrival();
                     Choice::Pool
                 }
                 // The rank has ended, but messages that were sent to it before may still arrive.
@@ -243,7 +243,7 @@ impl RankSink {
                     if let Some(peer) = state.peer(self.rank) {
                         peer.withdrawable.insert(offer, id);
                     }
-                    state.note_arrival();
+                    state.record_arrival();
                 }
                 Ok(Arrival::Full(letter)) => {
                     deferred.drop_later(letter);
@@ -311,7 +311,7 @@ impl RankSink {
             }
             let offered = peer.offers.remove(offer).ok_or(refused)?;
             let request = state.requests.get(offered.request);
-            let revoked = request.and_then(|request| state.revocations.error(request.context));
+            let revoked = request.and_then(|request| state.rare.revocations.error(request.context));
             // A rank drops the messages of a communicator after it has told that it is revoked.
             let outcome = match revoked {
                 Some(error) => RequestOutcome::unsent(error, offered.body),
@@ -405,7 +405,7 @@ impl RankSink {
                 return Err(refused);
             }
             if !was_there {
-                state.news();
+                state.notify_waiting();
                 return Ok(());
             }
             let offered = peer.offers.remove(offer).ok_or(refused)?;
@@ -482,7 +482,7 @@ impl RankState {
                     };
                     *letter = Letter::Here { payload, ack };
                     // Wakes threads that wait for the complete message, such as probes.
-                    self.news();
+                    self.notify_waiting();
                 }
                 None => deferred.drop_later(payload),
             },
@@ -565,9 +565,7 @@ impl ReceiveSink for RankSink {
     fn lose(&self, error: RecvError) {
         let why = Arc::from(error.to_string());
         let mut deferred = DeferredWork::default();
-        let mut state = self.inbox.lock();
-        state.lose(self.rank, &why, &mut deferred);
-        self.inbox.leave(state);
+        self.inbox.lock().lose(self.rank, &why, &mut deferred);
         self.gone.store(true, Ordering::Release);
         self.inbox.carry_out(deferred, |_| {});
     }

@@ -156,8 +156,7 @@ impl Node {
         if place.set(line).is_ok() {
             let mut state = self.inbox.lock();
             self.lines.add(rank);
-            state.note_line(rank);
-            self.inbox.leave(state);
+            state.add_line(rank);
         }
     }
 
@@ -248,10 +247,13 @@ impl Node {
     /// there is one. Otherwise, returns the time at which the next one is due. A thread that waits
     /// until a deadline does not connect for longer, or at least [`DIAL_TIME`].
     pub(super) fn connect_wanted(&self, until: Deadline) -> Option<Deadline> {
-        if !self.inbox.has_wanted() {
+        if !self.inbox.flags().has_wanted() {
             return Some(Deadline::NEVER);
         }
-        let next = self.inbox.lock().wanted.next_due();
+        let next = {
+            let mut state = self.inbox.lock();
+            state.rare.change(|parts| parts.wanted.next_due())
+        };
         match next {
             Ok(rank) => {
                 let is_soon = until.left().is_some_and(|left| left < DIAL_TIME);
@@ -262,7 +264,8 @@ impl Node {
                 };
                 // If this fails, the rank is gone, which ends the receive.
                 if !self.reach(rank, || until) {
-                    self.inbox.lock().wanted.want(rank);
+                    let mut state = self.inbox.lock();
+                    state.rare.change(|parts| parts.wanted.want(rank));
                 }
                 None
             }
@@ -331,7 +334,7 @@ impl Node {
         let mut deferred = DeferredWork::default();
         let mut state = self.inbox.lock();
         let result = work(&mut state, &mut deferred);
-        self.inbox.leave(state);
+        drop(state);
         if !deferred.is_empty() {
             self.carry_out(deferred);
         }
@@ -392,8 +395,11 @@ impl Node {
     /// Like [`drive`](Self::drive), and wakes `task` when a connection can make progress again.
     /// Tasks have no time limit, so they connect at once to the ranks of their receives.
     pub(super) fn drive_for_task(&self, task: &Waker) {
-        while self.inbox.has_wanted() {
-            let next = self.inbox.lock().wanted.pop();
+        while self.inbox.flags().has_wanted() {
+            let next = {
+                let mut state = self.inbox.lock();
+                state.rare.change(|parts| parts.wanted.pop())
+            };
             // If this fails, the rank is gone, which ends the receive.
             let _ = next.map(|rank| self.link(rank));
         }

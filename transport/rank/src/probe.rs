@@ -139,7 +139,7 @@ impl Drop for Prober<'_> {
 impl RankState {
     /// Claims a message, or returns the error if none can come.
     fn find(&mut self, pattern: &Pattern) -> Option<Result<(Status, Claim), Error>> {
-        if let Some(error) = self.revocations.error(pattern.context) {
+        if let Some(error) = self.rare.revocations.error(pattern.context) {
             return Some(Err(error));
         }
         // A message that was lost with its source before all of it had arrived is skipped.

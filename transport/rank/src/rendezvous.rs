@@ -36,7 +36,7 @@ impl RankState {
             .requests
             .insert(RankRequest::receive(context, place, expected));
         let failed = self.told_failure(&pattern, expected);
-        if let Some(error) = self.revocations.error(context).or(failed) {
+        if let Some(error) = self.rare.revocations.error(context).or(failed) {
             self.complete(id, RequestOutcome::failed(error), deferred);
             return id;
         }
@@ -96,7 +96,7 @@ impl RankState {
         let id = self
             .requests
             .insert(RankRequest::receive(context, place, expected));
-        if let Some(error) = self.revocations.error(context) {
+        if let Some(error) = self.rare.revocations.error(context) {
             self.complete(id, RequestOutcome::failed(error), deferred);
             self.restore(claim, deferred);
             return id;
@@ -125,7 +125,7 @@ impl RankState {
                     self.ask(id, claim, deferred);
                     self.let_in(deferred);
                 }
-                None => self.note_arrival(),
+                None => self.record_arrival(),
             }
             return;
         }
@@ -134,7 +134,7 @@ impl RankState {
                 self.meet(matched, deferred);
                 self.let_in(deferred);
             }
-            None => self.note_arrival(),
+            None => self.record_arrival(),
         }
     }
 
@@ -358,7 +358,7 @@ impl RankState {
                         self.acknowledge(heading.envelope.source, ack, deferred);
                     }
                 }
-                self.note_arrival();
+                self.record_arrival();
             }
             Ok(Arrival::Full(letter)) => return Err(letter),
             Err(stray) => deferred.drop_later(stray.message),
@@ -500,8 +500,6 @@ impl Inbox {
     /// Ends a request.
     pub(super) fn complete(&self, request: OpId, outcome: RequestOutcome) {
         let mut deferred = DeferredWork::default();
-        let mut state = self.lock();
-        state.complete(request, outcome, &mut deferred);
-        self.leave(state);
+        self.lock().complete(request, outcome, &mut deferred);
     }
 }

@@ -66,7 +66,7 @@ impl Node {
     /// Returns the error of an operation whose communicator was revoked.
     #[inline]
     pub(super) fn check(&self, context: u32) -> Result<(), Error> {
-        if !self.inbox.has_revocations() {
+        if !self.inbox.flags().has_revocations() {
             return Ok(());
         }
         self.check_revoked(context)
@@ -77,18 +77,19 @@ impl Node {
     /// tells.
     #[inline]
     pub(super) fn may_be_over(&self, context: u32) -> bool {
-        self.is_revoked(context) || context & COLLECTIVE != 0 && self.inbox.has_failures()
+        self.is_revoked(context) || context & COLLECTIVE != 0 && self.inbox.flags().has_failures()
     }
 
     #[inline]
     fn is_revoked(&self, context: u32) -> bool {
-        self.inbox.has_revocations() && self.inbox.lock().revocations.error(context).is_some()
+        self.inbox.flags().has_revocations()
+            && self.inbox.lock().rare.revocations.error(context).is_some()
     }
 
     #[cold]
     fn check_revoked(&self, context: u32) -> Result<(), Error> {
         self.end_open_revocations();
-        let error = self.inbox.lock().revocations.error(context);
+        let error = self.inbox.lock().rare.revocations.error(context);
         error.map_or(Ok(()), Err)
     }
 
@@ -96,9 +97,10 @@ impl Node {
     pub(super) fn add_communicator(&self, context: u32, communicator: &Arc<Communicator>) {
         self.with(|state, _| {
             state.communicators.add(context, communicator);
-            if state.revocations.confirm(context, &communicator.members) {
-                self.inbox.set_revocations();
-            }
+            let members = &communicator.members;
+            state
+                .rare
+                .change(|parts| parts.revocations.confirm(context, members));
         });
     }
 
@@ -107,7 +109,7 @@ impl Node {
     /// operation returns the error of a revocation that is not passed on.
     #[inline]
     pub(super) fn end_open_revocations(&self) {
-        if self.inbox.take_open_revocations() {
+        if self.inbox.flags().has_open_revocations() {
             self.end_revoked();
         }
     }
@@ -115,7 +117,10 @@ impl Node {
     /// Ends the operations of communicators that were revoked, and tells all members.
     #[cold]
     fn end_revoked(&self) {
-        let open = self.inbox.lock().revocations.take_open();
+        let open = {
+            let mut state = self.inbox.lock();
+            state.rare.change(|parts| parts.revocations.take_open())
+        };
         for context in open {
             self.tell_revoked(context);
             let sends = self.with(|state, deferred| state.end_context(context, deferred));
@@ -128,7 +133,7 @@ impl Node {
     fn tell_revoked(&self, context: u32) {
         let (by, members) = {
             let state = self.inbox.lock();
-            let by = state.revocations.rank(context);
+            let by = state.rare.revocations.rank(context);
             (by, state.communicators.members(context))
         };
         let (Some(by), Some(members)) = (by, members) else {

@@ -69,6 +69,16 @@ impl Revocations {
         is_by_member
     }
 
+    /// Returns true if no communicator was revoked.
+    pub(super) fn is_empty(&self) -> bool {
+        self.ranks.is_empty()
+    }
+
+    /// Returns true if the operations of a communicator have not been ended.
+    pub(super) fn has_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
     /// Takes the contexts whose operations have not been ended.
     pub(super) fn take_open(&mut self) -> Vec<u32> {
         std::mem::take(&mut self.open)

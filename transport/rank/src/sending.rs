@@ -261,7 +261,7 @@ impl Node {
         mode: SendMode,
     ) -> Result<(OpId, u32), (Error, Option<Body<'static>>)> {
         let mut state = self.inbox.lock();
-        if let Some(error) = state.revocations.error(context) {
+        if let Some(error) = state.rare.revocations.error(context) {
             return Err((error, body));
         }
         let RankState {

@@ -7,14 +7,12 @@ use std::task::Waker;
 use super::communicators::Communicators;
 use super::credit::Account;
 use super::error::Error;
-use super::failures::Failures;
 use super::letter::{ExpectedPayload, Letter, Offer, Want};
 use super::queue::Exit;
+use super::rare_state::RareState;
 use super::request::{RankRequest, RequestOutcome};
-use super::revocations::Revocations;
 use super::table::{Number, NumberTable};
 use super::tombstones::Tombstones;
-use super::wanted_lines::WantedLines;
 use jstream_endpoint::ops::{OpId, Ops};
 use jstream_matching::{Heading, Matcher, MessageId};
 
@@ -26,8 +24,7 @@ pub(super) struct RankState {
     pub(super) peers: Vec<Peer>,
     /// Number of other ranks that are not gone.
     pub(super) live: usize,
-    /// True if a request ended since the lock was taken.
-    pub(super) news: bool,
+    /// Number of threads that sleep without the bell.
     pub(super) sleepers: u32,
     /// True if a thread sleeps on the bell.
     pub(super) is_watched: bool,
@@ -39,11 +36,11 @@ pub(super) struct RankState {
     pub(super) tasks: u32,
     pub(super) closed: bool,
     pub(super) communicators: Communicators,
-    pub(super) revocations: Revocations,
     /// Operations of which messages may still arrive.
     pub(super) tombstones: Tombstones,
-    pub(super) failures: Failures,
-    pub(super) wanted: WantedLines,
+    pub(super) rare: RareState,
+    /// Counter of changes: incremented whenever something ends that a thread may wait for.
+    epoch: u32,
 }
 
 /// State of another rank.
@@ -70,16 +67,44 @@ pub(super) struct Peer {
 }
 
 impl RankState {
-    /// Makes all waiting threads check their conditions again.
-    #[inline]
-    pub(super) fn news(&mut self) {
-        self.news = true;
+    /// Creates the state of an inbox in a world of `size` ranks.
+    pub(super) fn new(size: u32, matcher: Matcher<OpId, Letter>, peers: Vec<Peer>) -> Self {
+        Self {
+            matcher,
+            requests: Ops::default(),
+            live: peers.len().saturating_sub(1),
+            peers,
+            sleepers: 0,
+            is_watched: false,
+            probers: 0,
+            first: 0,
+            tasks: 0,
+            closed: false,
+            communicators: Communicators::default(),
+            tombstones: Tombstones::default(),
+            rare: RareState::new(size),
+            epoch: 0,
+        }
     }
 
-    /// Notes that a message was queued, or has no room.
+    /// Makes all waiting threads check their conditions again, when the lock is released.
     #[inline]
-    pub(super) fn note_arrival(&mut self) {
-        self.news |= self.probers > 0;
+    pub(super) fn notify_waiting(&mut self) {
+        self.epoch = self.epoch.wrapping_add(1);
+    }
+
+    /// Returns the counter of changes.
+    #[inline]
+    pub(super) fn epoch(&self) -> u32 {
+        self.epoch
+    }
+
+    /// Records that a message was queued, or has no room.
+    #[inline]
+    pub(super) fn record_arrival(&mut self) {
+        if self.probers > 0 {
+            self.notify_waiting();
+        }
     }
 
     /// Takes the outcome of a request that has ended.

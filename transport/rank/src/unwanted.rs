@@ -19,31 +19,28 @@ impl Inbox {
         if context >= COLLECTIVE || context == ENDING || by >= self.size {
             return false;
         }
-        let mut state = self.lock();
-        if state.note_revocation(context, by, source) {
-            self.set_revocations();
-        }
-        self.leave(state);
+        self.lock().record_revocation(context, by, source);
         true
     }
 }
 
 impl RankState {
-    fn note_revocation(&mut self, context: u32, by: u32, source: u32) -> bool {
+    fn record_revocation(&mut self, context: u32, by: u32, source: u32) {
         let Self {
-            revocations,
+            rare,
             communicators,
             ..
         } = self;
         let members = communicators.members(context);
         let is_by_member =
             members.is_none_or(|members| members.contain(by) && members.contain(source));
-        if self.closed || !is_by_member || !revocations.add(context, by, communicators) {
-            return false;
+        if self.closed || !is_by_member {
+            return;
         }
-        self.wake_tasks(context);
-        self.news();
-        true
+        if rare.change(|parts| parts.revocations.add(context, by, communicators)) {
+            self.wake_tasks(context);
+            self.notify_waiting();
+        }
     }
 
     /// Wakes the tasks that wait for operations of a communicator, so that one of them ends these.
@@ -100,7 +97,7 @@ impl RankState {
 
     /// Creates a request of a message for the rank `to`.
     pub(super) fn insert_send(&mut self, context: u32, to: u32) -> Result<OpId, Error> {
-        match self.revocations.error(context) {
+        match self.rare.revocations.error(context) {
             Some(error) => Err(error),
             None => Ok(self.requests.insert(RankRequest::send(context, to))),
         }
@@ -112,14 +109,17 @@ impl RankState {
     pub(super) fn is_unwanted(&self, envelope: &Envelope) -> bool {
         let Envelope { context, tag, .. } = *envelope;
         let has_ended = || context & COLLECTIVE != 0 && self.tombstones.have(context, tag);
-        self.revocations.rank(context).is_some() || has_ended()
+        self.rare.revocations.rank(context).is_some() || has_ended()
     }
 
     /// Drops the messages of an operation that has ended at this rank, those that still arrive
     /// included.
     pub(super) fn bury(&mut self, context: u32, tag: u64, deferred: &mut DeferredWork) {
         self.tombstones.add(context, tag);
-        self.failures.remove(context, tag);
+        if !self.rare.failures.is_empty() {
+            self.rare
+                .change(|parts| parts.failures.remove(context, tag));
+        }
         let is_meant = |other: &Envelope| other.context == context && other.tag == tag;
         self.drop_messages(is_meant, deferred);
     }
@@ -153,7 +153,7 @@ impl RankState {
             // A payload that was requested is dropped when it arrives.
             Letter::Asked { .. } | Letter::Lost | Letter::Dropped(_) => (Ack::Nobody, None),
         };
-        match (ack, self.revocations.error(heading.envelope.context)) {
+        match (ack, self.rare.revocations.error(heading.envelope.context)) {
             (Ack::Thread(sender) | Ack::Admitted(sender), Some(error)) => {
                 deferred.drop_later(Refusal::new(sender, payload, error));
             }

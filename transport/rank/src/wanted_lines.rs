@@ -5,8 +5,6 @@
 //! connect, which it does as soon as it sends.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use jstream_device::deadline::Deadline;
@@ -34,8 +32,6 @@ pub(super) struct WantedLines {
     /// Wanted ranks, with the times from which their connections are due. A rank whose connection
     /// was opened meanwhile stays until its turn.
     queue: VecDeque<(u32, Deadline)>,
-    /// True if the queue has entries, to be read without the lock of the inbox.
-    flag: Arc<AtomicBool>,
 }
 
 impl WantedLines {
@@ -45,13 +41,12 @@ impl WantedLines {
             states: (0..size).map(|_| LineState::Settled).collect(),
             missing: 0,
             queue: VecDeque::new(),
-            flag: Arc::default(),
         }
     }
 
-    /// Returns the flag that tells whether connections are wanted.
-    pub(super) fn flag(&self) -> Arc<AtomicBool> {
-        self.flag.clone()
+    /// Returns true if no connection is wanted, nor was until it was opened.
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
     }
 
     fn state(&mut self, rank: u32) -> Option<&mut LineState> {
@@ -85,7 +80,6 @@ impl WantedLines {
         if let Some(state @ LineState::Missing) = self.state(rank) {
             *state = LineState::Wanted;
             self.queue.push_back((rank, Deadline::after(GRACE)));
-            self.flag.store(true, Ordering::Relaxed);
         }
     }
 
@@ -117,7 +111,6 @@ impl WantedLines {
             }
             self.queue.pop_front();
         }
-        self.flag.store(false, Ordering::Relaxed);
         None
     }
 }
@@ -129,13 +122,12 @@ mod tests {
     #[test]
     fn a_connection_is_wanted_once_and_due_after_a_while() {
         let mut wanted = WantedLines::new(4);
-        let flag = wanted.flag();
         (1..4).for_each(|rank| wanted.expect(rank));
         assert!(wanted.any_is_missing());
         for rank in [0, 2, 3, 2, 9] {
             wanted.want(rank);
         }
-        assert!(flag.load(Ordering::Relaxed));
+        assert!(!wanted.is_empty());
         wanted.settle(2);
         let rank = loop {
             match wanted.next_due() {
@@ -145,7 +137,7 @@ mod tests {
         };
         assert_eq!(rank, 3);
         assert!(matches!(wanted.next_due(), Err(due) if due.moment().is_none()));
-        assert!(!flag.load(Ordering::Relaxed));
+        assert!(wanted.is_empty());
         wanted.want(1);
         assert_eq!((wanted.pop(), wanted.pop()), (Some(1), None));
         (1..4).for_each(|rank| wanted.settle(rank));

@@ -57,7 +57,7 @@ impl Inbox {
         };
         // Other sources may have room now.
         state.let_in(&mut deferred);
-        self.leave(state);
+        drop(state);
         self.carry_out(deferred, |_| {});
         letter
     }

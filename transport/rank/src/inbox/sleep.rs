@@ -37,8 +37,8 @@ impl Inbox {
         if self.attention.withdraw() {
             let mut deferred = DeferredWork::default();
             self.take_in_all(&mut state, &mut deferred);
-            if state.news || !deferred.is_empty() {
-                self.leave(state);
+            if state.epoch() != seen || !deferred.is_empty() {
+                drop(state);
                 return self.carry_out(deferred, |_| {});
             }
         }
@@ -46,7 +46,7 @@ impl Inbox {
             // The callbacks run before the sleep.
             return;
         }
-        if let (Some(bell), false) = (self.bell.get(), state.is_watched) {
+        if let (Some(bell), false) = (self.bell(), state.is_watched) {
             state.is_watched = true;
             bell.expect();
             drop(state);
@@ -62,19 +62,14 @@ impl Inbox {
             drop(watch);
             return;
         }
-        let InboxGuard {
-            mut state,
-            deferral,
-        } = state;
         state.sleepers = state.sleepers.saturating_add(1);
+        let InboxGuard {
+            state,
+            deferral: _deferral,
+        } = state;
         let left = self.or_room(until).left();
-        let mut state = match left {
-            None => jstream_sync::unpoisoned(self.changed.wait(state)),
-            Some(left) => jstream_sync::unpoisoned(self.changed.wait_timeout(state, left)).0,
-        };
+        let mut state = state.wait(self.changed(), left);
         state.sleepers = state.sleepers.saturating_sub(1);
-        drop(state);
-        drop(deferral);
     }
 }
 
@@ -94,7 +89,7 @@ impl<D: Fn(&Bell)> Drop for BellWatch<'_, D> {
         state.is_watched = false;
         if state.sleepers > 0 {
             // Another sleeping thread takes over the bell.
-            self.inbox.changed.notify_all();
+            self.inbox.changed().notify_all();
         }
     }
 }

@@ -35,7 +35,6 @@ impl Sender {
         let mut deferred = DeferredWork::default();
         let mut state = self.inbox.lock();
         state.complete(self.request, outcome, &mut deferred);
-        self.inbox.leave(state);
     }
 }
 

@@ -107,7 +107,7 @@ impl Inbox {
                 if let Some(letter) = state.matcher.message_mut(id) {
                     *letter = Letter::Here { payload, ack };
                 }
-                state.note_arrival();
+                state.record_arrival();
             }
             Ok(Arrival::Full(_)) => unreachable!("the bounds do not apply to queued messages"),
             // The rank has ended.
