@@ -2,37 +2,43 @@
 //! make progress: a list of wakers that is itself a waker.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Weak};
 use std::task::{Wake, Waker};
 
 use super::reactor;
 use jstream_sync::callbacks;
+use jstream_sync::publishing_lock::{Publish, PublishingGuard, PublishingLock, Word};
 use jstream_sync::wakers::{WakerList, wake_each};
 use jstream_sync::watcher::Watcher;
 
 /// No task waits.
-const IDLE: u8 = 0;
+const IDLE: u32 = 0;
 /// Tasks wait, and the device is not armed.
-const WANTED: u8 = 1;
+const WANTED: u32 = 1;
 /// The device is armed and is going to call.
-const ARMED: u8 = 2;
+const ARMED: u32 = 2;
 
 /// The waker with which a half is armed. It wakes every waiting task, so a task that was forgotten
 /// or does not poll again does not delay the others.
-///
-/// The state changes only under the lock of the tasks, which is the innermost of all locks.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Alarm {
-    state: AtomicU8,
-    tasks: Mutex<AlarmTasks>,
-    /// True if a carrier is to be woken when nothing is posted any more. Changes under the lock of
-    /// the tasks.
-    has_carrier: AtomicBool,
+    /// The innermost of all locks. The summary is the state, and true if a carrier is to be woken
+    /// when nothing is posted any more.
+    tasks: PublishingLock<AlarmTasks>,
+}
+
+impl Default for Alarm {
+    fn default() -> Self {
+        Self {
+            tasks: PublishingLock::new(AlarmTasks::default(), ()),
+        }
+    }
 }
 
 #[derive(Debug, Default)]
 struct AlarmTasks {
+    /// [`IDLE`], [`WANTED`] or [`ARMED`].
+    state: u32,
     wakers: WakerList,
     /// The watcher with which all tasks have their sources registered; `None` for the reactor's.
     place: Option<Weak<Watcher>>,
@@ -40,26 +46,30 @@ struct AlarmTasks {
     carrier: Option<Waker>,
 }
 
+impl Publish for AlarmTasks {
+    type Summary = (Word<u32>, Word<bool>);
+    type Listeners = ();
+
+    #[inline]
+    fn summary(&self) -> (u32, bool) {
+        (self.state, self.carrier.is_some())
+    }
+}
+
 impl Alarm {
     /// Registers `carrier` to be woken once when nothing is posted any more, regardless of which
     /// thread drove the operations: the device may not call then. `carrier` must not be a task of
     /// the program, because the thread that wakes it may hold locks.
     pub(super) fn set_carrier(&self, carrier: &Waker) {
-        let mut tasks = self.lock();
-        let before = tasks.carrier.replace(carrier.clone());
-        self.has_carrier.store(true, Ordering::Relaxed);
-        drop(tasks);
+        let before = self.lock().carrier.replace(carrier.clone());
         drop(before);
     }
 
     /// Wakes the carrier, because nothing is posted any more.
     #[inline]
     pub(super) fn tell_carrier(&self) {
-        if self.has_carrier.load(Ordering::Relaxed) {
-            let mut tasks = self.lock();
-            self.has_carrier.store(false, Ordering::Relaxed);
-            let carrier = tasks.carrier.take();
-            drop(tasks);
+        if self.tasks.summary().1.get() {
+            let carrier = self.lock().carrier.take();
             if let Some(carrier) = carrier {
                 carrier.wake();
             }
@@ -71,20 +81,20 @@ impl Alarm {
     /// reactor. This is not done while other tasks wait as well.
     pub(crate) fn register(&self, task: &Waker, place: Option<&Arc<Watcher>>) {
         let mut tasks = self.lock();
-        let known = match (&tasks.place, place) {
+        let is_known = match (&tasks.place, place) {
             (Some(known), Some(place)) => std::ptr::eq(known.as_ptr(), Arc::as_ptr(place)),
             (None, None) => true,
             (Some(_), None) | (None, Some(_)) => false,
         };
         let alone = tasks.wakers.is_empty();
-        let moved = !known && (alone || tasks.place.is_some());
+        let moved = !is_known && (alone || tasks.place.is_some());
         if moved {
             tasks.place = place.filter(|_| alone).map(Arc::downgrade);
         }
         tasks.wakers.insert(task);
         // The device is armed with the previous watcher.
-        if moved || self.state.load(Ordering::Relaxed) == IDLE {
-            self.state.store(WANTED, Ordering::Relaxed);
+        if moved || tasks.state == IDLE {
+            tasks.state = WANTED;
         }
     }
 
@@ -96,60 +106,60 @@ impl Alarm {
 
     /// Unregisters `task`, which need not be woken any more as far as the caller knows.
     pub(crate) fn forget(&self, task: &Waker) {
-        let mut tasks = self.lock();
-        let forgotten = tasks.wakers.remove_same(task);
-        drop(tasks);
+        let forgotten = self.lock().wakers.remove_same(task);
         // The caller may hold the lock of a direction.
         callbacks::discard(forgotten);
     }
 
     /// Returns true if tasks wait, as far as is known without the lock.
     pub(crate) fn is_waited_for(&self) -> bool {
-        self.state.load(Ordering::Relaxed) != IDLE
+        self.state() != IDLE
     }
 
     /// Returns true if the device should be armed: tasks wait, and the device is not going to call.
     #[inline]
     pub(crate) fn is_wanted(&self) -> bool {
-        self.state.load(Ordering::Relaxed) == WANTED
+        self.state() == WANTED
     }
 
     /// Marks the device as armed. Called right before arming, because the device may call before it
     /// returns.
     pub(crate) fn set_armed(&self) {
-        let tasks = self.lock();
-        self.state.store(ARMED, Ordering::Relaxed);
-        drop(tasks);
+        self.lock().state = ARMED;
     }
 
     /// Marks the device as not armed, because it may have lost that state.
     #[inline]
     pub(crate) fn disarm(&self) {
-        if self.state.load(Ordering::Relaxed) == ARMED {
-            let tasks = self.lock();
-            if self.state.load(Ordering::Relaxed) == ARMED {
-                let state = if tasks.wakers.is_empty() {
+        if self.state() == ARMED {
+            let mut tasks = self.lock();
+            if tasks.state == ARMED {
+                tasks.state = if tasks.wakers.is_empty() {
                     IDLE
                 } else {
                     WANTED
                 };
-                self.state.store(state, Ordering::Relaxed);
             }
         }
     }
 
     /// Wakes the tasks that wait now.
     pub(crate) fn ring(&self) {
-        let tasks = self.lock();
-        self.state.store(IDLE, Ordering::Relaxed);
+        let mut tasks = self.lock();
+        tasks.state = IDLE;
         // Tasks that register from here on wait for the next call.
         wake_each(tasks, || self.lock(), |tasks| &mut tasks.wakers);
     }
 
     /// Locks the tasks. While the lock is held, no code of the program runs except the cloning of
     /// wakers.
-    fn lock(&self) -> MutexGuard<'_, AlarmTasks> {
-        jstream_sync::lock(&self.tasks)
+    fn lock(&self) -> PublishingGuard<'_, AlarmTasks> {
+        self.tasks.lock()
+    }
+
+    #[inline]
+    fn state(&self) -> u32 {
+        self.tasks.summary().0.get()
     }
 }
 
