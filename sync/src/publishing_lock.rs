@@ -26,13 +26,12 @@ mod summary;
 use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
-use std::ptr;
 use std::sync::TryLockError;
 use std::time::Duration;
 
 use self::summary::sealed::Store;
 pub use self::summary::{Summary, Word};
-use crate::{Condvar, Mutex, MutexGuard, lock, unpoisoned, wait, wait_for};
+use crate::{AtomicU32, Condvar, Mutex, MutexGuard, Ordering, lock, unpoisoned, wait, wait_for};
 
 /// A state that is published whenever its lock is released.
 pub trait Publish {
@@ -71,8 +70,8 @@ pub struct PublishingLock<S: Publish> {
 #[must_use = "the lock is released at once if the guard is not used"]
 pub struct PublishingGuard<'l, S: Publish> {
     lock: &'l PublishingLock<S>,
-    /// Dropped after the state was published.
-    state: MutexGuard<'l, S>,
+    /// Taken out when the guard is dropped.
+    state: ManuallyDrop<MutexGuard<'l, S>>,
 }
 
 impl<S: Publish> PublishingLock<S> {
@@ -89,21 +88,23 @@ impl<S: Publish> PublishingLock<S> {
     /// statement.
     #[inline]
     pub fn lock(&self) -> PublishingGuard<'_, S> {
-        PublishingGuard {
-            lock: self,
-            state: lock(&self.state),
-        }
+        self.guard(lock(&self.state))
     }
 
     /// Locks the state unless another thread has locked it.
     #[inline]
     pub fn try_lock(&self) -> Option<PublishingGuard<'_, S>> {
-        let state = match self.state.try_lock() {
-            Ok(state) => state,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => return None,
+        self.try_lock_state().map(|state| self.guard(state))
+    }
+
+    /// Locks the state. While this thread waits for the lock, it counts in `waiting`.
+    #[inline]
+    pub fn lock_counted(&self, waiting: &AtomicU32) -> PublishingGuard<'_, S> {
+        let state = match self.try_lock_state() {
+            Some(state) => state,
+            None => self.lock_slowly(waiting),
         };
-        Some(PublishingGuard { lock: self, state })
+        self.guard(state)
     }
 
     /// Returns the state. Exclusive access needs no lock, and publishes nothing.
@@ -122,6 +123,67 @@ impl<S: Publish> PublishingLock<S> {
     pub fn listeners(&self) -> &S::Listeners {
         &self.listeners
     }
+
+    #[inline(always)]
+    fn try_lock_state(&self) -> Option<MutexGuard<'_, S>> {
+        match self.state.try_lock() {
+            Ok(state) => Some(state),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    /// Returns the mutex's guard, which fits registers.
+    #[cold]
+    fn lock_slowly(&self, waiting: &AtomicU32) -> MutexGuard<'_, S> {
+        waiting.fetch_add(1, Ordering::Relaxed);
+        let state = lock(&self.state);
+        waiting.fetch_sub(1, Ordering::Relaxed);
+        state
+    }
+
+    /// Returns the guard of the locked state.
+    #[inline(always)]
+    fn guard<'l>(&'l self, state: MutexGuard<'l, S>) -> PublishingGuard<'l, S> {
+        PublishingGuard {
+            lock: self,
+            state: ManuallyDrop::new(state),
+        }
+    }
+
+    /// Returns true if a release has to publish nothing.
+    #[inline(always)]
+    fn is_published(&self, state: &mut S) -> bool {
+        state.is_quiet(&self.listeners) && state.summary() == self.summary.load()
+    }
+
+    /// Takes the steps of a release.
+    #[inline(always)]
+    fn publish(&self, state: &mut S) {
+        state.prepare(&self.listeners);
+        let before = self.summary.load();
+        let now = state.summary();
+        if before != now {
+            self.summary.store(now);
+        }
+        state.notify(&self.listeners, before);
+    }
+
+    /// Publishes the state if it has to be, and releases the lock. Takes the mutex's guard by
+    /// value: that stays in registers, and is dropped also if a step panics.
+    #[inline(always)]
+    fn release(&self, mut state: MutexGuard<'_, S>) {
+        if self.is_published(&mut state) {
+            drop(state);
+        } else {
+            self.publish_and_release(state);
+        }
+    }
+
+    #[inline(never)]
+    fn publish_and_release(&self, mut state: MutexGuard<'_, S>) {
+        self.publish(&mut state);
+    }
 }
 
 impl<'l, S: Publish> PublishingGuard<'l, S> {
@@ -134,42 +196,32 @@ impl<'l, S: Publish> PublishingGuard<'l, S> {
             None => wait(changed, state),
             Some(time) => wait_for(&lock.state, changed, state, time),
         };
-        Self { lock, state }
+        lock.guard(state)
+    }
+
+    /// Drops the guard. The check of a release is inlined, which the compiler may not do for a drop
+    /// at the end of a scope. For hot paths only.
+    #[inline(always)]
+    pub fn release(self) {
+        let (lock, state) = self.into_parts();
+        lock.release(state);
     }
 
     /// Publishes the state before the lock is released, for a thread that then checks what others
     /// do which look at the summary.
-    #[inline]
     pub fn publish(&mut self) {
-        let PublishingLock {
-            summary, listeners, ..
-        } = self.lock;
-        let is_quiet = self.state.is_quiet(listeners);
-        if !is_quiet || self.state.summary() != summary.load() {
-            self.publish_change();
+        if !self.lock.is_published(&mut self.state) {
+            self.lock.publish(&mut self.state);
         }
-    }
-
-    #[cold]
-    fn publish_change(&mut self) {
-        let PublishingLock {
-            summary, listeners, ..
-        } = self.lock;
-        self.state.prepare(listeners);
-        let before = summary.load();
-        let now = self.state.summary();
-        if before != now {
-            summary.store(now);
-        }
-        self.state.notify(listeners, before);
     }
 
     /// Takes the guard apart, without publishing the state.
+    #[inline(always)]
     fn into_parts(self) -> (&'l PublishingLock<S>, MutexGuard<'l, S>) {
-        let guard = ManuallyDrop::new(self);
-        // SAFETY: The pointer is that of a valid field. `guard` is neither used nor dropped from
-        // here on, so the guard of the mutex that is read has no second owner.
-        let state = unsafe { ptr::read(&raw const guard.state) };
+        let mut guard = ManuallyDrop::new(self);
+        // SAFETY: `guard` is neither used nor dropped from here on, so the guard of the mutex is
+        // taken once.
+        let state = unsafe { ManuallyDrop::take(&mut guard.state) };
         (guard.lock, state)
     }
 }
@@ -192,14 +244,17 @@ impl<S: Publish> PublishingGuard<'_, S> {
     pub(crate) fn wait_silently(self, changed: &Condvar) -> Self {
         let (lock, state) = self.into_parts();
         let state = wait(changed, state);
-        Self { lock, state }
+        lock.guard(state)
     }
 }
 
 impl<S: Publish> Drop for PublishingGuard<'_, S> {
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self) {
-        self.publish();
+        // SAFETY: The guard is dropped, so this is the last use of the field. `into_parts`, which
+        // takes it as well, does not drop the guard.
+        let state = unsafe { ManuallyDrop::take(&mut self.state) };
+        self.lock.release(state);
     }
 }
 
