@@ -41,7 +41,7 @@ pub(super) struct DirectionLock<D: Direction> {
     wanted: AtomicU32,
     /// Number of threads that sleep for the other direction, or are about to. They check the
     /// summary afterwards.
-    beside: DekkerFlag,
+    opposite_sleepers: DekkerFlag,
     spin: Duration,
     origin: Origin,
 }
@@ -75,6 +75,16 @@ impl<D: Direction> DerefMut for DirectionGuard<'_, D> {
     }
 }
 
+impl<D: Direction> DirectionGuard<'_, D> {
+    /// Drops the guard, on a hot path ([`PublishingGuard::release`]).
+    #[inline(always)]
+    pub(super) fn release(self) {
+        let Self { state, deferral } = self;
+        state.release();
+        drop(deferral);
+    }
+}
+
 /// The state of a lock.
 struct DirectionState<D>(D);
 
@@ -97,16 +107,12 @@ impl<D: Direction> Publish for DirectionState<D> {
 
     #[inline]
     fn is_quiet(&mut self, listeners: &DirectionListeners) -> bool {
-        let common = self.0.common();
-        let is_quiet = common.waiting == 0 && !common.broke && !listeners.alarm.is_wanted();
-        if is_quiet {
-            // No thread waits for them.
-            common.news = false;
-        }
-        is_quiet
+        // Tasks wait only for posted operations.
+        let is_armed = || !self.0.has_posted() || !listeners.alarm.is_wanted();
+        is_armed() && self.0.common().duties.are_none()
     }
 
-    /// Arms the device for the waiting tasks, which wait only for posted operations.
+    /// Arms the device for the waiting tasks.
     fn prepare(&mut self, listeners: &DirectionListeners) {
         let direction = &mut self.0;
         while listeners.alarm.is_wanted() && direction.has_half() && direction.wants_half() {
@@ -124,14 +130,14 @@ impl<D: Direction> Publish for DirectionState<D> {
         }
         let half_is_free = self.0.has_half();
         let common = self.0.common();
-        if common.waiting > 0 {
-            if std::mem::take(&mut common.news) {
+        if common.duties.has_waiting() {
+            if common.duties.take_change() {
                 listeners.changed.notify_all();
             } else if half_is_free {
                 listeners.changed.notify_one();
             }
         }
-        if std::mem::take(&mut common.broke) {
+        if common.duties.take_break() {
             // Not here: this thread may hold the lock of the other direction, too.
             if let Some(connection) = listeners.connection.upgrade() {
                 callbacks::run(move || connection.break_off());
@@ -173,7 +179,7 @@ impl<D: Direction> DirectionLock<D> {
         Self {
             state: PublishingLock::new(DirectionState(direction), listeners),
             wanted: AtomicU32::new(0),
-            beside: DekkerFlag::of_frequent_sleepers(),
+            opposite_sleepers: DekkerFlag::of_frequent_sleepers(),
             spin,
             origin,
         }
@@ -182,31 +188,29 @@ impl<D: Direction> DirectionLock<D> {
     /// Locks the direction.
     #[inline]
     pub(super) fn lock(&self) -> DirectionGuard<'_, D> {
-        let state = match self.state.try_lock() {
-            Some(state) => state,
-            None => self.lock_slowly(),
-        };
+        if self.origin.is_elsewhere() {
+            return self.lock_elsewhere();
+        }
+        DirectionGuard {
+            state: self.state.lock_counted(&self.wanted),
+            deferral: Deferral::begin(),
+        }
+    }
+
+    /// Locks the direction in a forked process, which has only a copy of it.
+    #[cold]
+    fn lock_elsewhere(&self) -> DirectionGuard<'_, D> {
         let mut guard = DirectionGuard {
-            state,
+            state: self.state.lock_counted(&self.wanted),
             deferral: Deferral::begin(),
         };
-        if self.origin.is_elsewhere() {
-            guard.disown();
-        }
+        guard.disown();
         guard
     }
 
     /// Returns the direction. Exclusive access needs no lock.
     pub(super) fn get_mut(&mut self) -> &mut D {
         &mut self.state.get_mut().0
-    }
-
-    #[cold]
-    fn lock_slowly(&self) -> PublishingGuard<'_, DirectionState<D>> {
-        self.wanted.fetch_add(1, Ordering::Relaxed);
-        let state = self.state.lock();
-        self.wanted.fetch_sub(1, Ordering::Relaxed);
-        state
     }
 
     fn alarm(&self) -> &Alarm {
@@ -258,8 +262,8 @@ impl<D: Direction> DirectionLock<D> {
     ) -> (DirectionGuard<'t, D>, Option<R>) {
         let is_bounded = is_bounded || self.spin == Duration::MAX;
         let mut spin = self.begin_to_spin(other, &mut guard, Deadline::NEVER);
-        let again = || (spin.is_timeless() || !is_bounded) && spin.again();
-        let (mut guard, answer) = self.spin_until(other, guard, again, &mut attempt);
+        let may_spin = || (spin.is_timeless() || !is_bounded) && spin.again();
+        let (mut guard, answer) = self.spin_until(other, guard, may_spin, &mut attempt);
         if let Some(answer) = answer {
             Spin::end(spin, &mut guard.common().habit);
             return (guard, Some(answer));
@@ -286,20 +290,20 @@ impl<D: Direction> DirectionLock<D> {
         Spin::begin(budget, direction.common().habit, until)
     }
 
-    /// Drives the posted operations until `attempt` returns a value. Stops when `again` returns
+    /// Drives the posted operations until `attempt` returns a value. Stops when `may_spin` returns
     /// false, or when operations are posted to the other direction, which are driven during a
     /// sleep.
     #[inline]
-    pub(super) fn spin_until<'t, R, E: Direction>(
+    fn spin_until<'t, R, E: Direction>(
         &'t self,
         other: &DirectionLock<E>,
         mut guard: DirectionGuard<'t, D>,
-        mut again: impl FnMut() -> bool,
+        mut may_spin: impl FnMut() -> bool,
         mut attempt: impl FnMut(&mut D) -> Option<R>,
     ) -> (DirectionGuard<'t, D>, Option<R>) {
-        while guard.has_half() && !other.is_pending() && again() {
+        while guard.has_half() && !other.is_pending() && may_spin() {
             if self.is_wanted() {
-                guard = self.make_way(guard);
+                guard = self.yield_lock(guard);
             }
             guard.drive();
             if let Some(answer) = attempt(&mut guard) {
@@ -310,21 +314,21 @@ impl<D: Direction> DirectionLock<D> {
     }
 
     /// As [`wait_until`](Self::wait_until), with a spin that has begun, if there is one. If
-    /// `has_looked` is true, the caller has polled already, or knows that polling would find
+    /// `has_polled` is true, the caller has polled already, or knows that polling would find
     /// nothing.
     pub(super) fn wait_spinning<'t, R, E: Direction>(
         &'t self,
         other: &DirectionLock<E>,
         mut guard: DirectionGuard<'t, D>,
-        (mut spin, mut has_looked): (Option<Spin>, bool),
+        (mut spin, mut has_polled): (Option<Spin>, bool),
         mut deadline: impl FnMut() -> Deadline,
         mut attempt: impl FnMut(&mut D) -> Option<R>,
     ) -> (DirectionGuard<'t, D>, Option<R>) {
         let mut until = None;
         // A caller that has polled by itself has not driven the posted operations.
-        has_looked &= !guard.has_posted();
+        has_polled &= !guard.has_posted();
         loop {
-            if !std::mem::take(&mut has_looked) {
+            if !std::mem::take(&mut has_polled) {
                 guard.drive();
                 if let Some(answer) = attempt(&mut guard) {
                     if let Some(spin) = spin {
@@ -345,7 +349,7 @@ impl<D: Direction> DirectionLock<D> {
             // Operations that are posted to the other direction are driven during the sleep.
             if !other.is_pending() && spinning.again() {
                 if self.is_wanted() {
-                    guard = self.make_way(guard);
+                    guard = self.yield_lock(guard);
                 }
                 continue;
             }
@@ -366,7 +370,8 @@ impl<D: Direction> DirectionLock<D> {
     }
 
     /// Yields the lock to the threads that wait for it.
-    fn make_way<'t>(&'t self, guard: DirectionGuard<'t, D>) -> DirectionGuard<'t, D> {
+    #[cold]
+    pub(super) fn yield_lock<'t>(&'t self, guard: DirectionGuard<'t, D>) -> DirectionGuard<'t, D> {
         const PATIENCE: u32 = 100;
         drop(guard);
         for _ in 0..PATIENCE {
@@ -386,14 +391,14 @@ impl<D: Direction> DirectionLock<D> {
 
     /// As [`is_pending`](Self::is_pending), for a caller that has already announced that it waits.
     pub(super) fn is_pending_by_now(&self) -> bool {
-        self.beside.make_all_pass();
+        self.opposite_sleepers.make_all_pass();
         self.is_pending()
     }
 
     /// Returns true if a thread may be sleeping for the other direction without knowing of
     /// operations that were posted before this call.
     pub(super) fn has_opposite_sleepers(&self) -> bool {
-        self.beside.is_set_after_change()
+        self.opposite_sleepers.is_set_after_change()
     }
 }
 

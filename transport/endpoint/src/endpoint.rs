@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io::{self, IoSlice};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -289,12 +289,7 @@ impl Endpoint {
     /// The error of the system if it is out of descriptors, or `NotConnected` if the connection has
     /// ended.
     pub fn as_fd(&self) -> io::Result<BorrowedFd<'_>> {
-        let shared = &*self.shared;
-        if let Some(source) = shared.source.get() {
-            return Ok(source.as_fd());
-        }
-        let source = shared.source()?;
-        Ok(shared.source.get_or_init(|| source).as_fd())
+        self.shared.source()
     }
 
     /// Prepares for a sleep in the program's own poll or epoll. Returns true if a message, or the

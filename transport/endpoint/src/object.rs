@@ -112,7 +112,7 @@ pub fn read<T: Transportable + 'static>(
     shared: &Shared,
 ) -> Result<(Header, Received<T>), RecvObjectError> {
     let read = shared
-        .codecs
+        .codecs()
         .readers
         .with(|reader| reader.read::<T>(message.payload));
     match read {

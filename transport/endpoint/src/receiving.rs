@@ -430,7 +430,7 @@ impl Receiving {
     /// Records the end. `drive` then ends the posted operations.
     pub(super) fn end_with(&mut self, end: EndReason) {
         // Threads that wait for the half to come back would otherwise wait forever.
-        self.common.news = true;
+        self.common.duties.record_change();
         // The watcher drops its registration before the descriptor is closed.
         self.common.watch = None;
         self.half = None;
@@ -443,7 +443,7 @@ impl Receiving {
         }
         if end.breaks() {
             self.info.blame(&end);
-            self.common.broke = true;
+            self.common.duties.record_break();
         }
         if self.end.is_none() {
             self.info.note_end(&end, "receiving");

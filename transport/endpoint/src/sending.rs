@@ -21,9 +21,8 @@ use super::direction_lock::{Common, Direction};
 use super::gate::{Credit, Gate};
 use super::ops::{Notify, OpId, Ops, Sink};
 use super::remote::MOST_REQUESTS;
-use jstream_base::Header;
-use jstream_base::SendError;
 use jstream_base::byte_limit::{ByteCharge, ByteHolder};
+use jstream_base::{Header, HeaderError, SendError};
 use jstream_device::connection::{Outbound, Outgoing};
 use jstream_sync::callbacks;
 
@@ -252,6 +251,23 @@ impl SendDirection {
         few
     }
 
+    /// Appends messages that the receive direction produces. Returns the kind of messages that were
+    /// not sent, or an error if too many answers wait.
+    pub(super) fn post_replies(
+        &mut self,
+        messages: impl Iterator<Item = (Outbound<'static>, Notify)>,
+    ) -> Result<Leftover, HeaderError> {
+        let mut few = true;
+        for (message, notify) in messages {
+            match notify {
+                Notify::Answer => few &= self.post_answer(message),
+                notify => drop(self.post(message, None, notify)),
+            }
+        }
+        few.then_some(self.unsent())
+            .ok_or(HeaderError::TooManyRequests { max: MOST_REQUESTS })
+    }
+
     /// Removes an operation that has completed, and returns its outcome.
     pub(super) fn take(&mut self, id: OpId) -> Option<SendOutcome> {
         self.ops.get_mut(id)?.result.as_ref()?;
@@ -347,7 +363,7 @@ impl SendDirection {
     /// Ends the direction, and returns the half so that the caller can notify the peer.
     pub(super) fn finish(&mut self) -> Option<Box<dyn Outgoing>> {
         self.end.get_or_insert(EndReason::ClosedLocally);
-        self.common.news = true;
+        self.common.duties.record_change();
         self.common.watch = None;
         self.half.take()
     }
@@ -356,7 +372,7 @@ impl SendDirection {
     /// has the first message.
     pub(super) fn fail(&mut self, end: EndReason, pushed: bool) {
         // Wakes the threads that wait for the half, which is not put back.
-        self.common.news = true;
+        self.common.duties.record_change();
         // The watcher has to remove the descriptor before it is closed.
         self.common.watch = None;
         if let (Some(mut half), true) = (self.half.take(), self.begun) {
@@ -365,7 +381,7 @@ impl SendDirection {
             }
         }
         if end.silences() {
-            self.common.broke = true;
+            self.common.duties.record_break();
         }
         let mut first = std::mem::take(&mut self.begun) || pushed;
         while let Some(id) = self.posted.pop_front() {
@@ -406,7 +422,7 @@ impl SendDirection {
             callbacks::wake(waker);
         }
         match std::mem::replace(&mut op.notify, Notify::Ticket) {
-            Notify::Ticket => self.common.news = true,
+            Notify::Ticket => self.common.duties.record_change(),
             Notify::Task(task) => {
                 self.alarm.forget(&task);
                 callbacks::wake(task);
@@ -414,13 +430,17 @@ impl SendDirection {
             Notify::Nobody => drop(self.ops.remove(id)),
             frame @ (Notify::Request | Notify::Answer | Notify::Gathered) => {
                 drop(self.ops.remove(id));
-                self.common.broke |= missed;
+                if missed {
+                    self.common.duties.record_break();
+                }
                 if matches!(frame, Notify::Answer) {
                     self.answers = self.answers.saturating_sub(1);
                 }
             }
             Notify::Sink(sink, user) => {
-                self.common.broke |= missed && sink.is_awaited();
+                if missed && sink.is_awaited() {
+                    self.common.duties.record_break();
+                }
                 if let Some(sent) = self.take(id) {
                     sink.sent(user, sent);
                 }

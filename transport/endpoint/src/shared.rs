@@ -11,54 +11,65 @@
 
 mod batching;
 mod calls;
-mod gathering;
 mod half;
 mod patience;
 mod posted;
 mod receive_sink;
-mod replies;
 
 pub use self::half::Half;
 pub use self::patience::Patience;
 
 use std::any::Any;
-use std::io;
-use std::os::fd::OwnedFd;
+use std::io::{self, IoSlice};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, OnceLock, Weak};
-use std::task::Waker;
+use std::task::{Wake, Waker};
 
 use jstream::Writer;
 
-use self::gathering::Gathering;
+use self::batching::{Batching, HeldBack};
 use super::alarm::Alarm;
 use super::carrier::Carrier;
 use super::closer::Close;
 use super::codec_cache::CodecCache;
 use super::connection_info::ConnectionInfo;
 use super::counters::{self, Tally};
-use super::direction_lock::{BreakOff, Direction, DirectionLock};
+use super::direction_lock::{BreakOff, Direction, DirectionGuard, DirectionLock};
 use super::ops::Sink;
 use super::receiving::{BegunBytes, Receiving};
-use super::sending::SendDirection;
+use super::sending::{Flushed, SendDirection};
 use jstream_base::Address;
+use jstream_base::Header;
 use jstream_base::Options;
 use jstream_base::SendError;
 use jstream_base::byte_limit::Evict;
 use jstream_base::events::emit;
-use jstream_device::connection::Connection;
+use jstream_device::connection::{Body, Connection, Outbound};
 use jstream_sync::watcher::Watcher;
 use tracing::Level;
 
+/// Waker of the timer that flushes messages which are held back.
+struct FlushTimer(Weak<Shared>);
+
+impl Wake for FlushTimer {
+    fn wake(self: Arc<Self>) {
+        if let Some(shared) = self.0.upgrade() {
+            let flushed = shared.batching.flush_timed(&shared.sending);
+            shared.schedule_rest(flushed);
+        }
+    }
+}
+
 /// State that all handles of a connection share.
 pub struct Shared {
-    pub(super) sending: DirectionLock<SendDirection>,
-    pub(super) receiving: DirectionLock<Receiving>,
+    sending: DirectionLock<SendDirection>,
+    receiving: DirectionLock<Receiving>,
     info: Arc<ConnectionInfo>,
     tally: Arc<Tally>,
     sending_alarm: Arc<Alarm>,
-    pub(super) receiving_alarm: Arc<Alarm>,
+    receiving_alarm: Arc<Alarm>,
     carrier: Carrier,
-    gathering: Gathering,
+    batching: Batching,
     /// True if the receive half receives in the same system call that sleeps, as reported before
     /// any message arrived.
     sleeps_receiving: bool,
@@ -66,9 +77,9 @@ pub struct Shared {
     /// the poll would mostly be a wasted system call.
     sleeps_first: bool,
     /// Descriptor that is polled for messages, created on the first request.
-    pub(super) source: OnceLock<OwnedFd>,
+    source: OnceLock<OwnedFd>,
     /// Writers and readers of objects.
-    pub(super) codecs: CodecCache,
+    codecs: CodecCache,
     /// State that a higher layer has attached to the connection.
     attached: OnceLock<Weak<dyn Any + Send + Sync>>,
 }
@@ -87,7 +98,7 @@ impl Shared {
         ));
         let tally = counters::enlist(scheme);
         let (sending_alarm, receiving_alarm) = (Arc::new(Alarm::default()), Arc::default());
-        let gathering = Gathering::new(&*connection.outgoing, scheme);
+        let batching = Batching::new(&*connection.outgoing, scheme);
         let sleeps_receiving = connection.incoming.receives_asleep();
         let sleeps_first = sleeps_receiving && options.spin.is_zero();
         let sending = SendDirection::new(
@@ -125,7 +136,7 @@ impl Shared {
                 sending_alarm,
                 receiving_alarm,
                 carrier: Carrier::default(),
-                gathering,
+                batching,
                 sleeps_receiving,
                 sleeps_first,
                 source: OnceLock::new(),
@@ -149,6 +160,21 @@ impl Shared {
                 tracing::info!(peer = %info.peer, scheme = info.scheme, "{sentence}");
             });
         }
+    }
+
+    /// Locks the send direction.
+    pub(super) fn sending(&self) -> DirectionGuard<'_, SendDirection> {
+        self.sending.lock()
+    }
+
+    /// Locks the receive direction.
+    pub(super) fn receiving(&self) -> DirectionGuard<'_, Receiving> {
+        self.receiving.lock()
+    }
+
+    /// Returns the writers and readers of objects.
+    pub(super) fn codecs(&self) -> &CodecCache {
+        &self.codecs
     }
 
     pub(super) fn carrier(&self) -> &Carrier {
@@ -191,16 +217,21 @@ impl Shared {
     }
 
     /// Drives the posted operations without waiting. Returns true if some have not ended; `task`,
-    /// if given, is then woken once when the direction can make progress. `place` is the watcher
+    /// if given, is then woken once when the direction can make progress. `watcher` is the one
     /// with which the source may be registered meanwhile, provided that the owner of the task polls
     /// that watcher.
-    pub fn progress(&self, way: Half, task: Option<&Waker>, place: Option<&Arc<Watcher>>) -> bool {
-        let is_left = match way {
-            Half::Out => Self::progress_of(&self.sending, &self.sending_alarm, task, place),
-            Half::In => Self::progress_of(&self.receiving, &self.receiving_alarm, task, place),
+    pub fn progress(
+        &self,
+        half: Half,
+        task: Option<&Waker>,
+        watcher: Option<&Arc<Watcher>>,
+    ) -> bool {
+        let is_left = match half {
+            Half::Out => Self::progress_of(&self.sending, &self.sending_alarm, task, watcher),
+            Half::In => Self::progress_of(&self.receiving, &self.receiving_alarm, task, watcher),
         };
         if is_left {
-            self.progress_opposite(way, task, place);
+            self.progress_opposite(half, task, watcher);
         }
         is_left
     }
@@ -209,16 +240,16 @@ impl Shared {
     /// peer may be blocked until it gets an answer, or until its messages are received.
     pub(super) fn progress_opposite(
         &self,
-        way: Half,
+        half: Half,
         task: Option<&Waker>,
-        place: Option<&Arc<Watcher>>,
+        watcher: Option<&Arc<Watcher>>,
     ) {
-        match way {
+        match half {
             Half::Out if self.receiving.is_pending_by_now() => {
-                Self::progress_of(&self.receiving, &self.receiving_alarm, task, place);
+                Self::progress_of(&self.receiving, &self.receiving_alarm, task, watcher);
             }
             Half::In if self.sending.is_pending_by_now() => {
-                Self::progress_of(&self.sending, &self.sending_alarm, task, place);
+                Self::progress_of(&self.sending, &self.sending_alarm, task, watcher);
             }
             Half::Out | Half::In => {}
         }
@@ -231,12 +262,12 @@ impl Shared {
 
     /// As [`progress`](Self::progress), for a task that also drives operations that are posted
     /// later.
-    pub(crate) fn attend(&self, way: Half, task: &Waker) {
-        match way {
+    pub(crate) fn attend(&self, half: Half, task: &Waker) {
+        match half {
             Half::Out => self.sending_alarm.register(task, None),
             Half::In => self.receiving_alarm.register(task, None),
         }
-        self.progress(way, Some(task), None);
+        self.progress(half, Some(task), None);
     }
 
     /// Detaches a sink. Its sends are still carried out, but their outcomes are dropped. Its
@@ -244,11 +275,11 @@ impl Shared {
     /// cancelled receives. `task` is unregistered.
     pub(crate) fn forget_sink(
         self: &Arc<Self>,
-        way: Half,
+        half: Half,
         sink: &Arc<dyn Sink>,
         task: &Waker,
     ) -> usize {
-        match way {
+        match half {
             Half::Out => {
                 let mut sending = self.sending.lock();
                 sending.drive();
@@ -302,21 +333,101 @@ impl Shared {
         direction: &DirectionLock<D>,
         alarm: &Alarm,
         task: Option<&Waker>,
-        place: Option<&Arc<Watcher>>,
+        watcher: Option<&Arc<Watcher>>,
     ) -> bool {
         let mut direction = direction.lock();
         DirectionLock::drive_for_task(&mut *direction);
         let is_left = direction.has_posted();
         if let (Some(task), true) = (task, is_left) {
-            alarm.register(task, place);
+            alarm.register(task, watcher);
         }
         is_left
+    }
+
+    /// Returns true if messages can be held back.
+    #[inline]
+    pub fn gathers(&self) -> bool {
+        self.batching.is_used()
+    }
+
+    /// Returns true if a whole message has arrived that was not received yet. A thread is then
+    /// processing messages and polls again soon.
+    #[inline]
+    pub fn has_more(&self) -> bool {
+        self.batching.has_more()
+    }
+
+    /// Leaves a small message with the device. It goes with the next message, with a
+    /// [flush](Self::flush), or before the next [poll](Self::flush_before_poll). Returns false if
+    /// the message has to be sent by itself.
+    pub fn gather_message(self: &Arc<Self>, header: Header, segments: &[IoSlice<'_>]) -> bool {
+        if !self.gathers() {
+            return false;
+        }
+        let lengths = segments.iter().map(|segment| segment.len() as u64);
+        let length = lengths.fold(0, u64::saturating_add);
+        if length > self.info.limits.max_send {
+            return false;
+        }
+        let header = Outbound::new(header, length, Body::Borrowed(segments)).header;
+        let held_back = self.batching.hold_back(&self.sending, header, segments);
+        if let HeldBack::Untimed = held_back {
+            self.set_flush_timer();
+        }
+        !matches!(held_back, HeldBack::No)
+    }
+
+    #[cold]
+    fn set_flush_timer(self: &Arc<Self>) {
+        let waker = || Arc::new(FlushTimer(Arc::downgrade(self))).into();
+        if self.batching.set_timer(waker) {
+            return;
+        }
+        // Nothing is held back. If a sleeping sender has the half, the messages go when a thread
+        // sends or polls next.
+        if let Flushed::Posted = self.batching.flush_timed(&self.sending) {
+            self.carry();
+        }
+    }
+
+    /// Sends the messages that are held back before a caller polls for more than has already
+    /// arrived, which takes a system call.
+    #[inline]
+    pub fn flush_before_poll(self: &Arc<Self>) {
+        if self.batching.needs_flush_before_poll() {
+            self.flush();
+        }
+    }
+
+    /// Sends the messages that are held back if no other thread is going to poll.
+    #[inline]
+    pub fn flush_unless_more(self: &Arc<Self>) {
+        if self.batching.needs_flush_unless_more() {
+            self.flush();
+        }
+    }
+
+    /// Sends the messages that are held back. Those for which the device has no room now are
+    /// posted.
+    pub fn flush(self: &Arc<Self>) {
+        let flushed = self.batching.flush(&self.sending);
+        self.schedule_rest(flushed);
+    }
+
+    /// Arranges that the rest is sent.
+    fn schedule_rest(self: &Arc<Self>, flushed: Flushed) {
+        match flushed {
+            Flushed::All => {}
+            Flushed::Posted => self.carry(),
+            Flushed::Later if self.batching.claim_timer() => self.set_flush_timer(),
+            Flushed::Later => {}
+        }
     }
 
     /// Shuts down the send direction behind everything posted. Blocks up to the time of `patience`,
     /// which is limited.
     pub fn finish(&self, patience: Patience) -> Result<(), SendError> {
-        self.try_flush();
+        self.batching.flush(&self.sending);
         let sending = self.sending.lock();
         let all_gone = |sending: &mut SendDirection| {
             let all_gone = sending.has_turn() && !sending.waits_for_credit();
@@ -332,7 +443,7 @@ impl Shared {
         let is_told = half.is_none_or(|mut half| half.finish(patience.deadline()));
         found
             .filter(|()| is_told)
-            .ok_or_else(|| self.late(patience))
+            .ok_or_else(|| self.timeout_error(patience))
     }
 
     /// Closes the connection. All blocked callers return with an error.
@@ -340,16 +451,20 @@ impl Shared {
         if self.is_elsewhere() {
             return;
         }
-        self.try_flush();
+        self.batching.flush(&self.sending);
         self.info.close();
         self.receiving.lock().close();
         self.sending.lock().close();
         self.info.release();
     }
 
-    /// Duplicates the descriptor that is polled for messages.
-    pub(super) fn source(&self) -> io::Result<OwnedFd> {
-        self.receiving.lock().source()
+    /// Returns the descriptor that is polled for messages.
+    pub(super) fn source(&self) -> io::Result<BorrowedFd<'_>> {
+        if let Some(source) = self.source.get() {
+            return Ok(source.as_fd());
+        }
+        let source = self.receiving.lock().source()?;
+        Ok(self.source.get_or_init(|| source).as_fd())
     }
 
     /// Prepares for a sleep in the program's own poll. Returns true if something must be received

@@ -101,7 +101,7 @@ impl Endpoint {
         patience: Patience,
     ) -> Result<(), SendObjectError> {
         let shared = &self.shared;
-        let sent = shared.codecs.writers.with(|writer| {
+        let sent = shared.codecs().writers.with(|writer| {
             let outbox = shared.info().outbox();
             if let Some(filled) = write_in_place(writer, object, outbox) {
                 return Ok(self.send_written(header, filled, patience));
@@ -145,14 +145,12 @@ impl Endpoint {
         let shared = &*self.shared;
         let pool = &shared.info().pool;
         let outbox = shared.info().outbox();
-        let filled =
-            shared
-                .codecs
-                .writers
-                .with(|writer| match write_in_place(writer, object, outbox) {
-                    Some(filled) => Ok(filled),
-                    None => writer.write_to(object, pool),
-                })?;
+        let filled = shared.codecs().writers.with(|writer| {
+            match write_in_place(writer, object, outbox) {
+                Some(filled) => Ok(filled),
+                None => writer.write_to(object, pool),
+            }
+        })?;
         if let Some(outbox) = outbox {
             outbox.note_usual(filled.len());
         }
@@ -246,7 +244,7 @@ impl Endpoint {
         let shared = &*self.shared;
         let pool = &shared.info().pool;
         let forwarded = shared
-            .codecs
+            .codecs()
             .writers
             .with(|writer| writer.forward_to(received, pool));
         let message = match forwarded {

@@ -57,12 +57,8 @@ pub(crate) trait Direction {
 /// State that both directions have.
 #[derive(Default)]
 pub(crate) struct Common {
-    /// Number of threads that wait for the half to come back, or for their operations to end.
-    pub(super) waiting: u32,
-    /// True if an operation has ended for which a thread may be waiting.
-    pub(crate) news: bool,
-    /// True if this direction has ended and the other one has to be ended too.
-    pub(crate) broke: bool,
+    /// Duties of the next release of the lock.
+    pub(crate) duties: ReleaseDuties,
     /// History of recent waits, which determines how long the next one spins.
     pub(crate) habit: u8,
     /// Registration with a watcher, if the system rather than the device wakes the tasks.
@@ -72,4 +68,96 @@ pub(crate) struct Common {
     /// Time at which tasks began to wait for the operation that is in progress; `None` once it has
     /// ended.
     pub(crate) waited_since: Option<Instant>,
+}
+
+/// Duties of a release of the lock besides publishing whether operations are posted. They are one
+/// word, so that a release without duties is a single check.
+#[derive(Debug, Default)]
+pub(crate) struct ReleaseDuties(u32);
+
+impl ReleaseDuties {
+    /// This direction has ended, and the other one has to be ended too.
+    const BROKEN: u32 = 1;
+    /// An operation has ended for which a thread may be waiting.
+    const CHANGED: u32 = 1 << 1;
+    /// A thread waits for the half to come back, or for its operations to end.
+    const WAITING: u32 = 1 << 2;
+
+    /// Returns true if there is nothing to do.
+    #[inline]
+    pub(super) fn are_none(&self) -> bool {
+        self.0 == 0
+    }
+
+    /// Counts a waiting thread.
+    pub(super) fn add_waiting(&mut self) {
+        self.0 = self.0.saturating_add(Self::WAITING);
+    }
+
+    /// Subtracts a waiting thread.
+    pub(super) fn remove_waiting(&mut self) {
+        self.0 = self.0.saturating_sub(Self::WAITING);
+        if !self.has_waiting() {
+            self.0 &= Self::BROKEN;
+        }
+    }
+
+    pub(super) fn has_waiting(&self) -> bool {
+        self.0 >= Self::WAITING
+    }
+
+    /// Records that the waiting threads, if there are any, have to check their conditions.
+    pub(crate) fn record_change(&mut self) {
+        if self.has_waiting() {
+            self.0 |= Self::CHANGED;
+        }
+    }
+
+    /// Records that the other direction has to be ended.
+    pub(crate) fn record_break(&mut self) {
+        self.0 |= Self::BROKEN;
+    }
+
+    pub(super) fn is_broken(&self) -> bool {
+        self.0 & Self::BROKEN != 0
+    }
+
+    pub(super) fn take_change(&mut self) -> bool {
+        self.take(Self::CHANGED)
+    }
+
+    pub(super) fn take_break(&mut self) -> bool {
+        self.take(Self::BROKEN)
+    }
+
+    fn take(&mut self, duty: u32) -> bool {
+        let has_duty = self.0 & duty != 0;
+        self.0 &= !duty;
+        has_duty
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_are_for_threads_that_wait() {
+        let mut duties = ReleaseDuties::default();
+        duties.record_change();
+        assert!(duties.are_none());
+        duties.add_waiting();
+        duties.add_waiting();
+        assert!(duties.has_waiting() && !duties.take_change());
+        duties.record_change();
+        duties.record_break();
+        assert!(duties.take_change() && !duties.take_change());
+        duties.remove_waiting();
+        duties.record_change();
+        assert!(duties.has_waiting() && !duties.are_none());
+        duties.remove_waiting();
+        assert!(!duties.has_waiting() && !duties.take_change());
+        assert!(duties.is_broken() && duties.take_break());
+        assert!(duties.are_none());
+    }
 }

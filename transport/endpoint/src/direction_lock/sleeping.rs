@@ -27,16 +27,16 @@ impl<D: Direction> DirectionLock<D> {
         if is_pending {
             until = until.or_sooner(Deadline::after(Duration::from_millis(1)));
         }
-        if guard.deferral.has_queued() || guard.common().broke {
+        if guard.deferral.has_queued() || guard.common().duties.is_broken() {
             // The callbacks run before the sleep. The caller then polls again.
             drop(guard);
             return self.lock();
         }
-        guard.common().waiting = guard.common().waiting.saturating_add(1);
+        guard.common().duties.add_waiting();
         let DirectionGuard { state, deferral } = guard;
         let state = state.wait(&self.state.listeners().changed, until.left());
         let mut guard = DirectionGuard { state, deferral };
-        guard.common().waiting = guard.common().waiting.saturating_sub(1);
+        guard.common().duties.remove_waiting();
         if is_pending {
             drop(guard);
             other.lock().drive();
@@ -68,7 +68,7 @@ impl<D: Direction> DirectionLock<D> {
         until: Deadline,
     ) -> DirectionGuard<'t, D> {
         self.sleep_by(guard, until, |half, until| {
-            other.beside.add_sleeper();
+            other.opposite_sleepers.add_sleeper();
             let mut slept = Ok(());
             if !other.is_pending_by_now() && D::arm_bare(half) != Armed::Ready {
                 let sources = [D::source(half), (bell, Interest::Readable)];
@@ -77,7 +77,7 @@ impl<D: Direction> DirectionLock<D> {
                     slept = D::sleep(half, until.or_sooner(Deadline::after(SOON)));
                 }
             }
-            other.beside.remove_sleeper();
+            other.opposite_sleepers.remove_sleeper();
             slept
         })
     }
@@ -93,7 +93,7 @@ impl<D: Direction> DirectionLock<D> {
         until: Deadline,
         sleep: impl FnOnce(&mut D::Half, Deadline) -> Result<(), Fault>,
     ) -> DirectionGuard<'t, D> {
-        if guard.deferral.has_queued() || guard.common().broke {
+        if guard.deferral.has_queued() || guard.common().duties.is_broken() {
             // The caller then polls again.
             drop(guard);
             return self.lock();
@@ -131,9 +131,9 @@ impl<D: Direction> DirectionLock<D> {
         half: &mut E::Half,
         until: Deadline,
     ) -> Result<(), Fault> {
-        self.beside.add_sleeper();
+        self.opposite_sleepers.add_sleeper();
         let slept = self.sleep_seeing::<E>(half, until);
-        self.beside.remove_sleeper();
+        self.opposite_sleepers.remove_sleeper();
         slept
     }
 
@@ -144,7 +144,7 @@ impl<D: Direction> DirectionLock<D> {
         let mut guard = self.lock();
         let were_queued = callbacks::are_queued();
         guard.drive();
-        if !were_queued && (callbacks::are_queued() || guard.common().broke) {
+        if !were_queued && (callbacks::are_queued() || guard.common().duties.is_broken()) {
             // They run, or the connection is ended, when the other half has been put back.
             return Ok(());
         }

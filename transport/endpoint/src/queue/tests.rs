@@ -174,7 +174,7 @@ fn receives_that_are_posted_together_are_polled_together() {
     for user in 0..COUNT {
         queue.post_recv(&server, user as u64, None);
     }
-    let posted = server.shared().receiving.lock().posted.len();
+    let posted = server.shared().receiving().posted.len();
     assert_eq!(posted, COUNT, "no call has polled");
     for user in 0..COUNT {
         assert_eq!(queue.wait(LONG).unwrap().user, user as u64);
@@ -227,7 +227,7 @@ fn what_came_before_an_endpoint_was_forgotten_is_taken() {
         .send_message(Header::default(), &[IoSlice::new(b"x")])
         .unwrap();
     // Afterwards the completion is in the queue and was not taken.
-    while server.shared().receiving.lock().posted.len() > 2 {
+    while server.shared().receiving().posted.len() > 2 {
         member.upgrade().unwrap().visit(false);
     }
     queue.forget(&server);

@@ -10,7 +10,7 @@ use crate::connection_info::{EndReason, time_for};
 use crate::direction_lock::Direction;
 use crate::gate::Overfull;
 use crate::remote::ServeOutcome;
-use crate::sending::{Leftover, SendDirection};
+use crate::sending::Leftover;
 use jstream_base::Header;
 use jstream_base::{HeaderError, RecvError};
 use jstream_device::connection::{Fault, Payload, Whole};
@@ -40,7 +40,7 @@ impl SinkInUse<'_> {
         loop {
             if let (Some(end), None) = (&receiving.end, &receiving.half) {
                 if receiving.kept.is_empty() {
-                    receiving.common.news = true;
+                    receiving.common.duties.record_change();
                     if let Some(sink) = self.sink.take() {
                         sink.lose(receiving.info.recv_error(end));
                     }
@@ -119,11 +119,7 @@ impl Receiving {
         if !goes_on {
             // No more credit arrives, so the messages that wait for credit fail.
             if let Some(shared) = self.shared.upgrade() {
-                let closed = |sending: &mut SendDirection| {
-                    sending.close_gate();
-                    Ok(())
-                };
-                let _ = shared.take_credit(closed);
+                shared.sending().close_gate();
             }
         }
     }
@@ -176,7 +172,7 @@ impl Receiving {
             Ok(Some(payload)) => {
                 self.is_discarded = false;
                 self.end_message(&header);
-                self.common.news = true;
+                self.common.duties.record_change();
                 self.give(sink, &header, payload)
             }
             Ok(None) => {
@@ -256,7 +252,7 @@ impl Receiving {
         self.scratched = matches!(choice, Choice::Brief);
         // The chosen buffer is not needed.
         drop(choice);
-        self.common.news = true;
+        self.common.duties.record_change();
         self.give(sink, &header, arrived.payload)
     }
 
@@ -353,14 +349,13 @@ impl Receiving {
         };
         let mut replied = Ok(Leftover::Nothing);
         if let Some(wrong) = overfull.take() {
-            let taken = shared.take_credit(|sending| {
-                opened.map_or(Ok(()), |window| sending.open_gate(window))?;
-                sending.restore_credit(restored)
-            });
-            replied = taken.map_err(|Overfull| wrong);
+            let mut sending = shared.sending();
+            let opened = opened.map_or(Ok(()), |window| sending.open_gate(window));
+            let taken = opened.and_then(|()| sending.restore_credit(restored));
+            replied = taken.map(|()| sending.unsent()).map_err(|Overfull| wrong);
         }
         if !messages.is_empty() {
-            let posted = shared.post_under_receive_lock(messages.drain(..));
+            let posted = shared.sending().post_replies(messages.drain(..));
             replied = replied.and(posted);
         }
         match replied {

@@ -117,7 +117,7 @@ impl Receiving {
             | Notify::Nobody
             | Notify::Request
             | Notify::Answer
-            | Notify::Gathered => self.common.news = true,
+            | Notify::Gathered => self.common.duties.record_change(),
             Notify::Task(task) => {
                 self.alarm.forget(&task);
                 callbacks::wake(task);

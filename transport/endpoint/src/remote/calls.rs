@@ -3,24 +3,19 @@
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::sync::Arc;
-use std::task::Waker;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use jstream::buffer::MessageBuffer;
 use rustix::rand::{GetRandomFlags, getrandom};
 
-use super::asker::{Answer, Ask, piece};
+use super::asker::{Ask, piece};
 use super::error::RemoteError;
 use super::exposure::Exposure;
 use super::frame::{RemoteFrame, Target};
 use super::key::{RemoteKey, Rights};
-use super::ticket::{GetTicket, PutTicket, RemoteRequest};
+use super::ticket::{GetTicket, PutTicket, RemoteRequest, wait_answer, wait_unless_blocked};
 use super::window::Window;
-use crate::direction_lock::DirectionLock;
 use crate::endpoint::Endpoint;
-use crate::ops::OpId;
-use crate::shared::{Half, Patience, Shared};
+use crate::shared::Patience;
 use jstream_base::Header;
 use jstream_base::SendError;
 use jstream_device::connection::{Body, Outbound};
@@ -31,9 +26,6 @@ const NOTICED: usize = 16 << 10;
 
 /// Number of simultaneous gets of one [`Remote::get_into`].
 const AHEAD: usize = 4;
-
-/// Interval at which a blocked caller checks whether the messages before its answer were received.
-const BLOCKED: Duration = Duration::from_millis(1);
 
 /// Puts and gets of an endpoint; see [`Endpoint::remote`].
 #[derive(Debug, Clone, Copy)]
@@ -68,7 +60,7 @@ impl Remote<'_> {
         let length = window.len() as u64;
         loop {
             let number = random()?;
-            if shared.expose(number, window.clone(), rights) {
+            if shared.receiving().expose(number, window.clone(), rights) {
                 let key = RemoteKey {
                     number,
                     length,
@@ -95,11 +87,11 @@ impl Remote<'_> {
         let max = shared.info().limits.max_send;
         let piece = usize::try_from(max).unwrap_or(usize::MAX).max(1);
         if bytes.len() <= piece {
-            return shared.put(target, bytes);
+            return self.put_piece(target, bytes);
         }
         let mut offset = offset;
         for piece in bytes.chunks(piece) {
-            shared.put(Target { offset, ..target }, piece)?;
+            self.put_piece(Target { offset, ..target }, piece)?;
             offset = offset.saturating_add(piece.len() as u64);
         }
         Ok(())
@@ -259,11 +251,38 @@ impl Remote<'_> {
         }
     }
 
+    /// Puts bytes that fit one message.
+    fn put_piece(&self, target: Target, bytes: &[u8]) -> Result<(), RemoteError> {
+        let shared = self.0.shared();
+        let length = bytes.len() as u64;
+        let (id, header) = wait_unless_blocked(shared, Patience::Endless, |receiving| {
+            receiving.begin_put(target, length)
+        })
+        .unwrap_or_else(|| unreachable!("a wait without a deadline does not time out"))
+        .and_then(|begun| begun)?;
+        let segments = [IoSlice::new(bytes)];
+        let mut message = Outbound {
+            header: header.with_length(length),
+            body: Body::Borrowed(&segments),
+            is_exchange: false,
+            taken: 0,
+        };
+        let patience = Patience::For(shared.info().send_timeout);
+        if let Err(source) = shared.send(&mut message, patience) {
+            shared.receiving().abort_put(id);
+            return Err(RemoteError::Unsent { source });
+        }
+        match wait_answer(shared, id, Patience::Endless) {
+            Some(answer) => answer.map(drop),
+            None => unreachable!("a wait without a deadline does not time out"),
+        }
+    }
+
     fn ask(&self, ask: Result<Ask, RemoteError>) -> RemoteRequest {
         let shared = self.0.shared();
         let posted = ask.and_then(|ask| match shared.unsendable() {
             Some(source) => Err(RemoteError::Unsent { source }),
-            None => Ok(shared.post_ask(ask)),
+            None => Ok(shared.receiving().post_ask(ask)),
         });
         RemoteRequest::new(shared.clone(), posted)
     }
@@ -299,115 +318,4 @@ fn random() -> io::Result<u64> {
         }
     }
     Ok(u64::from_ne_bytes(bytes))
-}
-
-impl Shared {
-    fn expose(&self, key: u64, window: Window, rights: Rights) -> bool {
-        self.receiving.lock().expose(key, window, rights)
-    }
-
-    pub(super) fn withdraw(&self, key: u64) {
-        let window = self.receiving.lock().withdraw(key);
-        drop(window);
-    }
-
-    fn post_ask(&self, ask: Ask) -> OpId {
-        self.receiving.lock().post_ask(ask)
-    }
-
-    /// Puts bytes that fit one message.
-    fn put(self: &Arc<Self>, target: Target, bytes: &[u8]) -> Result<(), RemoteError> {
-        let length = bytes.len() as u64;
-        let (id, header) = self
-            .wait_unless_blocked(Patience::Endless, |receiving| {
-                receiving.begin_put(target, length)
-            })
-            .unwrap_or_else(|| unreachable!("a wait without a deadline does not time out"))
-            .and_then(|begun| begun)?;
-        let segments = [IoSlice::new(bytes)];
-        let mut message = Outbound {
-            header: header.with_length(length),
-            body: Body::Borrowed(&segments),
-            is_exchange: false,
-            taken: 0,
-        };
-        let patience = Patience::For(self.info().send_timeout);
-        if let Err(source) = self.send(&mut message, patience) {
-            self.receiving.lock().abort_put(id);
-            return Err(RemoteError::Unsent { source });
-        }
-        match self.wait_answer(id, Patience::Endless) {
-            Some(answer) => answer.map(drop),
-            None => unreachable!("a wait without a deadline does not time out"),
-        }
-    }
-
-    /// Waits for an answer. Returns `None` if it does not arrive in time. If the caller is blocked
-    /// for too long, the operation is detached and fails.
-    pub(super) fn wait_answer(&self, id: OpId, patience: Patience) -> Option<Answer> {
-        let waited = self.wait_unless_blocked(patience, |receiving| receiving.take_answer(id))?;
-        Some(waited.unwrap_or_else(|blocked| {
-            self.forget_answer(id);
-            Err(blocked)
-        }))
-    }
-
-    /// Waits until `attempt` returns a value. If messages before the answer can't be kept, waits up
-    /// to the send timeout for other threads to receive them.
-    fn wait_unless_blocked<R>(
-        &self,
-        patience: Patience,
-        mut attempt: impl FnMut(&mut super::super::receiving::Receiving) -> Option<R>,
-    ) -> Option<Result<R, RemoteError>> {
-        let deadline = patience.deadline();
-        let mut blocked_since = None;
-        loop {
-            let receiving = self.receiving.lock();
-            let (receiving, found) = self.receiving.wait_until(
-                &self.sending,
-                receiving,
-                || deadline,
-                |receiving| match attempt(receiving) {
-                    Some(answer) => Some(Ok(answer)),
-                    None => receiving.blocked_by().map(Err),
-                },
-            );
-            drop(receiving);
-            let messages = match found? {
-                Ok(answer) => return Some(Ok(answer)),
-                Err(messages) => messages,
-            };
-            if deadline.has_passed() {
-                return None;
-            }
-            let since = *blocked_since.get_or_insert_with(Instant::now);
-            if since.elapsed() >= self.info().send_timeout {
-                let peer = self.info().peer.clone();
-                return Some(Err(RemoteError::Blocked { messages, peer }));
-            }
-            thread::sleep(BLOCKED);
-        }
-    }
-
-    /// Returns the answer if it has arrived, or registers `task` to be woken when it may have.
-    pub(super) fn poll_answer(&self, id: OpId, task: &Waker) -> Option<Answer> {
-        let mut receiving = self.receiving.lock();
-        DirectionLock::drive_for_task(&mut *receiving);
-        let answer = receiving.take_answer(id);
-        if answer.is_none() {
-            receiving.notify_answer(id, task);
-            self.receiving_alarm.register(task, None);
-        }
-        drop(receiving);
-        if answer.is_none() {
-            self.progress_opposite(Half::In, Some(task), None);
-        }
-        answer
-    }
-
-    /// Detaches an operation from its owner.
-    pub(super) fn forget_answer(&self, id: OpId) {
-        let answer = self.receiving.lock().forget_answer(id);
-        drop(answer);
-    }
 }

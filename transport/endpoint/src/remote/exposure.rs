@@ -76,7 +76,9 @@ impl Exposure {
 impl Drop for Exposure {
     fn drop(&mut self) {
         if let Some(shared) = self.shared.upgrade() {
-            shared.withdraw(self.key.number);
+            let window = shared.receiving().withdraw(self.key.number);
+            // Dropped without the lock.
+            drop(window);
         }
     }
 }

@@ -9,7 +9,7 @@ use super::key::Rights;
 use super::window::Window;
 use crate::connection_info::EndReason;
 use crate::direction_lock::Direction;
-use crate::ops::OpId;
+use crate::ops::{Notify, OpId};
 use crate::receiving::{Arrived, Destination, Receiving, SCRATCH};
 use jstream_base::Header;
 use jstream_base::{HeaderError, RecvError};
@@ -69,7 +69,7 @@ impl Receiving {
                     self.remote.kept_bytes =
                         self.remote.kept_bytes.saturating_add(arrived.header.length);
                     self.kept.push_back(arrived);
-                    self.common.news = true;
+                    self.common.duties.record_change();
                 }
                 // The connection has ended, or the pool has no room at the moment.
                 Some(Err(_)) => {
@@ -94,7 +94,7 @@ impl Receiving {
         if self.remote.stuck {
             // Wakes the callers that wait for an answer, so that they poll again.
             self.remote.stuck = false;
-            self.common.news = true;
+            self.common.duties.record_change();
         }
         Some(arrived)
     }
@@ -232,7 +232,7 @@ impl Receiving {
     /// Posts an answer behind all posted messages.
     fn answer(&mut self, frame: RemoteFrame, data: Option<MessageBuffer>) -> ServeOutcome {
         let sent = match self.shared.upgrade() {
-            Some(shared) => shared.post_answer(outbound(frame.header(), data)),
+            Some(shared) => shared.sending().post_answer(outbound(frame.header(), data)),
             None => true,
         };
         if sent {
@@ -250,15 +250,19 @@ impl Receiving {
             };
             let notice = request.notice.map(|header| outbound(header, None));
             let message = outbound(request.header, request.payload);
-            let messages = [Some(message), notice];
-            shared.post_requests(messages.into_iter().flatten());
+            let messages = [Some(message), notice].into_iter().flatten();
+            let requests = messages.map(|message| (message, Notify::Request));
+            // They contain no answers, so the limit of answers does not apply.
+            let _ = shared.sending().post_replies(requests);
         }
     }
 
     /// Wakes the callers and tasks whose answers have arrived.
     fn tell_answers(&mut self) {
         let asks = &mut self.remote.asks;
-        self.common.news |= std::mem::take(&mut asks.news);
+        if std::mem::take(&mut asks.news) {
+            self.common.duties.record_change();
+        }
         for task in asks.to_wake.drain(..) {
             self.alarm.forget(&task);
             callbacks::wake(task);

@@ -4,15 +4,20 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
-use std::time::Duration;
+use std::task::{Context, Poll, Waker};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use jstream::buffer::MessageBuffer;
 
 use super::asker::Answer;
 use super::error::RemoteError;
 use crate::ops::OpId;
+use crate::receiving::Receiving;
 use crate::shared::{Patience, Shared};
+
+/// Interval at which a blocked caller checks whether the messages before its answer were received.
+const BLOCKED: Duration = Duration::from_millis(1);
 
 /// A put or a get, with the sole right to take its answer.
 pub(super) struct RemoteRequest {
@@ -39,7 +44,7 @@ impl RemoteRequest {
     /// Waits for the answer. Returns it once, or `None` if it does not arrive in time.
     pub(super) fn wait(&mut self, patience: Patience) -> Option<Answer> {
         let answer = match &self.state {
-            TicketState::Posted(id) => self.shared.wait_answer(*id, patience)?,
+            TicketState::Posted(id) => wait_answer(&self.shared, *id, patience)?,
             _ => self.refusal()?,
         };
         self.state = TicketState::Over;
@@ -53,7 +58,7 @@ impl RemoteRequest {
     /// If the answer was taken before.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Answer> {
         let answer = match &self.state {
-            TicketState::Posted(id) => self.shared.poll_answer(*id, context.waker()),
+            TicketState::Posted(id) => poll_answer(&self.shared, *id, context.waker()),
             TicketState::Refused(_) => self.refusal(),
             TicketState::Over => panic!("polled after it was ready"),
         };
@@ -77,9 +82,71 @@ impl RemoteRequest {
 impl Drop for RemoteRequest {
     fn drop(&mut self) {
         if let TicketState::Posted(id) = self.state {
-            self.shared.forget_answer(id);
+            forget_answer(&self.shared, id);
         }
     }
+}
+
+/// Waits for an answer. Returns `None` if it does not arrive in time. If the caller is blocked for
+/// too long, the operation is detached and fails.
+pub(super) fn wait_answer(shared: &Shared, id: OpId, patience: Patience) -> Option<Answer> {
+    let waited = wait_unless_blocked(shared, patience, |receiving| receiving.take_answer(id))?;
+    Some(waited.unwrap_or_else(|blocked| {
+        forget_answer(shared, id);
+        Err(blocked)
+    }))
+}
+
+/// Waits until `attempt` returns a value. If messages before the answer can't be kept, waits up to
+/// the send timeout for other threads to receive them.
+pub(super) fn wait_unless_blocked<R>(
+    shared: &Shared,
+    patience: Patience,
+    mut attempt: impl FnMut(&mut Receiving) -> Option<R>,
+) -> Option<Result<R, RemoteError>> {
+    let deadline = patience.deadline();
+    let mut blocked_since = None;
+    loop {
+        let found = shared.wait_receiving(
+            shared.receiving(),
+            || deadline,
+            |receiving| match attempt(receiving) {
+                Some(answer) => Some(Ok(answer)),
+                None => receiving.blocked_by().map(Err),
+            },
+        );
+        let messages = match found? {
+            Ok(answer) => return Some(Ok(answer)),
+            Err(messages) => messages,
+        };
+        if deadline.has_passed() {
+            return None;
+        }
+        let since = *blocked_since.get_or_insert_with(Instant::now);
+        if since.elapsed() >= shared.info().send_timeout {
+            let peer = shared.info().peer.clone();
+            return Some(Err(RemoteError::Blocked { messages, peer }));
+        }
+        thread::sleep(BLOCKED);
+    }
+}
+
+/// Returns the answer if it has arrived, or registers `task` to be woken when it may have.
+fn poll_answer(shared: &Shared, id: OpId, task: &Waker) -> Option<Answer> {
+    shared.poll_receiving(task, |receiving| {
+        let answer = receiving.take_answer(id);
+        if answer.is_none() {
+            receiving.notify_answer(id, task);
+        }
+        answer
+    })
+}
+
+/// Detaches an operation from its owner.
+fn forget_answer(shared: &Shared, id: OpId) {
+    let answer = shared.receiving().forget_answer(id);
+    // Dropped without the lock.
+    drop(answer);
 }
 
 macro_rules! ticket {

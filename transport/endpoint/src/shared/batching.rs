@@ -5,16 +5,16 @@
 //! delayed for longer than [`LONGEST`].
 
 use std::io::IoSlice;
-use std::sync::atomic::{Ordering, fence};
-use std::sync::{Arc, OnceLock, Weak};
-use std::task::Wake;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::task::Waker;
 use std::time::{Duration, Instant};
 
-use super::Shared;
-use crate::sending::Flushed;
+use crate::direction_lock::DirectionLock;
+use crate::sending::{Flushed, SendDirection};
 use crate::timer::Timer;
 use jstream_base::Header;
-use jstream_device::connection::{Body, Outbound};
+use jstream_device::connection::{Incoming, Outgoing};
 use jstream_device::deadline::Deadline;
 
 /// Maximum delay of a message that is held back.
@@ -24,149 +24,144 @@ const LONGEST: Duration = Duration::from_millis(2);
 /// together.
 const TICK_NANOS: u64 = 1_000_000;
 
-/// Waker that the timer calls.
-struct Late(Weak<Shared>);
-
-impl Wake for Late {
-    fn wake(self: Arc<Self>) {
-        if let Some(shared) = self.0.upgrade() {
-            let flushed = shared.flush_timed();
-            shared.schedule_rest(flushed);
-        }
-    }
+/// State of batching that is known without a lock.
+#[derive(Default)]
+pub(super) struct Batching {
+    /// True if the device holds messages back.
+    is_used: bool,
+    /// True if messages may be held back. Stored under the lock of the send direction.
+    holds: AtomicBool,
+    /// True if a whole message has arrived that was not received yet. Stored by the thread that
+    /// receives, after each receive.
+    has_more: AtomicBool,
+    /// True if the timer is set.
+    is_timed: AtomicBool,
+    timer: OnceLock<Option<(Timer, Waker)>>,
 }
 
-impl Shared {
+/// Outcome for a message that was to be held back.
+pub(super) enum HeldBack {
+    /// The device does not hold it back, so it has to be sent by itself.
+    No,
+    /// The device holds it back, and a flush is certain.
+    Yes,
+    /// The device holds it back, and the caller has to set the timer.
+    Untimed,
+}
+
+impl Batching {
+    /// Creates the state. A simulated network never holds messages back, because timers do not
+    /// follow its clock.
+    pub(super) fn new(half: &dyn Outgoing, scheme: &str) -> Self {
+        Self {
+            is_used: half.gathers() && scheme != "sim",
+            ..Self::default()
+        }
+    }
+
     /// Returns true if messages can be held back.
     #[inline]
-    pub fn gathers(&self) -> bool {
-        self.gathering.is_used
+    pub(super) fn is_used(&self) -> bool {
+        self.is_used
     }
 
-    /// Returns true if a whole message has arrived that was not received yet. A thread is then
-    /// processing messages and polls again soon.
+    /// Returns true if a whole message has arrived that was not received yet.
     #[inline]
-    pub fn has_more(&self) -> bool {
-        self.gathering.has_more.load(Ordering::Relaxed)
+    pub(super) fn has_more(&self) -> bool {
+        self.has_more.load(Ordering::Relaxed)
     }
 
-    /// Leaves a small message with the device. It goes with the next message, with a
-    /// [flush](Self::flush), or before the next [poll](Self::flush_before_poll). Returns false if
-    /// the message has to be sent by itself.
-    pub fn gather_message(self: &Arc<Self>, header: Header, segments: &[IoSlice<'_>]) -> bool {
-        if !self.gathers() {
-            return false;
+    /// Records whether another whole message has arrived. `is_received` is true if one was just
+    /// received.
+    #[inline]
+    pub(super) fn record_more(&self, is_received: bool, half: Option<&dyn Incoming>) {
+        if self.is_used {
+            let has_more = is_received && half.is_some_and(Incoming::has_whole);
+            self.has_more.store(has_more, Ordering::Relaxed);
         }
-        let lengths = segments.iter().map(|segment| segment.len() as u64);
-        let length = lengths.fold(0, u64::saturating_add);
-        if length > self.info.limits.max_send {
-            return false;
+    }
+
+    /// Leaves a message with the device.
+    pub(super) fn hold_back(
+        &self,
+        sending: &DirectionLock<SendDirection>,
+        header: Header,
+        segments: &[IoSlice<'_>],
+    ) -> HeldBack {
+        let mut sending = sending.lock();
+        if !sending.gather(header, segments) {
+            return HeldBack::No;
         }
-        let header = Outbound::new(header, length, Body::Borrowed(segments)).header;
-        let mut sending = self.sending.lock();
-        let gathered = sending.gather(header, segments);
-        if gathered {
-            self.gathering.holds.store(true, Ordering::Relaxed);
-        }
+        self.holds.store(true, Ordering::Relaxed);
         // A timer that expires flushes under the lock: either after this message, or this thread
         // sees that no timer is set.
-        let is_timed = !gathered || self.gathering.is_set.load(Ordering::Relaxed);
+        let is_timed = self.is_timed.load(Ordering::Relaxed);
         drop(sending);
-        if !is_timed && !self.gathering.is_set.swap(true, Ordering::Relaxed) {
-            self.set_timer();
+        if is_timed || !self.claim_timer() {
+            return HeldBack::Yes;
         }
-        gathered
+        HeldBack::Untimed
     }
 
-    #[cold]
-    fn set_timer(self: &Arc<Self>) {
-        let timer = self.gathering.timer.get_or_init(|| {
-            let late = Arc::new(Late(Arc::downgrade(self)));
-            Some((Timer::new().ok()?, late.into()))
-        });
-        match timer {
-            Some((timer, waker)) => timer.set(Deadline::at(next_tick()), waker),
-            // The system has no room for timers, so nothing is held back. If a sleeping sender has
-            // the half, the messages go when a thread sends or polls next.
-            None => {
-                if let Flushed::Posted = self.flush_timed() {
-                    self.carry();
-                }
-            }
-        }
+    /// Returns true if no timer was set, and the caller has to set it.
+    pub(super) fn claim_timer(&self) -> bool {
+        !self.is_timed.swap(true, Ordering::Relaxed)
     }
 
-    /// Sends the gathered messages before a caller polls for more than has already arrived, which
-    /// takes a system call.
-    ///
-    /// A thread that gathers a message because there are [more messages](Self::has_more) checks
-    /// that again afterwards. So at least one of the two threads flushes.
+    /// Sets the timer, whose waker `make` creates the first time. Returns false if the system has
+    /// no room for timers.
+    pub(super) fn set_timer(&self, make: impl FnOnce() -> Waker) -> bool {
+        let timer = self
+            .timer
+            .get_or_init(|| Some((Timer::new().ok()?, make())));
+        if let Some((timer, waker)) = timer {
+            timer.set(Deadline::at(next_tick()), waker);
+        }
+        timer.is_some()
+    }
+
+    /// Returns true if a caller that is going to poll has to flush first. A thread that holds a
+    /// message back because there are more messages checks that again afterwards. So at least one
+    /// of the two threads flushes.
     #[inline]
-    pub fn flush_before_poll(self: &Arc<Self>) {
-        if self.gathering.is_used && !self.has_more() {
-            self.flush_unless_none();
+    pub(super) fn needs_flush_before_poll(&self) -> bool {
+        if !self.is_used || self.has_more() {
+            return false;
         }
-    }
-
-    /// Sends the gathered messages if no other thread is going to poll.
-    #[inline]
-    pub fn flush_unless_more(self: &Arc<Self>) {
         fence(Ordering::SeqCst);
-        if !self.has_more() {
-            self.flush();
-        }
+        self.holds.load(Ordering::Relaxed)
     }
 
+    /// Returns true if no other thread is going to poll, and so flush.
     #[inline]
-    fn flush_unless_none(self: &Arc<Self>) {
+    pub(super) fn needs_flush_unless_more(&self) -> bool {
         fence(Ordering::SeqCst);
-        if self.gathering.holds.load(Ordering::Relaxed) {
-            self.flush();
-        }
+        !self.has_more()
     }
 
-    /// Sends the gathered messages. Messages for which the device has no room now are posted.
-    pub fn flush(self: &Arc<Self>) {
-        let flushed = self.try_flush();
-        self.schedule_rest(flushed);
-    }
-
-    /// Arranges that the rest is sent.
-    fn schedule_rest(self: &Arc<Self>, flushed: Flushed) {
-        match flushed {
-            Flushed::All => {}
-            Flushed::Posted => self.carry(),
-            Flushed::Later => {
-                if !self.gathering.is_set.swap(true, Ordering::Relaxed) {
-                    self.set_timer();
-                }
-            }
-        }
-    }
-
-    /// As [`flush`](Self::flush), but without a background thread for the posted rest.
-    pub(super) fn try_flush(&self) -> Flushed {
-        if !self.gathering.holds.load(Ordering::Relaxed) {
+    /// Sends the messages that are held back, if there are any.
+    pub(super) fn flush(&self, sending: &DirectionLock<SendDirection>) -> Flushed {
+        if !self.holds.load(Ordering::Relaxed) {
             return Flushed::All;
         }
-        self.flush_locked()
+        self.flush_locked(sending)
     }
 
-    /// As [`try_flush`](Self::try_flush), for a timer that has expired or could not be created. A
-    /// thread that gathers another message sets the timer again.
-    fn flush_timed(&self) -> Flushed {
-        self.gathering.is_set.store(false, Ordering::Relaxed);
-        self.flush_locked()
+    /// As [`flush`](Self::flush), for a timer that has expired or could not be created. A thread
+    /// that holds another message back sets the timer again.
+    pub(super) fn flush_timed(&self, sending: &DirectionLock<SendDirection>) -> Flushed {
+        self.is_timed.store(false, Ordering::Relaxed);
+        self.flush_locked(sending)
     }
 
-    fn flush_locked(&self) -> Flushed {
-        let mut sending = self.sending.lock();
-        let mut flushed = Flushed::All;
-        if self.gathering.holds.load(Ordering::Relaxed) {
-            flushed = sending.flush();
-            let is_left = matches!(flushed, Flushed::Later);
-            self.gathering.holds.store(is_left, Ordering::Relaxed);
+    fn flush_locked(&self, sending: &DirectionLock<SendDirection>) -> Flushed {
+        let mut sending = sending.lock();
+        if !self.holds.load(Ordering::Relaxed) {
+            return Flushed::All;
         }
+        let flushed = sending.flush();
+        let is_left = matches!(flushed, Flushed::Later);
+        self.holds.store(is_left, Ordering::Relaxed);
         flushed
     }
 }

@@ -118,6 +118,7 @@ impl Shared {
     ) -> Result<(), SendError> {
         let mut sending = self.sending.lock();
         if cost != Credit::FREE && !sending.charge(cost) {
+            sending.release();
             return Err(SendError::WouldBlock);
         }
         let mut pushed = None;
@@ -125,6 +126,7 @@ impl Shared {
             match half.push(message) {
                 Ok(Push::Done) => {
                     sending.count(&message.header);
+                    sending.release();
                     return Ok(());
                 }
                 other => pushed = Some(other),
@@ -160,7 +162,7 @@ impl Shared {
                 |sending| sending.has_turn().then_some(()),
             );
             if is_turn.is_none() {
-                return Err(self.late(patience));
+                return Err(self.timeout_error(patience));
             }
             if let Some(error) = sending.ended() {
                 return Err(error);
@@ -200,7 +202,7 @@ impl Shared {
                 sending.count(&message.header);
                 Ok(())
             }
-            Err(Unpushed::Late) => Err(self.late(patience)),
+            Err(Unpushed::Late) => Err(self.timeout_error(patience)),
             Err(Unpushed::Stalled) => {
                 let (sent, total) = progress(message);
                 sending.fail(EndReason::Stalled { received: 0 }, false);
@@ -297,7 +299,7 @@ impl Shared {
         }
     }
 
-    pub(super) fn late(&self, patience: Patience) -> SendError {
+    pub(super) fn timeout_error(&self, patience: Patience) -> SendError {
         match patience {
             Patience::None => SendError::WouldBlock,
             Patience::For(after) => SendError::TimedOut {
@@ -334,12 +336,13 @@ impl Shared {
     pub(crate) fn receive(&self, inbound: &mut Inbound, patience: Patience) {
         let mut receiving = self.receiving.lock();
         let asleep = self.sleeps_first && patience.is_long() && receiving.receives_asleep();
-        if asleep || !receiving.receive_whole(inbound) {
-            let attempt = |receiving: &mut Receiving| receiving.receive_whole(inbound);
-            let (_receiving, is_received) = self.receive_slowly(receiving, patience, attempt);
-            if !is_received {
-                inbound.other = Some(Err(self.unreceived(patience)));
-            }
+        if !asleep && receiving.receive_whole(inbound) {
+            return receiving.release();
+        }
+        let attempt = |receiving: &mut Receiving| receiving.receive_whole(inbound);
+        let (_receiving, is_received) = self.receive_slowly(receiving, patience, attempt);
+        if !is_received {
+            inbound.other = Some(Err(self.unreceived(patience)));
         }
     }
 
@@ -352,20 +355,22 @@ impl Shared {
         let asleep = self.sleeps_first
             && receiving.receives_asleep()
             && until.left().is_none_or(|left| left > slice);
-        let mut is_received = !asleep && receiving.receive_whole(inbound);
-        if !is_received {
-            let (direction, beside) = (&self.receiving, &self.sending);
-            let deadline = || Deadline::after(slice).or_sooner(until);
-            let attempt = |receiving: &mut Receiving| {
-                let is_received = receiving.receive_whole(inbound);
-                (is_received || callbacks::are_queued()).then_some(is_received)
-            };
-            let is_bounded = until.moment().is_some();
-            let waited =
-                direction.wait_beyond_spinning(beside, receiving, is_bounded, deadline, attempt);
-            (receiving, is_received) = (waited.0, waited.1 == Some(true));
+        if !asleep && receiving.receive_whole(inbound) {
+            self.batching.record_more(true, receiving.half.as_deref());
+            receiving.release();
+            return true;
         }
-        self.gathering
+        let (direction, beside) = (&self.receiving, &self.sending);
+        let deadline = || Deadline::after(slice).or_sooner(until);
+        let attempt = |receiving: &mut Receiving| {
+            let is_received = receiving.receive_whole(inbound);
+            (is_received || callbacks::are_queued()).then_some(is_received)
+        };
+        let is_bounded = until.moment().is_some();
+        let (receiving, answer) =
+            direction.wait_beyond_spinning(beside, receiving, is_bounded, deadline, attempt);
+        let is_received = answer == Some(true);
+        self.batching
             .record_more(is_received, receiving.half.as_deref());
         is_received
     }
@@ -375,19 +380,19 @@ impl Shared {
     /// is posted to the send direction. Returns false if no message has arrived, or if posted
     /// receives go first.
     #[inline]
-    pub fn poll_message(&self, inbound: &mut Inbound, again: impl FnMut() -> bool) -> bool {
+    pub fn poll_message(&self, inbound: &mut Inbound, mut again: impl FnMut() -> bool) -> bool {
         let mut receiving = self.receiving.lock();
         let mut is_received = receiving.receive_whole(inbound);
-        if !is_received {
-            let attempt =
-                |receiving: &mut Receiving| receiving.receive_whole(inbound).then_some(());
-            let waited = self
-                .receiving
-                .spin_until(&self.sending, receiving, again, attempt);
-            (receiving, is_received) = (waited.0, waited.1.is_some());
+        while !is_received && receiving.has_half() && !self.sending.is_pending() && again() {
+            if self.receiving.is_wanted() {
+                receiving = self.receiving.yield_lock(receiving);
+            }
+            receiving.drive();
+            is_received = receiving.receive_whole(inbound);
         }
-        self.gathering
+        self.batching
             .record_more(is_received, receiving.half.as_deref());
+        receiving.release();
         is_received
     }
 
@@ -400,16 +405,16 @@ impl Shared {
     ) -> Result<Header, RecvError> {
         let mut receiving = self.receiving.lock();
         let (mut header, mut other) = (Header::default(), None);
-        if !receiving.receive_into(memory, &mut header, &mut other) {
+        if receiving.receive_into(memory, &mut header, &mut other) {
+            receiving.release();
+        } else {
             let attempt =
                 |receiving: &mut Receiving| receiving.receive_into(memory, &mut header, &mut other);
-            let waited = self.receive_slowly(receiving, patience, attempt);
-            receiving = waited.0;
-            if !waited.1 {
+            let (_receiving, is_received) = self.receive_slowly(receiving, patience, attempt);
+            if !is_received {
                 other = Some(Err(self.unreceived(patience)));
             }
         }
-        drop(receiving);
         match other {
             None => Ok(header),
             Some(object) => self.copy_object(object?, memory),

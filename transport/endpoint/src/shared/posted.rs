@@ -14,6 +14,7 @@ use crate::sending::{SendDirection, SendOutcome};
 use jstream_base::SendError;
 use jstream_base::byte_limit::ByteCharge;
 use jstream_device::connection::Outbound;
+use jstream_device::deadline::Deadline;
 
 impl Shared {
     /// Posts a message. A refused one ends at once.
@@ -160,12 +161,21 @@ impl Shared {
         if let Some(receipt) = receiving.take(id) {
             return Some(receipt);
         }
-        let deadline = || patience.deadline();
         let take = |receiving: &mut Receiving| receiving.take(id);
-        let (_receiving, receipt) =
+        self.wait_receiving(receiving, || patience.deadline(), take)
+    }
+
+    /// Blocks until `attempt` returns a value. Returns `None` if the deadline passes first.
+    pub(crate) fn wait_receiving<'s, R>(
+        &'s self,
+        receiving: DirectionGuard<'s, Receiving>,
+        deadline: impl FnMut() -> Deadline,
+        attempt: impl FnMut(&mut Receiving) -> Option<R>,
+    ) -> Option<R> {
+        let (_receiving, answer) =
             self.receiving
-                .wait_until(&self.sending, receiving, deadline, take);
-        receipt
+                .wait_until(&self.sending, receiving, deadline, attempt);
+        answer
     }
 
     /// Returns the outcome of a posted send. If it has not ended, registers `task` to be woken when
@@ -187,19 +197,34 @@ impl Shared {
 
     /// Returns the outcome of a posted receive. If it has not ended, registers `task` to be woken
     /// when it may have.
-    pub(crate) fn poll_received(self: &Arc<Self>, id: OpId, task: &Waker) -> Option<Receipt> {
+    pub(crate) fn poll_received(&self, id: OpId, task: &Waker) -> Option<Receipt> {
+        self.poll_receiving(task, |receiving| {
+            let receipt = receiving.take(id);
+            if receipt.is_none() {
+                receiving.notify(id, task);
+            }
+            receipt
+        })
+    }
+
+    /// Drives the posted operations, and returns the value of `attempt`. If that is `None`,
+    /// registers `task` to be woken when the direction may make progress.
+    pub(crate) fn poll_receiving<R>(
+        &self,
+        task: &Waker,
+        attempt: impl FnOnce(&mut Receiving) -> Option<R>,
+    ) -> Option<R> {
         let mut receiving = self.receiving.lock();
         DirectionLock::drive_for_task(&mut *receiving);
-        let receipt = receiving.take(id);
-        if receipt.is_none() {
-            receiving.notify(id, task);
+        let answer = attempt(&mut receiving);
+        if answer.is_none() {
             self.receiving_alarm.register(task, None);
         }
         drop(receiving);
-        if receipt.is_none() {
+        if answer.is_none() {
             self.progress_opposite(Half::In, Some(task), None);
         }
-        receipt
+        answer
     }
 
     /// Cancels a posted send of which the device has taken nothing. Returns false if the device has

@@ -30,7 +30,9 @@ impl Shared {
     /// Gives the receive sink the messages that have arrived, and drives the posted sends.
     #[inline]
     pub fn drive(&self) {
-        self.receiving.lock().drive();
+        let mut receiving = self.receiving.lock();
+        receiving.drive();
+        receiving.release();
         if self.sending.is_pending() {
             self.sending.lock().drive();
         }
@@ -72,6 +74,7 @@ impl Shared {
                 may_go_on = may();
             }
         }
+        receiving.release();
         received
     }
 
