@@ -120,7 +120,7 @@ impl RankState {
         }
         deferred.drop_later(backlog);
         self.live = self.live.saturating_sub(1);
-        self.rare.change(|parts| parts.wanted.settle(rank));
+        self.change_rare(|parts| parts.wanted.settle(rank));
         let mut ended = self.matcher.end_source(rank);
         if self.nobody_is_left() {
             ended.extend(self.matcher.end_any_sources());

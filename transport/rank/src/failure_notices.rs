@@ -51,7 +51,7 @@ impl RankState {
         if !is_member || !is_collective || is_over {
             return;
         }
-        if !self.rare.change(|parts| parts.failures.add(failure)) {
+        if !self.change_rare(|parts| parts.failures.add(failure)) {
             return;
         }
         let is_meant = |request: &RankRequest| {

@@ -59,10 +59,9 @@ impl Publish for RankState {
     type Summary = Word<u64>;
     type Listeners = InboxListeners;
 
-    /// Returns the counter of changes in the upper half, and the flags in the lower half.
     #[inline]
     fn summary(&self) -> u64 {
-        u64::from(self.epoch()) << 32 | self.rare.flags().to_bits()
+        Self::summary(self)
     }
 
     fn notify(&mut self, listeners: &InboxListeners, before: u64) {
@@ -99,6 +98,16 @@ impl DerefMut for InboxGuard<'_> {
     #[inline]
     fn deref_mut(&mut self) -> &mut RankState {
         &mut self.state
+    }
+}
+
+impl InboxGuard<'_> {
+    /// Drops the guard, on a hot path ([`PublishingGuard::release`]).
+    #[inline(always)]
+    pub(super) fn release(self) {
+        let Self { state, deferral } = self;
+        state.release();
+        drop(deferral);
     }
 }
 

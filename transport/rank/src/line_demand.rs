@@ -7,7 +7,7 @@ use jstream_matching::Pattern;
 impl RankState {
     /// Records a new connection, which the threads and tasks that wait have to drive.
     pub(super) fn add_line(&mut self, rank: u32) {
-        self.rare.change(|parts| parts.wanted.settle(rank));
+        self.change_rare(|parts| parts.wanted.settle(rank));
         if self.tasks > 0 {
             self.wake_all_tasks();
         }
@@ -26,7 +26,7 @@ impl RankState {
     #[cold]
     fn want_missing(&mut self, pattern: &Pattern) {
         if let Some(rank) = pattern.source {
-            return self.rare.change(|parts| parts.wanted.want(rank));
+            return self.change_rare(|parts| parts.wanted.want(rank));
         }
         if pattern.context == ENDING {
             // The end of a world is told along the tree of its ranks.
@@ -35,7 +35,7 @@ impl RankState {
         let members = self.communicators.members(pattern.context);
         let all = members.as_ref().and_then(|members| members.all());
         let ranks = (0..).take(self.peers.len());
-        self.rare.change(|parts| match all {
+        self.change_rare(|parts| match all {
             Some(members) => members.iter().for_each(|rank| parts.wanted.want(*rank)),
             None => ranks.for_each(|rank| parts.wanted.want(rank)),
         });

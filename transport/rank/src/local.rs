@@ -154,7 +154,7 @@ impl Inbox {
         self.take_in(&mut state, source, &mut deferred);
         let result = work(&mut state, &mut deferred);
         self.settle(&mut state, source);
-        drop(state);
+        state.release();
         if !deferred.is_empty() {
             // The message of a thread needs no answer over a connection, and frees no room for one.
             self.carry_out(deferred, |_| {});

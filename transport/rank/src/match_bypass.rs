@@ -176,7 +176,7 @@ impl Node {
         let (heading, letter) = state.matcher.receive(pattern)?;
         state.settle(heading.envelope.source, heading.held, &mut deferred);
         state.let_in(&mut deferred);
-        drop(state);
+        state.release();
         if !deferred.is_empty() {
             self.carry_out(deferred);
         }

@@ -57,7 +57,7 @@ impl RankSink {
         let mut deferred = DeferredWork::default();
         let mut state = self.inbox.lock();
         let result = work(&mut state, &mut deferred);
-        drop(state);
+        state.release();
         if !deferred.is_empty() {
             self.carry_out(deferred, replies);
         }

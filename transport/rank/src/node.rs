@@ -252,7 +252,7 @@ impl Node {
         }
         let next = {
             let mut state = self.inbox.lock();
-            state.rare.change(|parts| parts.wanted.next_due())
+            state.change_rare(|parts| parts.wanted.next_due())
         };
         match next {
             Ok(rank) => {
@@ -265,7 +265,7 @@ impl Node {
                 // If this fails, the rank is gone, which ends the receive.
                 if !self.reach(rank, || until) {
                     let mut state = self.inbox.lock();
-                    state.rare.change(|parts| parts.wanted.want(rank));
+                    state.change_rare(|parts| parts.wanted.want(rank));
                 }
                 None
             }
@@ -334,7 +334,7 @@ impl Node {
         let mut deferred = DeferredWork::default();
         let mut state = self.inbox.lock();
         let result = work(&mut state, &mut deferred);
-        drop(state);
+        state.release();
         if !deferred.is_empty() {
             self.carry_out(deferred);
         }
@@ -398,7 +398,7 @@ impl Node {
         while self.inbox.flags().has_wanted() {
             let next = {
                 let mut state = self.inbox.lock();
-                state.rare.change(|parts| parts.wanted.pop())
+                state.change_rare(|parts| parts.wanted.pop())
             };
             // If this fails, the rank is gone, which ends the receive.
             let _ = next.map(|rank| self.link(rank));

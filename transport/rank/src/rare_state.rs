@@ -8,11 +8,8 @@ use super::failures::Failures;
 use super::revocations::Revocations;
 use super::wanted_lines::WantedLines;
 
-/// The parts, with flags that are computed anew at each change.
-pub(super) struct RareState {
-    parts: RareParts,
-    flags: RareFlags,
-}
+/// The parts. They change only together with the summary that has their flags.
+pub(super) struct RareState(RareParts);
 
 /// The parts themselves.
 pub(super) struct RareParts {
@@ -40,12 +37,6 @@ impl RareFlags {
         ];
         let set = flags.into_iter().filter(|(_, is_set)| *is_set);
         Self(set.fold(0, |all, (flag, _)| all | flag))
-    }
-
-    /// Returns the flags as a part of a word.
-    #[inline]
-    pub(super) const fn to_bits(self) -> u64 {
-        self.0
     }
 
     /// Returns the flags in the lower half of a word.
@@ -82,27 +73,22 @@ impl RareFlags {
 impl RareState {
     /// Returns the state of a world of `size` ranks in which nothing has happened.
     pub(super) fn new(size: u32) -> Self {
-        let parts = RareParts {
+        Self(RareParts {
             revocations: Revocations::default(),
             failures: Failures::default(),
             wanted: WantedLines::new(size),
-        };
-        Self {
-            flags: RareFlags::of(&parts),
-            parts,
-        }
+        })
     }
 
-    /// Changes the parts.
-    pub(super) fn change<R>(&mut self, change: impl FnOnce(&mut RareParts) -> R) -> R {
-        let result = change(&mut self.parts);
-        self.flags = RareFlags::of(&self.parts);
+    /// Changes the parts, and the flags in the lower half of `summary`.
+    pub(super) fn change<R>(
+        &mut self,
+        summary: &mut u64,
+        change: impl FnOnce(&mut RareParts) -> R,
+    ) -> R {
+        let result = change(&mut self.0);
+        *summary = *summary >> 32 << 32 | RareFlags::of(&self.0).0;
         result
-    }
-
-    #[inline]
-    pub(super) fn flags(&self) -> RareFlags {
-        self.flags
     }
 }
 
@@ -111,7 +97,7 @@ impl Deref for RareState {
 
     #[inline]
     fn deref(&self) -> &RareParts {
-        &self.parts
+        &self.0
     }
 }
 
@@ -122,28 +108,27 @@ mod tests {
 
     #[test]
     fn the_flags_follow_the_parts() {
-        let mut rare = RareState::new(4);
-        let flags = |rare: &RareState| {
-            let flags = rare.flags();
+        let (mut rare, mut summary) = (RareState::new(4), 5 << 32);
+        let mut change = |change: fn(&mut RareParts)| {
+            rare.change(&mut summary, change);
+            assert_eq!(summary >> 32, 5);
+            let flags = RareFlags::from_word(summary);
             [
                 flags.has_revocations(),
                 flags.has_open_revocations(),
                 flags.has_wanted(),
             ]
         };
-        assert_eq!(flags(&rare), [false, false, false]);
-        rare.change(|parts| parts.revocations.add(7, 1, &Communicators::default()));
-        assert_eq!(flags(&rare), [true, true, false]);
-        assert_eq!(rare.change(|parts| parts.revocations.take_open()), [7]);
-        assert_eq!(flags(&rare), [true, false, false]);
-        rare.change(|parts| parts.wanted.expect(2));
-        assert!(rare.wanted.any_is_missing());
-        assert_eq!(flags(&rare), [true, false, false]);
-        rare.change(|parts| parts.wanted.want(2));
-        assert_eq!(flags(&rare), [true, false, true]);
-        assert_eq!(rare.change(|parts| parts.wanted.pop()), Some(2));
-        assert_eq!(flags(&rare), [true, false, false]);
-        let word = 5 << 32 | rare.flags().to_bits();
-        assert_eq!(RareFlags::from_word(word), rare.flags());
+        assert_eq!(change(|_| {}), [false, false, false]);
+        let revoke = |parts: &mut RareParts| {
+            assert!(parts.revocations.add(7, 1, &Communicators::default()));
+        };
+        assert_eq!(change(revoke), [true, true, false]);
+        let end = |parts: &mut RareParts| assert_eq!(parts.revocations.take_open(), [7]);
+        assert_eq!(change(end), [true, false, false]);
+        assert_eq!(change(|parts| parts.wanted.expect(2)), [true, false, false]);
+        assert_eq!(change(|parts| parts.wanted.want(2)), [true, false, true]);
+        let pop = |parts: &mut RareParts| assert_eq!(parts.wanted.pop(), Some(2));
+        assert_eq!(change(pop), [true, false, false]);
     }
 }

@@ -192,7 +192,7 @@ impl Node {
         if matches!(look, PollOutcome::Came(_)) && self.has_threads() {
             inbox.attend(&state);
         }
-        drop(state);
+        state.release();
         if !deferred.is_empty() {
             self.carry_out(deferred);
         }

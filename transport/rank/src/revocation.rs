@@ -98,9 +98,7 @@ impl Node {
         self.with(|state, _| {
             state.communicators.add(context, communicator);
             let members = &communicator.members;
-            state
-                .rare
-                .change(|parts| parts.revocations.confirm(context, members));
+            state.change_rare(|parts| parts.revocations.confirm(context, members));
         });
     }
 
@@ -119,7 +117,7 @@ impl Node {
     fn end_revoked(&self) {
         let open = {
             let mut state = self.inbox.lock();
-            state.rare.change(|parts| parts.revocations.take_open())
+            state.change_rare(|parts| parts.revocations.take_open())
         };
         for context in open {
             self.tell_revoked(context);

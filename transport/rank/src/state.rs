@@ -9,7 +9,7 @@ use super::credit::Account;
 use super::error::Error;
 use super::letter::{ExpectedPayload, Letter, Offer, Want};
 use super::queue::Exit;
-use super::rare_state::RareState;
+use super::rare_state::{RareParts, RareState};
 use super::request::{RankRequest, RequestOutcome};
 use super::table::{Number, NumberTable};
 use super::tombstones::Tombstones;
@@ -39,8 +39,9 @@ pub(super) struct RankState {
     /// Operations of which messages may still arrive.
     pub(super) tombstones: Tombstones,
     pub(super) rare: RareState,
-    /// Counter of changes: incremented whenever something ends that a thread may wait for.
-    epoch: u32,
+    /// In the upper half, a counter that is incremented whenever something ends that a thread may
+    /// wait for; in the lower half, the flags of the rare parts.
+    summary: u64,
 }
 
 /// State of another rank.
@@ -83,20 +84,38 @@ impl RankState {
             communicators: Communicators::default(),
             tombstones: Tombstones::default(),
             rare: RareState::new(size),
-            epoch: 0,
+            summary: 0,
         }
     }
 
     /// Makes all waiting threads check their conditions again, when the lock is released.
     #[inline]
     pub(super) fn notify_waiting(&mut self) {
-        self.epoch = self.epoch.wrapping_add(1);
+        self.summary = self.summary.wrapping_add(1 << 32);
+    }
+
+    /// Changes the rare parts.
+    pub(super) fn change_rare<R>(&mut self, change: impl FnOnce(&mut RareParts) -> R) -> R {
+        self.rare.change(&mut self.summary, change)
+    }
+
+    /// Adds the revocation of a communicator by a rank. Returns false if it is known.
+    pub(super) fn add_revocation(&mut self, context: u32, by: u32) -> bool {
+        self.rare.change(&mut self.summary, |parts| {
+            parts.revocations.add(context, by, &self.communicators)
+        })
+    }
+
+    /// Returns the counter of changes in the upper half, and the flags in the lower half.
+    #[inline]
+    pub(super) fn summary(&self) -> u64 {
+        self.summary
     }
 
     /// Returns the counter of changes.
     #[inline]
     pub(super) fn epoch(&self) -> u32 {
-        self.epoch
+        (self.summary >> 32) as u32
     }
 
     /// Records that a message was queued, or has no room.

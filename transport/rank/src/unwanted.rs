@@ -26,18 +26,13 @@ impl Inbox {
 
 impl RankState {
     fn record_revocation(&mut self, context: u32, by: u32, source: u32) {
-        let Self {
-            rare,
-            communicators,
-            ..
-        } = self;
-        let members = communicators.members(context);
+        let members = self.communicators.members(context);
         let is_by_member =
             members.is_none_or(|members| members.contain(by) && members.contain(source));
         if self.closed || !is_by_member {
             return;
         }
-        if rare.change(|parts| parts.revocations.add(context, by, communicators)) {
+        if self.add_revocation(context, by) {
             self.wake_tasks(context);
             self.notify_waiting();
         }
@@ -117,8 +112,7 @@ impl RankState {
     pub(super) fn bury(&mut self, context: u32, tag: u64, deferred: &mut DeferredWork) {
         self.tombstones.add(context, tag);
         if !self.rare.failures.is_empty() {
-            self.rare
-                .change(|parts| parts.failures.remove(context, tag));
+            self.change_rare(|parts| parts.failures.remove(context, tag));
         }
         let is_meant = |other: &Envelope| other.context == context && other.tag == tag;
         self.drop_messages(is_meant, deferred);
