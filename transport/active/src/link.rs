@@ -14,7 +14,7 @@ pub(super) use self::queue::Turn;
 use std::any::Any;
 use std::collections::VecDeque;
 use std::io::IoSlice;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -37,6 +37,7 @@ use jstream_endpoint::Endpoint;
 use jstream_sync::MutexGuard as LedgerGuard;
 use jstream_sync::callbacks;
 use jstream_sync::panics::catch_panic;
+use jstream_sync::publishing_lock::{Publish, PublishingLock, Word};
 use tracing::Level;
 
 /// Maximum number of times that a thread yields to one that reads what the peer has sent last.
@@ -58,13 +59,10 @@ pub(super) struct Link {
     ended: AtomicBool,
     /// The group that serves the connection until it is moved for the first time.
     first: Arc<PollLoop>,
-    seat: Mutex<ServedBy>,
+    /// The summary is true if a receive is posted in that group, and the number of moves.
+    seat: PublishingLock<ServedBy>,
     /// Held while the connection is moved, or a receive is posted in its group.
     moving: Mutex<()>,
-    /// Copy of [`ServedBy::posted`]; changes under the lock of `seat`.
-    posted: AtomicBool,
-    /// Number of moves between groups.
-    moves: AtomicUsize,
     /// Number of bytes that the peer has not taken, when last checked; changes under the ledger's
     /// lock.
     backlog: AtomicU64,
@@ -72,10 +70,9 @@ pub(super) struct Link {
     backlog_bytes: Arc<ByteHolder>,
     /// Senders that wait for credit.
     queue: Queue,
-    /// Requests deferred until the peer drains its receive side. `has_unread` is true if there are
-    /// any; it changes under their lock.
-    unread: Mutex<Unread>,
-    has_unread: AtomicBool,
+    /// Requests deferred until the peer drains its receive side. The summary is true if there are
+    /// any.
+    unread: PublishingLock<Unread>,
     returned: Mutex<VecDeque<Returned>>,
     /// True if the connection accepts no more requests.
     stopping: AtomicBool,
@@ -87,9 +84,21 @@ pub(super) struct Link {
     at_end: Mutex<Option<Vec<AtEnd>>>,
     /// True if the peer has sent a request or a one-way message.
     served: AtomicBool,
-    /// `Some` while `starves` is true.
-    starved: Mutex<Option<Starved>>,
-    starves: AtomicBool,
+    /// The summary is true if a received message waits for room in the pool.
+    starved: PublishingLock<Starvation>,
+}
+
+/// State of a received message that waits for room in the pool, if there is one.
+#[derive(Default)]
+struct Starvation(Option<Starved>);
+
+impl Publish for Starvation {
+    type Summary = Word<bool>;
+    type Listeners = ();
+
+    fn summary(&self) -> bool {
+        self.0.is_some()
+    }
 }
 
 /// State of a received message for which the pool has no room.
@@ -104,7 +113,17 @@ struct Starved {
 }
 
 /// Deferred requests in the order of arrival, each with the backlog in bytes at which it may run.
-type Unread = VecDeque<(DeferredRequest, u64)>;
+#[derive(Default)]
+struct Unread(VecDeque<(DeferredRequest, u64)>);
+
+impl Publish for Unread {
+    type Summary = Word<bool>;
+    type Listeners = ();
+
+    fn summary(&self) -> bool {
+        !self.0.is_empty()
+    }
+}
 
 /// A callback that runs once.
 type AtEnd = Box<dyn FnOnce() + Send>;
@@ -114,6 +133,17 @@ struct ServedBy {
     group: Arc<PollLoop>,
     /// True if a receive is posted in the queue of that group.
     posted: bool,
+    /// Number of moves between groups.
+    moves: usize,
+}
+
+impl Publish for ServedBy {
+    type Summary = (Word<bool>, Word<usize>);
+    type Listeners = ();
+
+    fn summary(&self) -> (bool, usize) {
+        (self.posted, self.moves)
+    }
 }
 
 impl Link {
@@ -145,9 +175,9 @@ impl Link {
     /// longer than [`Settings::buffer_timeout`].
     #[cold]
     pub(super) fn note_no_room(&self, error: &RecvError) -> bool {
-        let mut starved = jstream_sync::lock(&self.starved);
+        let mut starvation = self.starved.lock();
         let now = Instant::now();
-        let starved = starved.get_or_insert_with(|| Starved {
+        let starved = starvation.0.get_or_insert_with(|| Starved {
             seen: now,
             waited: Duration::ZERO,
             told: now,
@@ -161,14 +191,12 @@ impl Link {
             .min(most.checked_div(4).unwrap_or_default());
         starved.seen = now;
         starved.waited = starved.waited.saturating_add(elapsed);
-        let is_late = starved.waited >= most;
-        self.starves.store(true, Ordering::Relaxed);
-        !is_late
+        starved.waited < most
     }
 
     #[inline]
     pub(super) fn starves(&self) -> bool {
-        self.starves.load(Ordering::Relaxed)
+        self.starved.summary().get()
     }
 
     /// Returns the error of the pool if it has had no room for a received message for
@@ -178,8 +206,8 @@ impl Link {
         if !self.starves() {
             return None;
         }
-        let mut starved = jstream_sync::lock(&self.starved);
-        let starved = starved.as_mut()?;
+        let mut starvation = self.starved.lock();
+        let starved = starvation.0.as_mut()?;
         if starved.told.elapsed() < self.settings.room_timeout {
             return None;
         }
@@ -198,8 +226,8 @@ impl Link {
 
     #[cold]
     fn has_room(&self) {
-        self.starves.store(false, Ordering::Relaxed);
-        *jstream_sync::lock(&self.starved) = None;
+        let starved = self.starved.lock().0.take();
+        drop(starved);
     }
 
     /// Returns the connection that uses an endpoint.
@@ -258,17 +286,23 @@ impl Link {
 
     /// Returns the group that serves the connection.
     pub(super) fn group(&self) -> Arc<PollLoop> {
-        self.seat().group.clone()
+        self.seat.lock().group.clone()
     }
 
     /// Calls `work` with the group that serves the connection. Takes no lock if the connection was
     /// never moved.
     #[inline]
     fn with_group<R>(&self, work: impl FnOnce(&Arc<PollLoop>) -> R) -> R {
-        if self.moves.load(Ordering::Acquire) == 0 {
+        if self.moves() == 0 {
             return work(&self.first);
         }
         work(&self.group())
+    }
+
+    /// Returns the number of moves between groups.
+    #[inline]
+    fn moves(&self) -> usize {
+        self.seat.summary().1.get_acquire()
     }
 
     /// Locks the connection's place, to move it or to post a receive.
@@ -295,20 +329,15 @@ impl Link {
             .store(answers.wrapping_add(1), Ordering::Release);
     }
 
-    fn seat(&self) -> MutexGuard<'_, ServedBy> {
-        jstream_sync::lock(&self.seat)
-    }
-
     /// Sets the group that serves the connection. If it differs from the previous one, returns
     /// that, and whether a receive was posted there.
     pub(super) fn sit(&self, group: &Arc<PollLoop>) -> Option<(Arc<PollLoop>, bool)> {
-        let mut seat = self.seat();
+        let mut seat = self.seat.lock();
         if Arc::ptr_eq(&seat.group, group) {
             return None;
         }
         let was_posted = std::mem::take(&mut seat.posted);
-        self.posted.store(false, Ordering::Relaxed);
-        self.moves.fetch_add(1, Ordering::Release);
+        seat.moves = seat.moves.wrapping_add(1);
         let before = std::mem::replace(&mut seat.group, group.clone());
         Some((before, was_posted))
     }
@@ -316,24 +345,23 @@ impl Link {
     /// Returns true if a receive is posted in the connection's group.
     #[inline]
     pub(super) fn is_posted(&self) -> bool {
-        self.posted.load(Ordering::Relaxed)
+        self.seat.summary().0.get()
     }
 
     /// Records that a receive is posted in `group`, or no longer is. Returns false if that was
     /// recorded already, or another group serves the connection.
     pub(super) fn set_posted(&self, group: &PollLoop, posted: bool) -> bool {
-        let mut seat = self.seat();
+        let mut seat = self.seat.lock();
         let here = std::ptr::eq(Arc::as_ptr(&seat.group), group);
         if !here || seat.posted == posted {
             return false;
         }
         seat.posted = posted;
-        self.posted.store(posted, Ordering::Relaxed);
         true
     }
 
     pub(super) fn is_in(&self, group: &PollLoop) -> bool {
-        std::ptr::eq(Arc::as_ptr(&self.seat().group), group)
+        std::ptr::eq(Arc::as_ptr(&self.seat.lock().group), group)
     }
 
     /// Registers the task of a suspended handler. Returns true if its request is still wanted.

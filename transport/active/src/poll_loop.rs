@@ -37,6 +37,7 @@ use jstream_endpoint::CompletionQueue;
 use jstream_endpoint::receiving::Arrived;
 use jstream_endpoint::spin::Habit;
 use jstream_sync::callbacks::Deferral;
+use jstream_sync::publishing_lock::{Publish, PublishingLock, Word};
 
 /// Maximum sleep in the only connection of a group. A connection that joins the group meanwhile
 /// waits that long.
@@ -56,20 +57,13 @@ pub(super) struct PollLoop {
     role: PollerLock,
     /// Standby threads, which take over when the others are busy.
     watch: Standby,
-    members: Mutex<Arc<Vec<Member>>>,
-    /// Number of changes of the members. It changes under their lock.
-    version: AtomicU64,
-    /// Number of members. `alone` is the identifier of the only member, or 0. Both change under the
-    /// members' lock.
-    count: AtomicUsize,
-    alone: AtomicU64,
+    members: PublishingLock<GroupMembers>,
     /// Completion queue to which sleeping threads post receives; created by the first of them.
     queue: OnceLock<CompletionQueue>,
     /// Connections that the group keeps alive although the program may hold no handle of them.
     kept: Mutex<Vec<Arc<Link>>>,
-    put_off: DeferredWork,
-    /// True if there may be deferred work.
-    has_more: AtomicBool,
+    /// The summary is true if there is deferred work.
+    put_off: PublishingLock<DeferredWork>,
     spin: Duration,
     habit: AtomicU8,
     /// Index of the member that is polled first, for fairness.
@@ -97,6 +91,43 @@ struct Member {
     handlers: Handlers,
 }
 
+/// Value of [`GroupMembers::only`] if there are several members.
+const SEVERAL: u64 = u64::MAX;
+
+/// The members of a group.
+#[derive(Default)]
+struct GroupMembers {
+    all: Arc<Vec<Member>>,
+    /// Number of changes.
+    version: u64,
+    /// Identifier of the only member, 0 if there is none, or [`SEVERAL`].
+    only: u64,
+}
+
+impl GroupMembers {
+    /// Replaces the members. Returns the previous ones, to be dropped without the lock.
+    fn replace(&mut self, all: Vec<Member>) -> Arc<Vec<Member>> {
+        self.only = match all.as_slice() {
+            [] => 0,
+            [member] => member.id,
+            _ => SEVERAL,
+        };
+        self.version = self.version.wrapping_add(1);
+        std::mem::replace(&mut self.all, Arc::new(all))
+    }
+}
+
+/// The summary is the number of changes, and the only member.
+impl Publish for GroupMembers {
+    type Summary = (Word<u64>, Word<u64>);
+    type Listeners = ();
+
+    #[inline]
+    fn summary(&self) -> (u64, u64) {
+        (self.version, self.only)
+    }
+}
+
 /// A thread's snapshot of the members.
 #[derive(Default)]
 pub(super) struct Seen {
@@ -115,15 +146,28 @@ impl Seen {
 #[derive(Default)]
 struct DeferredWork {
     /// Requests to be rerun.
-    later: Mutex<VecDeque<DeferredRequest>>,
+    later: VecDeque<DeferredRequest>,
     /// Messages of a connection that had moved away before they were received.
-    late: Mutex<VecDeque<(Known, Arrived)>>,
+    late: VecDeque<(Known, Arrived)>,
     /// Requests received by a thread that could not serve them; they run before all others.
-    aside: Mutex<VecDeque<DeferredRequest>>,
+    aside: VecDeque<DeferredRequest>,
     /// Tasks that run on the threads that serve the group.
-    jobs: Mutex<VecDeque<Job>>,
+    jobs: VecDeque<Job>,
     /// Connections whose peers may have drained enough for their deferred requests, each once.
-    taken: Mutex<VecDeque<Known>>,
+    taken: VecDeque<Known>,
+}
+
+impl Publish for DeferredWork {
+    type Summary = Word<bool>;
+    type Listeners = ();
+
+    fn summary(&self) -> bool {
+        !self.later.is_empty()
+            || !self.late.is_empty()
+            || !self.aside.is_empty()
+            || !self.jobs.is_empty()
+            || !self.taken.is_empty()
+    }
 }
 
 /// A connection with deferred work. The reference is weak, so that deferred work does not keep the
@@ -231,14 +275,10 @@ impl PollLoop {
             side: Side::new(),
             role: PollerLock::new(),
             watch: Standby::new(),
-            members: Mutex::default(),
-            version: AtomicU64::new(0),
-            count: AtomicUsize::new(0),
-            alone: AtomicU64::new(0),
+            members: PublishingLock::new(GroupMembers::default(), ()),
             queue: OnceLock::new(),
             kept: Mutex::default(),
-            put_off: DeferredWork::default(),
-            has_more: AtomicBool::new(false),
+            put_off: PublishingLock::new(DeferredWork::default(), ()),
             spin,
             habit: AtomicU8::new(0),
             next: AtomicUsize::new(0),
@@ -290,7 +330,7 @@ impl PollLoop {
 
     #[inline]
     fn has_more(&self) -> bool {
-        self.has_more.load(Ordering::Acquire)
+        self.put_off.summary().get_acquire()
     }
 
     fn queue(&self) -> Option<&CompletionQueue> {

@@ -6,8 +6,9 @@
 use std::task::Waker;
 
 use jstream_sync::callbacks::discard;
+use jstream_sync::publishing_lock::{Publish, PublishingLock, Word};
 use jstream_sync::wakers::{WakerList, wake};
-use jstream_sync::{AtomicUsize, Mutex, MutexGuard, Ordering, lock};
+use jstream_sync::{AtomicUsize, Ordering};
 
 /// The right to receive, which one thread holds at a time, and the threads that wait for it.
 ///
@@ -18,17 +19,28 @@ use jstream_sync::{AtomicUsize, Mutex, MutexGuard, Ordering, lock};
 pub(super) struct PollerLock {
     /// Token of the owner, or 0.
     owner: AtomicUsize,
-    /// Number of waiters. Changes under their lock.
-    waiting: AtomicUsize,
-    parked: Mutex<WakerList>,
+    /// The summary is the number of waiters.
+    waiters: PublishingLock<ParkedWaiters>,
+}
+
+/// The wakers of the waiters.
+#[derive(Debug, Default)]
+struct ParkedWaiters(WakerList);
+
+impl Publish for ParkedWaiters {
+    type Summary = Word<usize>;
+    type Listeners = ();
+
+    fn summary(&self) -> usize {
+        self.0.len()
+    }
 }
 
 impl PollerLock {
     pub(super) fn new() -> Self {
         Self {
             owner: AtomicUsize::new(0),
-            waiting: AtomicUsize::new(0),
-            parked: Mutex::default(),
+            waiters: PublishingLock::new(ParkedWaiters::default(), ()),
         }
     }
 
@@ -59,7 +71,7 @@ impl PollerLock {
     #[inline]
     pub(super) fn leave_by(&self, order: Ordering) {
         self.owner.swap(0, order);
-        if self.waiting.load(Ordering::Relaxed) > 0 {
+        if self.waiters.summary().get() > 0 {
             self.wake_one();
         }
     }
@@ -73,9 +85,7 @@ impl PollerLock {
     pub(super) fn wait_by(&self, key: &mut Option<u64>, waker: &Waker, order: Ordering) -> bool {
         // Cloning and dropping wakers runs code of the program, so it is done without the lock.
         let waker = waker.clone();
-        let mut parked = lock(&self.parked);
-        let before = parked.register(key, waker);
-        self.count(parked);
+        let before = self.waiters.lock().0.register(key, waker);
         discard(before);
         self.owner.fetch_add(0, order) == 0
     }
@@ -86,43 +96,32 @@ impl PollerLock {
     /// registers anew if it looks once more before it ends.
     pub(super) fn forget(&self, key: &mut Option<u64>) {
         let Some(key) = key.take() else { return };
-        let mut parked = lock(&self.parked);
-        let forgotten = parked.remove(key);
-        self.count(parked);
-        discard(forgotten);
+        let forgotten = self.waiters.lock().0.remove(key);
         if self.owner.fetch_add(0, Ordering::AcqRel) == 0 {
             self.nudge();
         }
+        discard(forgotten);
     }
 
     /// Wakes one waiter, if there is one.
     pub(super) fn nudge(&self) {
-        if self.waiting.load(Ordering::Relaxed) > 0 {
+        if self.waiters.summary().get() > 0 {
             self.wake_one();
         }
     }
 
     /// Wakes all waiters.
     pub(super) fn nudge_all(&self) {
-        let mut parked = lock(&self.parked);
-        let all = parked.take();
-        self.count(parked);
+        let all = self.waiters.lock().0.take();
         all.wake_all();
     }
 
     #[cold]
     fn wake_one(&self) {
-        let mut parked = lock(&self.parked);
-        let first = parked.pop();
-        self.count(parked);
+        let first = self.waiters.lock().0.pop();
         if let Some(waker) = first {
             wake(waker);
         }
-    }
-
-    /// Publishes the number of waiters, and releases their lock.
-    fn count(&self, parked: MutexGuard<'_, WakerList>) {
-        self.waiting.store(parked.len(), Ordering::Relaxed);
     }
 }
 

@@ -12,9 +12,8 @@
 use std::time::Duration;
 
 use super::poller_lock::PollerLock;
-use jstream_sync::{
-    AtomicBool, AtomicUsize, Condvar, Mutex, MutexGuard, Ordering, lock, wait, wait_for,
-};
+use jstream_sync::publishing_lock::{Publish, PublishingLock, Word};
+use jstream_sync::{AtomicUsize, Condvar, Ordering};
 
 /// Interval of the samples, and so the minimum run time of a handler before another thread takes
 /// over.
@@ -26,33 +25,52 @@ const QUIET: u32 = if cfg!(loom) { 1 } else { 10 };
 /// State of the standby threads.
 #[derive(Debug)]
 pub(super) struct Standby {
-    state: Mutex<StandbyState>,
-    /// Signalled when a thread has to check its condition, or to watch.
-    changed: Condvar,
+    /// The summary is true while the watching thread sleeps until it is called. The condition
+    /// variable is signalled when a thread has to check its condition, or to watch.
+    state: PublishingLock<StandbyState>,
     /// Number of releases of the poller lock.
     begun: AtomicUsize,
-    /// True while the watching thread sleeps until it is called.
-    asleep: AtomicBool,
 }
 
 #[derive(Debug, Default)]
 struct StandbyState {
     /// Number of standby threads, including the watching one.
     standing: usize,
-    watched: bool,
+    is_watched: bool,
+    /// True while the watching thread sleeps until it is called.
+    is_asleep: bool,
     /// Number of calls of all threads.
     calls: usize,
     /// True if the watching thread was called.
-    called: bool,
+    is_called: bool,
+    /// True if the sleeping threads have to check their conditions.
+    has_changed: bool,
+}
+
+impl Publish for StandbyState {
+    type Summary = Word<bool>;
+    type Listeners = Condvar;
+
+    fn summary(&self) -> bool {
+        self.is_asleep
+    }
+
+    fn is_quiet(&mut self, _: &Condvar) -> bool {
+        !self.has_changed
+    }
+
+    fn notify(&mut self, changed: &Condvar, _: bool) {
+        if std::mem::take(&mut self.has_changed) {
+            changed.notify_all();
+        }
+    }
 }
 
 impl Standby {
     pub(super) fn new() -> Self {
         Self {
-            state: Mutex::new(StandbyState::default()),
-            changed: Condvar::new(),
+            state: PublishingLock::new(StandbyState::default(), Condvar::new()),
             begun: AtomicUsize::new(0),
-            asleep: AtomicBool::new(false),
         }
     }
 
@@ -81,31 +99,31 @@ impl Standby {
         self.begun.store(begun.wrapping_add(1), Ordering::Relaxed);
     }
 
-    /// Wakes the watching thread if it sleeps, after the poller lock was released. That thread sets
-    /// `asleep` before it checks the lock, and both threads do a read-modify-write of the lock's
-    /// word, so one of them sees the other.
+    /// Wakes the watching thread if it sleeps, after the poller lock was released. That thread
+    /// publishes that it sleeps before it checks the lock, and both threads do a read-modify-write
+    /// of the lock's word, so one of them sees the other.
     #[inline]
     pub(super) fn left(&self) {
-        if self.asleep.load(Ordering::Relaxed) {
+        if self.state.summary().get() {
             self.wake();
         }
     }
 
     #[cold]
     fn wake(&self) {
-        let mut state = self.lock();
-        if self.asleep.swap(false, Ordering::Relaxed) {
-            state.called = true;
-            self.changed.notify_all();
+        let mut state = self.state.lock();
+        if std::mem::take(&mut state.is_asleep) {
+            state.is_called = true;
+            state.has_changed = true;
         }
     }
 
     /// Wakes all standby threads.
     pub(super) fn call_all(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.calls = state.calls.wrapping_add(1);
-        self.asleep.store(false, Ordering::Relaxed);
-        self.changed.notify_all();
+        state.is_asleep = false;
+        state.has_changed = true;
     }
 
     /// Blocks until there may be work: the poller lock is free and its last owner runs a long
@@ -119,7 +137,8 @@ impl Standby {
         stops: impl FnOnce(usize) -> bool,
     ) {
         let standing = |state: &StandbyState| state.standing.saturating_sub(usize::from(*stands));
-        let state = self.lock();
+        let changed = self.state.listeners();
+        let state = self.state.lock();
         let (calls, others) = (state.calls, standing(&state));
         drop(state);
         // `stops` may be code of the program, so it is called without the lock. A call from here on
@@ -127,34 +146,36 @@ impl Standby {
         if stops(others) {
             return;
         }
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.calls != calls {
             return;
         }
         state.standing = standing(&state).saturating_add(1);
         *stands = true;
-        while state.watched {
-            state = wait(&self.changed, state);
+        while state.is_watched {
+            state = state.wait(changed, None);
             if state.calls != calls {
                 return;
             }
         }
-        state.watched = true;
+        state.is_watched = true;
         let mut quiet = 0u32;
         loop {
             let begun = self.begun.load(Ordering::Relaxed);
             if quiet < QUIET {
-                state = wait_for(&self.state, &self.changed, state, TICK);
+                state = state.wait(changed, Some(TICK));
             } else {
-                self.asleep.store(true, Ordering::Relaxed);
-                if role.is_free() {
-                    self.asleep.store(false, Ordering::Relaxed);
-                } else {
-                    while !state.called && state.calls == calls {
-                        state = wait(&self.changed, state);
+                // Published before the lock is checked. A thread that releases it sees this, or
+                // this thread finds it free.
+                state.is_asleep = true;
+                state.publish();
+                if !role.is_free() {
+                    while !state.is_called && state.calls == calls {
+                        state = state.wait(changed, None);
                     }
                 }
-                state.called = false;
+                state.is_asleep = false;
+                state.is_called = false;
                 quiet = 0;
             }
             if state.calls != calls {
@@ -168,22 +189,16 @@ impl Standby {
                 quiet = quiet.saturating_add(1);
             }
         }
-        state.watched = false;
-        self.asleep.store(false, Ordering::Relaxed);
-        drop(state);
+        state.is_watched = false;
         // Another standby thread watches while this one polls.
-        self.changed.notify_all();
+        state.has_changed = true;
     }
 
     /// Ends the standby of a thread that polls or ends. Returns true if no standby thread is left.
     pub(super) fn go(&self) -> bool {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.standing = state.standing.saturating_sub(1);
         state.standing == 0
-    }
-
-    fn lock(&self) -> MutexGuard<'_, StandbyState> {
-        lock(&self.state)
     }
 }
 

@@ -5,20 +5,18 @@
 //! would miss the answers to its own requests, and two such sides would wait for each other
 //! forever.
 
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::task::{Wake, Waker};
 
 use super::Link;
 use crate::request::Request;
-use jstream_sync::lock;
 
 impl Link {
     /// Returns true if a request should be deferred: the peer's backlog exceeds `most` bytes, it
     /// has a backlog and the sum of all backlogs is large, or earlier requests are deferred.
     #[inline]
     pub(crate) fn is_unread(&self, most: u64) -> bool {
-        self.has_unread.load(Ordering::Relaxed) || self.exceeds(self.backlog(), most)
+        self.unread.summary().get() || self.exceeds(self.backlog(), most)
     }
 
     /// Returns true if this backlog does not permit another request. A peer without a backlog may
@@ -31,15 +29,14 @@ impl Link {
     /// Defers a request until the peer's backlog permits it.
     #[cold]
     pub(crate) fn put_off(self: &Arc<Self>, request: Request, most: u64) {
-        let mut unread = lock(&self.unread);
+        let mut unread = self.unread.lock();
         // A request that is queued after the end would never be dropped.
         if self.has_ended() {
             drop(unread);
             return drop(request);
         }
-        unread.push_back((request.park(), most));
-        let is_first = unread.len() == 1;
-        self.has_unread.store(true, Ordering::Relaxed);
+        unread.0.push_back((request.park(), most));
+        let is_first = unread.0.len() == 1;
         drop(unread);
         if is_first {
             self.group().take_up(self);
@@ -52,12 +49,11 @@ impl Link {
         let mut is_told = false;
         loop {
             let backlog = self.backlog();
-            let mut unread = lock(&self.unread);
-            let next = unread.front().map(|(_, most)| *most)?;
+            let mut unread = self.unread.lock();
+            let next = unread.0.front().map(|(_, most)| *most)?;
             if !self.exceeds(backlog, next) {
-                let (parked, _) = unread.pop_front()?;
-                let is_more = !unread.is_empty();
-                self.has_unread.store(is_more, Ordering::Relaxed);
+                let (parked, _) = unread.0.pop_front()?;
+                let is_more = !unread.0.is_empty();
                 drop(unread);
                 let mut request = parked.unpark()?;
                 request.has_waited();
@@ -76,10 +72,7 @@ impl Link {
 
     /// Drops the deferred requests.
     pub(super) fn drop_unread(&self) {
-        let mut unread = lock(&self.unread);
-        let given_up = std::mem::take(&mut *unread);
-        self.has_unread.store(false, Ordering::Relaxed);
-        drop(unread);
+        let given_up = std::mem::take(&mut self.unread.lock().0);
         drop(given_up);
     }
 }

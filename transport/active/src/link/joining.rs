@@ -1,10 +1,10 @@
 //! Creation of a connection after the handshake.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use super::queue::Queue;
-use super::{Link, ServedBy};
+use super::{Link, ServedBy, Starvation, Unread};
 use crate::error::JoinError;
 use crate::handlers::Handlers;
 use crate::hello::Theirs;
@@ -14,6 +14,7 @@ use crate::settings::Settings;
 use jstream_endpoint::Endpoint;
 use jstream_endpoint::shared::Shared;
 use jstream_sync::panics::catch_panic;
+use jstream_sync::publishing_lock::PublishingLock;
 
 impl Link {
     pub(crate) fn new(
@@ -28,6 +29,11 @@ impl Link {
         let group = PollLoop::new(endpoint.shared().info().spin);
         let shared: Weak<Shared> = Arc::downgrade(endpoint.shared());
         let backlog_bytes = settings.backlog_in_all.holder(shared);
+        let seat = ServedBy {
+            group: group.clone(),
+            posted: false,
+            moves: 0,
+        };
         let link = Arc::new(Self {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             accounts: Accounts::new(Ledger::new(theirs.window, inward)),
@@ -38,26 +44,19 @@ impl Link {
             answers: AtomicU64::new(0),
             ended: AtomicBool::new(false),
             first: group.clone(),
-            seat: Mutex::new(ServedBy {
-                group: group.clone(),
-                posted: false,
-            }),
+            seat: PublishingLock::new(seat, ()),
             moving: Mutex::default(),
-            posted: AtomicBool::new(false),
-            moves: AtomicUsize::new(0),
             backlog: AtomicU64::new(0),
             backlog_bytes,
-            queue: Queue::default(),
-            unread: Mutex::default(),
-            has_unread: AtomicBool::new(false),
+            queue: Queue::new(),
+            unread: PublishingLock::new(Unread::default(), ()),
             returned: Mutex::default(),
             stopping: AtomicBool::new(false),
             peer_is_done: AtomicBool::new(false),
             attached: OnceLock::new(),
             at_end: Mutex::new(Some(Vec::new())),
             served: AtomicBool::new(false),
-            starved: Mutex::new(None),
-            starves: AtomicBool::new(false),
+            starved: PublishingLock::new(Starvation::default(), ()),
         });
         if let Some(tap) = &link.settings.tap {
             let ours: Vec<_> = link.handlers.entries().iter().map(|of| &*of.name).collect();

@@ -9,22 +9,20 @@ mod sends;
 mod turns;
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::OnceLock;
 use std::task::Waker;
 
 use super::outgoing::{Grant, Message};
 use crate::error::RequestError;
-use jstream_sync::callbacks;
+use jstream_sync::callbacks::{self, DeferringGuard};
+use jstream_sync::publishing_lock::{Publish, PublishingGuard, PublishingLock, Word};
 
 pub(crate) use self::turns::Turn;
 
 /// The send queue of a connection.
-#[derive(Default)]
 pub(super) struct Queue {
-    /// True if an entry may be sent, or is being sent; changes under the lock.
-    is_used: AtomicBool,
-    state: Mutex<SendQueueState>,
+    /// The summary is true if an entry may be sent, or is being sent.
+    state: PublishingLock<SendQueueState>,
     /// Waker for new credit.
     waker: OnceLock<Waker>,
 }
@@ -89,16 +87,40 @@ impl SendQueueState {
     }
 }
 
-impl Queue {
-    /// Updates `is_used`. Returns the wakers to call.
-    fn note(&self, state: &mut SendQueueState) -> Vec<Waker> {
-        let may_go = state.waiting.values().any(|place| !place.is_aside);
-        let is_used = may_go || state.going.is_some();
-        self.is_used.store(is_used, Ordering::Release);
-        if is_used {
-            return Vec::new();
+impl Publish for SendQueueState {
+    type Summary = Word<bool>;
+    type Listeners = ();
+
+    fn summary(&self) -> bool {
+        self.going.is_some() || self.waiting.values().any(|place| !place.is_aside)
+    }
+
+    /// Wakes the senders outside the queue when it is no longer used.
+    fn notify(&mut self, _: &(), _: bool) {
+        if !self.summary() {
+            self.outside.drain(..).for_each(callbacks::wake);
         }
-        std::mem::take(&mut state.outside)
+    }
+}
+
+impl Queue {
+    /// Creates an empty queue.
+    pub(super) fn new() -> Self {
+        Self {
+            state: PublishingLock::new(SendQueueState::default(), ()),
+            waker: OnceLock::new(),
+        }
+    }
+
+    /// Locks the state. Wakers are called after the lock is released.
+    fn lock(&self) -> DeferringGuard<PublishingGuard<'_, SendQueueState>> {
+        DeferringGuard::of(self.state.lock())
+    }
+
+    /// Returns true if an entry may be sent, or is being sent.
+    #[inline]
+    fn is_used(&self) -> bool {
+        self.state.summary().get_acquire()
     }
 }
 

@@ -1,7 +1,6 @@
 //! Blocking waits for events of a connection.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::task::Waker;
 
 use super::{Asked, Link};
@@ -20,7 +19,7 @@ impl Link {
         until: Deadline,
         inbound: &mut Inbound,
     ) -> Directly {
-        if self.moves.load(Ordering::Acquire) > 0 || self.is_elsewhere() {
+        if self.moves() > 0 || self.is_elsewhere() {
             return Directly::Else;
         }
         self.first.receive_answer(self, asked, until, inbound)
@@ -54,11 +53,11 @@ impl Link {
             slept,
         };
         loop {
-            let moves = self.moves.load(Ordering::Acquire);
+            let moves = self.moves();
             let waited = self.with_group(|group| {
                 group.wait(&wait, |found, waker| match attempt(found, waker) {
                     Some(answer) => Some(Some(answer)),
-                    None if self.moves.load(Ordering::Acquire) != moves => Some(None),
+                    None if self.moves() != moves => Some(None),
                     None => None,
                 })
             });

@@ -2,11 +2,10 @@
 //! the group to which their connection belonged before.
 
 use std::collections::VecDeque;
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::progress::Progress;
-use super::{Known, MOST, PollGuard, PollLoop, PollOutcome};
+use super::{DeferredWork, Known, MOST, PollGuard, PollLoop, PollOutcome};
 use crate::executor::Job;
 use crate::link::Link;
 use crate::request::{DeferredRequest, Request};
@@ -14,7 +13,6 @@ use crate::turn;
 use jstream_base::RecvError;
 use jstream_endpoint::queue::Done;
 use jstream_endpoint::receiving::Arrived;
-use jstream_sync::lock;
 
 impl PollGuard<'_> {
     /// Queues a request for the threads that serve.
@@ -35,15 +33,19 @@ impl Known {
 
 impl PollLoop {
     pub(crate) fn run_later(&self, request: Request) {
-        self.park(&self.put_off.later, request);
+        self.park(|work| &mut work.later, request);
         self.call();
     }
 
     /// Queues a request in this group, or in the group that its connection belongs to now.
-    fn park(&self, queue: &Mutex<VecDeque<DeferredRequest>>, request: Request) {
+    fn park(
+        &self,
+        queue: impl FnOnce(&mut DeferredWork) -> &mut VecDeque<DeferredRequest>,
+        request: Request,
+    ) {
         let link = request.link().clone();
-        lock(queue).push_back(request.park());
-        self.has_more.store(true, Ordering::Release);
+        let parked = request.park();
+        queue(&mut self.put_off.lock()).push_back(parked);
         self.follow(&link);
     }
 
@@ -62,24 +64,19 @@ impl PollLoop {
         }
     }
 
-    /// Wakes the serving threads for deferred work.
-    fn has_put_off(&self) {
-        self.has_more.store(true, Ordering::Release);
-        self.call();
-    }
-
     /// Makes the serving threads check the deferred requests of a connection whose peer may have
     /// drained its receive side.
     #[cold]
     pub(crate) fn take_up(&self, link: &Arc<Link>) {
-        let mut taken = lock(&self.put_off.taken);
-        let is_new = taken.iter().all(|other| other.id != link.id);
+        let known = Known::of(link);
+        let mut work = self.put_off.lock();
+        let is_new = work.taken.iter().all(|other| other.id != link.id);
         if is_new {
-            taken.push_back(Known::of(link));
+            work.taken.push_back(known);
         }
-        drop(taken);
+        drop(work);
         if is_new {
-            self.has_put_off();
+            self.call();
         }
         self.follow(link);
     }
@@ -87,7 +84,8 @@ impl PollLoop {
     /// Runs a request that was deferred until its peer drained its receive side. Returns true if
     /// there was a candidate.
     pub(super) fn run_taken(&self, guard: &mut PollGuard<'_>) -> bool {
-        let Some(link) = lock(&self.put_off.taken).pop_front() else {
+        let first = self.put_off.lock().taken.pop_front();
+        let Some(link) = first else {
             return false;
         };
         guard.release();
@@ -112,13 +110,13 @@ impl PollLoop {
     }
 
     fn take_taken_of(&self, id: u64) -> Option<Known> {
-        let mut taken = lock(&self.put_off.taken);
+        let taken = &mut self.put_off.lock().taken;
         let place = taken.iter().position(|link| link.id == id)?;
         taken.remove(place)
     }
 
     fn take_late_of(&self, id: u64) -> VecDeque<(Known, Arrived)> {
-        let mut late = lock(&self.put_off.late);
+        let late = &mut self.put_off.lock().late;
         let (gone, rest) = late.drain(..).partition(|(link, _)| link.id == id);
         *late = rest;
         gone
@@ -126,8 +124,8 @@ impl PollLoop {
 
     /// Takes the queued requests of a connection: those to run first, and those to be rerun.
     fn take_of(&self, id: u64) -> [VecDeque<DeferredRequest>; 2] {
-        [&self.put_off.aside, &self.put_off.later].map(|queue| {
-            let mut queue = lock(queue);
+        let DeferredWork { aside, later, .. } = &mut *self.put_off.lock();
+        [aside, later].map(|queue| {
             let (gone, rest) = queue.drain(..).partition(|parked| parked.id == id);
             *queue = rest;
             gone
@@ -146,7 +144,7 @@ impl PollLoop {
         guard.is_aside = true;
         let mut progress = Progress::default();
         for _ in 0..MOST {
-            if !guard.is_held || lock(&self.put_off.aside).len() >= MOST {
+            if !guard.is_held || self.put_off.lock().aside.len() >= MOST {
                 break;
             }
             match self.look(&mut guard, &mut progress, None) {
@@ -155,7 +153,8 @@ impl PollLoop {
             }
         }
         drop(guard);
-        if !lock(&self.put_off.aside).is_empty() {
+        let is_aside = !self.put_off.lock().aside.is_empty();
+        if is_aside {
             // The connections do not report these requests again.
             self.call();
         }
@@ -163,20 +162,20 @@ impl PollLoop {
 
     /// Queues a task for the serving threads.
     pub(crate) fn run_here(&self, job: Job) {
-        lock(&self.put_off.jobs).push_back(job);
-        self.has_more.store(true, Ordering::Release);
+        self.put_off.lock().jobs.push_back(job);
         self.call_all();
     }
 
     /// Queues a request to be served before all others.
     pub(crate) fn run_soon(&self, request: Request) {
-        self.park(&self.put_off.aside, request);
+        self.park(|work| &mut work.aside, request);
         self.call();
     }
 
     /// Runs the first queued task. Returns true if there was one.
     pub(super) fn run_job(&self, guard: &mut PollGuard<'_>) -> bool {
-        let Some(job) = lock(&self.put_off.jobs).pop_front() else {
+        let first = self.put_off.lock().jobs.pop_front();
+        let Some(job) = first else {
             return false;
         };
         guard.release();
@@ -186,12 +185,13 @@ impl PollLoop {
 
     pub(super) fn put_aside(&self, mut request: Request) {
         request.wait();
-        self.park(&self.put_off.aside, request);
+        self.park(|work| &mut work.aside, request);
     }
 
     /// Serves the first request that was put aside. Returns true if there was one.
     pub(super) fn run_aside(&self, guard: &mut PollGuard<'_>) -> bool {
-        let Some(parked) = lock(&self.put_off.aside).pop_front() else {
+        let first = self.put_off.lock().aside.pop_front();
+        let Some(parked) = first else {
             return false;
         };
         guard.release();
@@ -210,10 +210,12 @@ impl PollLoop {
             to.take_up(&link);
         }
         if !aside.is_empty() || !later.is_empty() || !late.is_empty() {
-            lock(&to.put_off.late).extend(late);
-            lock(&to.put_off.aside).extend(aside);
-            lock(&to.put_off.later).extend(later);
-            to.has_put_off();
+            let mut work = to.put_off.lock();
+            work.late.extend(late);
+            work.aside.extend(aside);
+            work.later.extend(later);
+            drop(work);
+            to.call();
         }
     }
 
@@ -228,8 +230,9 @@ impl PollLoop {
         match receipt {
             Ok(arrived) => {
                 let core = link.group();
-                lock(&core.put_off.late).push_back((Known::of(&link), arrived));
-                core.has_put_off();
+                let late = (Known::of(&link), arrived);
+                core.put_off.lock().late.push_back(late);
+                core.call();
                 core.follow(&link);
                 None
             }
@@ -243,7 +246,7 @@ impl PollLoop {
     /// Handles the first message that another group had received, before messages received here.
     /// Returns true if there was one.
     pub(super) fn run_late(&self, guard: &mut PollGuard<'_>) -> bool {
-        let late = lock(&self.put_off.late).pop_front();
+        let late = self.put_off.lock().late.pop_front();
         let Some((known, arrived)) = late else {
             return false;
         };
@@ -255,21 +258,14 @@ impl PollLoop {
 
     /// Runs the deferred requests that are still wanted. Returns true if there were any.
     pub(super) fn run_put_off(&self, guard: &mut PollGuard<'_>) -> bool {
-        let count = lock(&self.put_off.later).len();
+        let count = self.put_off.lock().later.len();
         if count == 0 {
-            self.has_more.store(false, Ordering::Release);
-            // A thread that adds work after this check sets the flag again, after this store.
-            let any = !lock(&self.put_off.later).is_empty()
-                || !lock(&self.put_off.late).is_empty()
-                || !lock(&self.put_off.aside).is_empty()
-                || !lock(&self.put_off.jobs).is_empty()
-                || !lock(&self.put_off.taken).is_empty();
-            self.has_more.fetch_or(any, Ordering::AcqRel);
             return false;
         }
         guard.release();
         for _ in 0..count {
-            let Some(parked) = lock(&self.put_off.later).pop_front() else {
+            let first = self.put_off.lock().later.pop_front();
+            let Some(parked) = first else {
                 break;
             };
             if let Some(request) = parked.unpark() {

@@ -1,7 +1,6 @@
 //! The member connections of a poll group.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use super::{Member, PollLoop, Seen};
 use crate::link::Link;
@@ -33,18 +32,11 @@ impl PollLoop {
     }
 
     fn change(&self, change: impl FnOnce(&mut Vec<Member>)) {
-        let mut members = lock(&self.members);
-        let mut all = members.as_ref().clone();
+        let mut members = self.members.lock();
+        let mut all = members.all.as_ref().clone();
         all.retain(|member| member.link.strong_count() > 0);
         change(&mut all);
-        let alone = match all.as_slice() {
-            [member] => member.id,
-            _ => 0,
-        };
-        self.count.store(all.len(), Ordering::Release);
-        let before = std::mem::replace(&mut *members, Arc::new(all));
-        self.alone.store(alone, Ordering::Relaxed);
-        self.version.fetch_add(1, Ordering::Release);
+        let before = members.replace(all);
         drop(members);
         // Dropped without the lock: handlers belong to the program.
         drop(before);
@@ -52,7 +44,9 @@ impl PollLoop {
 
     /// Removes a connection that was dropped, and its deferred work.
     pub(crate) fn bury(&self, id: u64) {
-        let is_member = lock(&self.members).iter().any(|member| member.id == id);
+        let members = self.members.lock().all.clone();
+        let is_member = members.iter().any(|member| member.id == id);
+        drop(members);
         if is_member {
             self.leave(id);
         }
@@ -62,19 +56,24 @@ impl PollLoop {
     /// Updates `seen` to the current members.
     #[inline]
     pub(super) fn see(&self, seen: &mut Seen) {
-        if self.version.load(Ordering::Acquire) != seen.version {
-            let members = lock(&self.members);
-            seen.version = self.version.load(Ordering::Acquire);
-            let before = seen.members.replace(members.clone());
-            drop(members);
-            drop(before);
+        if self.members.summary().0.get_acquire() != seen.version {
+            self.see_changes(seen);
         }
+    }
+
+    #[cold]
+    fn see_changes(&self, seen: &mut Seen) {
+        let members = self.members.lock();
+        seen.version = members.version;
+        let before = seen.members.replace(members.all.clone());
+        members.release();
+        drop(before);
     }
 
     /// Returns true if the connection is the only member.
     #[inline]
     pub(super) fn has_only(&self, link: &Link) -> bool {
-        self.alone.load(Ordering::Relaxed) == link.id
+        self.members.summary().1.get() == link.id
     }
 
     /// Drops the connections that the group keeps alive.
@@ -86,7 +85,7 @@ impl PollLoop {
     /// Returns true if the group has no members. A connection that was dropped but not removed yet
     /// counts.
     pub(crate) fn is_empty(&self) -> bool {
-        self.count.load(Ordering::Acquire) == 0
+        self.members.summary().1.get_acquire() == 0
     }
 
     /// Moves a connection to this group. If it `stays`, the group keeps it alive although the

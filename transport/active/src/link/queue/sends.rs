@@ -1,7 +1,6 @@
 //! Sending from the queue.
 
 use std::io::IoSlice;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::task::{Wake, Waker};
 
@@ -14,7 +13,6 @@ use crate::ledger::Held;
 use crate::link::Link;
 use crate::link::outgoing::{Grant, Message};
 use jstream_sync::callbacks;
-use jstream_sync::lock;
 
 /// Maximum length in bytes of a payload that is sent in place like other small messages.
 const SMALL: usize = 4096;
@@ -55,7 +53,7 @@ impl Drop for Sending<'_> {
             Err(RequestError::Lost { peer })
         };
         let gone = self.gone.take().unwrap_or_else(lost);
-        let mut state = lock(&queue.state);
+        let mut state = queue.lock();
         let going = state.going.take();
         let (waker, left) = match going {
             Some(Going {
@@ -76,12 +74,11 @@ impl Drop for Sending<'_> {
             }) => (None, Some((gone, left))),
             None => (None, None),
         };
-        let outside = queue.note(&mut state);
         drop(state);
         if let Some((Ok(grant), left)) = left {
             grant.leave(self.link, left);
         }
-        waker.into_iter().chain(outside).for_each(callbacks::wake);
+        waker.into_iter().for_each(callbacks::wake);
     }
 }
 
@@ -108,7 +105,7 @@ impl Link {
     /// Returns true if other messages wait for credit, and so go before a new one.
     #[inline]
     pub(crate) fn has_queue(&self) -> bool {
-        self.queue.is_used.load(Ordering::Acquire)
+        self.queue.is_used()
     }
 
     /// Returns true if no other messages wait for credit; otherwise registers `waker` to be called
@@ -117,7 +114,7 @@ impl Link {
         if !self.has_queue() {
             return true;
         }
-        let mut state = lock(&self.queue.state);
+        let mut state = self.queue.lock();
         if !self.has_queue() {
             return true;
         }
@@ -137,9 +134,7 @@ impl Link {
 
     #[cold]
     fn send_queued(self: &Arc<Self>) {
-        let mut wake = Vec::new();
-        while let Some(next) = self.next_queued(&mut wake) {
-            wake.drain(..).for_each(callbacks::wake);
+        while let Some(next) = self.next_queued() {
             if let Next::Send(payload, begun) = next {
                 let mut sending = Sending {
                     link: self,
@@ -149,13 +144,12 @@ impl Link {
                 sending.gone = Some(gone);
             }
         }
-        wake.into_iter().for_each(callbacks::wake);
     }
 
     /// Takes the first entry if there is credit for it. Returns `None` while another entry is being
     /// sent: the thread that sends it continues with the queue.
-    fn next_queued(self: &Arc<Self>, wake: &mut Vec<Waker>) -> Option<Next> {
-        let mut state = lock(&self.queue.state);
+    fn next_queued(self: &Arc<Self>) -> Option<Next> {
+        let mut state = self.queue.lock();
         if state.going.is_some() {
             return None;
         }
@@ -169,7 +163,7 @@ impl Link {
         self.ledger().want(waker);
         let begun = loop {
             match self.grant(&state.waiting.get(&number)?.message) {
-                Err(Held::NoCredit) if self.take_back(&mut state, wake) => {}
+                Err(Held::NoCredit) if self.take_back(&mut state) => {}
                 Err(Held::NoCredit) => return None,
                 Err(Held::Ended) => {
                     let handler = state.waiting.get(&number)?.message.handler;
@@ -195,13 +189,12 @@ impl Link {
             is_aside: false,
         };
         state.gone.insert(number, gone);
-        wake.extend(waker);
-        wake.append(&mut self.queue.note(&mut state));
+        waker.into_iter().for_each(callbacks::wake);
         Some(Next::Told)
     }
 
     /// Takes credit back from an entry that can't use it now. Returns true if there was one.
-    fn take_back(&self, state: &mut SendQueueState, wake: &mut Vec<Waker>) -> bool {
+    fn take_back(&self, state: &mut SendQueueState) -> bool {
         let mut gone = state.gone.iter();
         let aside = gone.rfind(|(_, gone)| gone.is_aside && gone.outcome.is_ok());
         let Some(number) = aside.map(|(number, _)| *number) else {
@@ -219,7 +212,8 @@ impl Link {
                     is_aside: true,
                 };
                 state.waiting.insert(number, place);
-                wake.append(&mut self.undo(grant.number(), grant.length, grant.credit));
+                let wakers = self.undo(grant.number(), grant.length, grant.credit);
+                wakers.into_iter().for_each(callbacks::wake);
                 true
             }
             _ => false,
@@ -233,12 +227,7 @@ impl Link {
         if self.is_elsewhere() {
             return false;
         }
-        let mut wake = Vec::new();
-        let mut state = lock(&self.queue.state);
-        let was_held = self.take_back(&mut state, &mut wake);
-        drop(state);
-        wake.into_iter().for_each(callbacks::wake);
-        was_held
+        self.take_back(&mut self.queue.lock())
     }
 
     /// Lets other entries go before one whose owner waits for another event first.
@@ -246,30 +235,24 @@ impl Link {
         if self.is_elsewhere() {
             return;
         }
-        let mut state = lock(&self.queue.state);
+        let mut state = self.queue.lock();
         let is_new = state.is_aside(number).is_some_and(|is_aside| {
             let was_aside = std::mem::replace(is_aside, true);
             !was_aside
         });
         if is_new {
             // Other senders may use the credit granted to it.
-            let mut wake = Vec::new();
-            self.take_back(&mut state, &mut wake);
-            let outside = self.queue.note(&mut state);
+            self.take_back(&mut state);
             drop(state);
-            wake.into_iter().chain(outside).for_each(callbacks::wake);
             self.go_on();
         }
     }
 
     /// Records that the owner of an entry can send again.
     pub(super) fn come_back(&self, number: u64) {
-        let mut state = lock(&self.queue.state);
+        let mut state = self.queue.lock();
         if let Some(is_aside) = state.is_aside(number) {
             *is_aside = false;
-            let outside = self.queue.note(&mut state);
-            drop(state);
-            outside.into_iter().for_each(callbacks::wake);
         }
     }
 

@@ -10,7 +10,6 @@ use crate::error::RequestError;
 use crate::link::Link;
 use crate::link::outgoing::{Grant, Message};
 use jstream_sync::callbacks;
-use jstream_sync::lock;
 
 /// Handle of an entry in the send queue. Dropping it removes the entry, and an unsent message is
 /// not sent.
@@ -40,7 +39,7 @@ impl Turn {
             self.link.come_back(number);
         }
         self.link.go_on();
-        let mut state = lock(&self.link.queue.state);
+        let mut state = self.link.queue.lock();
         let mut before = None;
         let gone = state.gone.remove(&number);
         if gone.is_some() {
@@ -71,15 +70,13 @@ impl Turn {
         if self.link.is_elsewhere() {
             return false;
         }
-        let mut state = lock(&self.link.queue.state);
+        let mut state = self.link.queue.lock();
         let Some(place) = state.waiting.remove(&number) else {
             return false;
         };
         self.number = None;
-        let outside = self.link.queue.note(&mut state);
         drop(state);
         place.discard();
-        outside.into_iter().for_each(callbacks::wake);
         // Other entries may have waited behind this one.
         self.link.go_on();
         true
@@ -97,15 +94,13 @@ impl Turn {
         if self.link.is_elsewhere() {
             return;
         }
-        let mut state = lock(&self.link.queue.state);
+        let mut state = self.link.queue.lock();
         let place = state.waiting.remove(&number);
         let gone = state.gone.remove(&number);
         if let Some(going) = state.going.as_mut().filter(|of| of.number == number) {
             going.left = Some(left);
         }
-        let outside = self.link.queue.note(&mut state);
         drop(state);
-        outside.into_iter().for_each(callbacks::wake);
         if let Some(place) = place {
             place.discard();
         }
@@ -132,11 +127,10 @@ impl Link {
             waker: None,
             is_aside: false,
         };
-        let mut state = lock(&self.queue.state);
+        let mut state = self.queue.lock();
         let number = state.next;
         state.next = number.wrapping_add(1);
         state.waiting.insert(number, place);
-        self.queue.note(&mut state);
         drop(state);
         self.go_on();
         Turn {
