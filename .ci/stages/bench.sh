@@ -5,7 +5,7 @@ stage_bench() {
     local suite
     apt_install python3 python3-minimal
     build_benches
-    for suite in serialization buffers transport rmi; do
+    for suite in serialization evolution buffers transport rmi; do
         rm -f "$rows"
         run "$target/release/jstream-benches" "$suite" --quick --json "$rows"
         assert_rows "$rows"

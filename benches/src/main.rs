@@ -35,7 +35,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::compare::Comparison;
 use crate::progress::Progress;
 use crate::suites::transport::group;
-use crate::suites::{Effort, Outcome, buffers, rmi, serialization, transport};
+use crate::suites::{Effort, Outcome, buffers, evolution, rmi, serialization, transport};
 
 #[global_allocator]
 static ALLOCATOR: alloc::Counting = alloc::Counting;
@@ -60,6 +60,8 @@ enum Command {
     Serialization(Serialization),
     /// Compare builds: run the serialization suite with several compiler profiles.
     Profiles(Profiles),
+    /// Measure reading messages of another version of a type.
+    Evolution(Evolution),
     /// Measure taking, releasing, viewing and forwarding buffers.
     Buffers(Buffers),
     /// Measure messages between two threads or two processes.
@@ -196,6 +198,18 @@ struct Profiles {
 }
 
 #[derive(Debug, Args)]
+struct Evolution {
+    /// Measure only this case; may be given several times.
+    #[arg(long = "case", value_name = "NAME", value_parser = PossibleValuesParser::new(evolution::names()))]
+    cases: Vec<String>,
+    /// Also write the rows to FILE, as a JSON array.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    #[command(flatten)]
+    run: Run,
+}
+
+#[derive(Debug, Args)]
 struct Buffers {
     /// Measure only this case; may be given several times.
     #[arg(long = "case", value_name = "NAME", value_parser = PossibleValuesParser::new(buffers::names()))]
@@ -320,8 +334,9 @@ struct Compare {
 }
 
 /// Suites of a report, in the order in which they are run.
-const SUITES: [&str; 6] = [
+const SUITES: [&str; 7] = [
     "serialization",
+    "evolution",
     "buffers",
     "transport",
     "group",
@@ -347,6 +362,7 @@ fn run_suites(args: &Report) -> Result<Outcome, Failure> {
     let chosen: Vec<&str> = SUITES.into_iter().filter(chosen).collect();
     let cases = chosen.iter().map(|suite| match *suite {
         "serialization" => serialization::names().len(),
+        "evolution" => evolution::names().len(),
         "buffers" => buffers::names().len(),
         "transport" => transport::names().len(),
         "group" => group::names().len(),
@@ -358,6 +374,7 @@ fn run_suites(args: &Report) -> Result<Outcome, Failure> {
     for suite in chosen {
         outcome.add(match suite {
             "serialization" => serialization::run(&effort, &mut progress, |_| true)?,
+            "evolution" => evolution::run(&effort, &mut progress, |_| true)?,
             "buffers" => buffers::run(&effort, &mut progress, |_| true)?,
             "transport" => transport::run(&effort, &mut progress, |_| true)?,
             "group" => group::run(&effort, &mut progress, |_| true)?,
@@ -403,6 +420,12 @@ fn run(command: Command) -> Result<(), Failure> {
             let mut out = io::stdout().lock();
             out.write_all(profiles::text(&rows).as_bytes())?;
             args.json.map_or(Ok(()), |path| row::save(&path, &rows))
+        }
+        Command::Evolution(args) => {
+            let (effort, mut progress) = (args.run.effort(), args.run.progress());
+            let chosen = |name: &str| args.cases.is_empty() || args.cases.iter().any(|c| c == name);
+            let outcome = evolution::run(&effort, &mut progress, chosen)?;
+            show(&outcome, args.json.as_deref())
         }
         Command::Buffers(args) => {
             let (effort, mut progress) = (args.run.effort(), args.run.progress());

@@ -1,6 +1,7 @@
 //! The benchmark suites and their common parts.
 
 pub(crate) mod buffers;
+pub(crate) mod evolution;
 pub(crate) mod rmi;
 pub(crate) mod serialization;
 pub(crate) mod transport;

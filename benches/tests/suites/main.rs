@@ -10,6 +10,7 @@ mod apps;
 mod apps_irregular;
 mod apps_ranks;
 mod counts;
+mod evolution;
 mod profiles;
 mod report;
 mod rmi;

@@ -9,7 +9,7 @@
 
 pub(in crate::suites) mod cases;
 #[cfg(feature = "peers")]
-mod generated;
+pub(in crate::suites) mod generated;
 pub(in crate::suites) mod subjects;
 pub(in crate::suites) mod walk;
 
@@ -43,7 +43,7 @@ pub(super) fn jstream(name: &str) -> Result<(Box<dyn Subject>, usize), Failure> 
 
 /// Returns the number of copies that fit into half of the L2 cache. The other half is left to the
 /// source value, the work lists and so on.
-fn copies(longest: usize) -> usize {
+pub(super) fn copies(longest: usize) -> usize {
     (measure::l2_bytes() / 2 / longest.max(1)).clamp(1, MOST_COPIES)
 }
 
@@ -154,7 +154,7 @@ impl Bench<'_> {
 }
 
 /// Returns a note that says whether the messages are in the cache when they are read.
-fn what_is_cached(copies: usize, longest: usize, l2: usize, rounds: usize) -> String {
+pub(super) fn what_is_cached(copies: usize, longest: usize, l2: usize, rounds: usize) -> String {
     let rounds = number(rounds as f64);
     let l2_kib = l2 >> 10;
     if copies * longest <= l2 / 2 {

@@ -117,4 +117,4 @@ macro_rules! walk_number {
     )+};
 }
 
-pub(super) use {walk_fields, walk_number};
+pub(in crate::suites) use {walk_fields, walk_number};

@@ -9,22 +9,28 @@ use crate::suites::serialization::walk::walk_fields;
 use crate::table::number;
 
 values! {
+    #[cfg_attr(feature = "peers", derive(fory::ForyStruct))]
     pub(in crate::suites) struct Logs {
         logs: Vec<Log>,
     }
 
+    #[cfg_attr(feature = "peers", derive(fory::ForyStruct))]
     struct Log {
         address: Address,
         identity: String,
         userid: String,
         date: String,
+        #[transportable(renamed_from = "uri")]
+        #[cfg_attr(feature = "peers", fory(id = 1))]
         request: String,
+        #[transportable(default)]
         code: u16,
         size: u64,
     }
 
     #[derive(Clone, Copy)]
     #[cfg_attr(feature = "peers", derive(epserde::Epserde), epserde(deep_copy))]
+    #[cfg_attr(feature = "peers", derive(fory::ForyStruct))]
     struct Address {
         x0: u8,
         x1: u8,
@@ -125,7 +131,10 @@ mod capnp;
 #[cfg(feature = "peers")]
 mod flat;
 #[cfg(feature = "peers")]
+mod protobuf;
+#[cfg(feature = "peers")]
 mod twin;
+mod versions;
 
 #[cfg(test)]
 mod tests {

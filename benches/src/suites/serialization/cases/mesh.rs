@@ -7,22 +7,27 @@ use crate::suites::serialization::walk::walk_fields;
 use crate::table::number;
 
 values! {
-    pub(super) struct Mesh {
+    #[cfg_attr(feature = "peers", derive(fory::ForyStruct))]
+    pub(in crate::suites) struct Mesh {
         triangles: Vec<Triangle>,
     }
 
     #[derive(Clone, Copy)]
     #[cfg_attr(feature = "peers", derive(epserde::Epserde), epserde(zero_copy))]
+    #[cfg_attr(feature = "peers", derive(fory::ForyStruct))]
     #[repr(C)]
-    struct Triangle {
+    pub(in crate::suites) struct Triangle {
         v0: Vector3,
         v1: Vector3,
         v2: Vector3,
+        #[transportable(renamed_from = "facing")]
+        #[cfg_attr(feature = "peers", fory(id = 1))]
         normal: Vector3,
     }
 
     #[derive(Clone, Copy)]
     #[cfg_attr(feature = "peers", derive(epserde::Epserde), epserde(zero_copy))]
+    #[cfg_attr(feature = "peers", derive(fory::ForyStruct))]
     #[repr(C)]
     struct Vector3 {
         x: f32,
@@ -76,6 +81,7 @@ mod capnp;
 mod flat;
 #[cfg(feature = "peers")]
 mod twin;
+pub(in crate::suites) mod versions;
 
 #[cfg(test)]
 mod tests {

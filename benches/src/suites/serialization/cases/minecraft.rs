@@ -7,14 +7,18 @@ use crate::suites::serialization::walk::{walk_fields, walk_number};
 use crate::table::number;
 
 values! {
-    pub(super) struct Players {
+    #[cfg_attr(feature = "peers", derive(fory::ForyStruct))]
+    pub(in crate::suites) struct Players {
         players: Vec<Player>,
     }
 
+    #[cfg_attr(feature = "peers", derive(fory::ForyStruct))]
     struct Player {
         game_type: GameType,
         previous_game_type: GameType,
         score: i64,
+        #[transportable(renamed_from = "world")]
+        #[cfg_attr(feature = "peers", fory(id = 1))]
         dimension: String,
         selected_item_slot: u32,
         selected_item: Item,
@@ -23,6 +27,7 @@ values! {
         spawn_y: i64,
         spawn_z: i64,
         spawn_forced: Option<bool>,
+        #[transportable(default)]
         sleep_timer: u16,
         food_exhaustion_level: f32,
         food_saturation_level: f32,
@@ -42,17 +47,20 @@ values! {
         recipe_book: RecipeBook,
     }
 
-    #[derive(Clone, Copy)]
+    #[derive(Clone, Copy, Default)]
     #[rkyv(derive(Clone, Copy))]
     #[repr(u8)]
     #[cfg_attr(feature = "peers", derive(epserde::Epserde), epserde(deep_copy))]
+    #[cfg_attr(feature = "peers", derive(fory::ForyEnum))]
     enum GameType {
+        #[default]
         Survival,
         Creative,
         Adventure,
         Spectator,
     }
 
+    #[cfg_attr(feature = "peers", derive(fory::ForyStruct))]
     struct Item {
         count: i8,
         slot: u8,
@@ -61,6 +69,7 @@ values! {
 
     #[derive(Clone, Copy)]
     #[cfg_attr(feature = "peers", derive(epserde::Epserde), epserde(deep_copy))]
+    #[cfg_attr(feature = "peers", derive(fory::ForyStruct))]
     struct Abilities {
         walk_speed: f32,
         fly_speed: f32,
@@ -71,6 +80,7 @@ values! {
         instabuild: bool,
     }
 
+    #[cfg_attr(feature = "peers", derive(fory::ForyStruct))]
     struct Entity {
         id: String,
         pos: (f64, f64, f64),
@@ -90,6 +100,7 @@ values! {
         glowing: bool,
     }
 
+    #[cfg_attr(feature = "peers", derive(fory::ForyStruct))]
     struct RecipeBook {
         recipes: Vec<String>,
         to_be_displayed: Vec<String>,
@@ -308,7 +319,10 @@ mod capnp;
 #[cfg(feature = "peers")]
 mod flat;
 #[cfg(feature = "peers")]
+mod protobuf;
+#[cfg(feature = "peers")]
 mod twin;
+mod versions;
 
 #[cfg(test)]
 mod tests {

@@ -10,10 +10,12 @@ use crate::suites::serialization::walk::{walk_fields, walk_number};
 use crate::table::number;
 
 values! {
-    pub(super) struct Updates {
+    #[cfg_attr(feature = "peers", derive(fory::ForyStruct))]
+    pub(in crate::suites) struct Updates {
         updates: Vec<Update>,
     }
 
+    #[cfg_attr(feature = "peers", derive(fory::ForyStruct))]
     struct Update {
         contacts: Vec<Contact>,
         score: u32,
@@ -21,22 +23,28 @@ values! {
         terrain_updates: Vec<TerrainUpdate>,
     }
 
+    #[cfg_attr(feature = "peers", derive(fory::ForyStruct))]
     struct Contact {
+        #[transportable(default)]
         damage: u8,
         entity_id: u32,
         entity_type: Option<EntityType>,
         guidance: Guidance,
         player_id: Option<u16>,
         reloads: Vec<bool>,
+        #[transportable(renamed_from = "pose")]
+        #[cfg_attr(feature = "peers", fory(id = 1))]
         transform: Transform,
         turret_angles: Vec<u16>,
     }
 
-    #[derive(Clone, Copy)]
+    #[derive(Clone, Copy, Default)]
     #[rkyv(derive(Clone, Copy))]
     #[repr(u8)]
     #[cfg_attr(feature = "peers", derive(epserde::Epserde), epserde(deep_copy))]
+    #[cfg_attr(feature = "peers", derive(fory::ForyEnum))]
     enum EntityType {
+        #[default]
         ArleighBurke,
         Bismarck,
         Clemenceau,
@@ -51,6 +59,7 @@ values! {
 
     #[derive(Clone, Copy)]
     #[cfg_attr(feature = "peers", derive(epserde::Epserde), epserde(deep_copy))]
+    #[cfg_attr(feature = "peers", derive(fory::ForyStruct))]
     struct Guidance {
         angle: u16,
         submerge: bool,
@@ -59,6 +68,7 @@ values! {
 
     #[derive(Clone, Copy)]
     #[cfg_attr(feature = "peers", derive(epserde::Epserde), epserde(deep_copy))]
+    #[cfg_attr(feature = "peers", derive(fory::ForyStruct))]
     struct Transform {
         altitude: i8,
         angle: u16,
@@ -66,6 +76,7 @@ values! {
         velocity: i16,
     }
 
+    #[cfg_attr(feature = "peers", derive(fory::ForyStruct))]
     struct TerrainUpdate {
         chunk_id: (i8, i8),
         data: Vec<u8>,
@@ -274,7 +285,10 @@ mod capnp;
 #[cfg(feature = "peers")]
 mod flat;
 #[cfg(feature = "peers")]
+mod protobuf;
+#[cfg(feature = "peers")]
 mod twin;
+mod versions;
 
 #[cfg(test)]
 mod tests {

@@ -14,14 +14,15 @@ mod draw;
 mod linked_arrays;
 mod list;
 pub(in crate::suites) mod log;
-mod mesh;
-mod minecraft;
-mod mk48;
+pub(in crate::suites) mod mesh;
+pub(in crate::suites) mod minecraft;
+pub(in crate::suites) mod mk48;
 mod rc;
 mod records;
 mod small;
 pub(super) mod table;
 mod tree;
+pub(in crate::suites) mod versions;
 
 use jstream::Restore;
 use rkyv::api::high::HighDeserializer;
@@ -151,7 +152,7 @@ impl Case {
     where
         T: serde::Serialize + serde::de::DeserializeOwned + Walk,
     {
-        let postcard = Postcard::new(value)?;
+        let postcard = Postcard::<T>::new(value)?;
         self.and(value, postcard)
     }
 
@@ -222,7 +223,7 @@ impl Case {
 
 /// Leaks the value: the benchmark program is short-lived, and dropping a deep value needs a deep
 /// stack.
-fn forever<T>(value: T) -> &'static T {
+pub(in crate::suites) fn forever<T>(value: T) -> &'static T {
     Box::leak(Box::new(value))
 }
 

@@ -27,3 +27,5 @@ pub(crate) mod minecraft_capnp;
 pub(crate) mod minecraft_flat;
 pub(crate) mod mk48_capnp;
 pub(crate) mod mk48_flat;
+pub(crate) mod versions_capnp;
+pub(crate) mod versions_flat;

@@ -2,6 +2,8 @@
 
 mod restored;
 #[cfg(feature = "peers")]
+mod shortened;
+#[cfg(feature = "peers")]
 mod with_abomonation;
 #[cfg(feature = "peers")]
 mod with_bitcode;
@@ -11,9 +13,13 @@ mod with_capnp;
 mod with_epserde;
 #[cfg(feature = "peers")]
 mod with_flatbuffers;
+#[cfg(feature = "peers")]
+mod with_fory;
 mod with_jstream;
 mod with_memcpy;
 mod with_postcard;
+#[cfg(feature = "peers")]
+mod with_prost;
 mod with_rkyv;
 #[cfg(feature = "peers")]
 mod with_serde_json;
@@ -25,18 +31,25 @@ use rkyv::util::AlignedVec;
 
 pub(super) use self::restored::Restorer;
 #[cfg(feature = "peers")]
+pub(in crate::suites) use self::shortened::{Short, Shortened};
+#[cfg(feature = "peers")]
 pub(super) use self::with_abomonation::Abomonation;
 #[cfg(feature = "peers")]
 pub(super) use self::with_bitcode::{Bitcode, BitcodeBorrow, Lend};
 #[cfg(feature = "peers")]
-pub(super) use self::with_capnp::{Capnp, Segmented, Sum, sum_getters};
+pub(in crate::suites) use self::with_capnp::{Capnp, Segmented, Sum, sum_getters};
 #[cfg(feature = "peers")]
 pub(super) use self::with_epserde::{Copying, Epserde};
 #[cfg(feature = "peers")]
-pub(super) use self::with_flatbuffers::{Flat, Flatbuffers, walk_accessors};
-pub(super) use self::with_jstream::{Jstream, Sendable};
+pub(in crate::suites) use self::with_flatbuffers::{Flat, Flatbuffers, walk_accessors};
+#[cfg(feature = "peers")]
+pub(in crate::suites) use self::with_fory::{Fory, Registered, registered};
+pub(super) use self::with_jstream::Jstream;
+pub(in crate::suites) use self::with_jstream::Sendable;
 pub(super) use self::with_memcpy::Memcpy;
-pub(super) use self::with_postcard::Postcard;
+pub(in crate::suites) use self::with_postcard::Postcard;
+#[cfg(feature = "peers")]
+pub(in crate::suites) use self::with_prost::{Prost, Protobuf};
 pub(in crate::suites) use self::with_rkyv::{Archivable, Rkyv};
 #[cfg(feature = "peers")]
 pub(super) use self::with_serde_json::SerdeJson;
@@ -61,6 +74,8 @@ pub(in crate::suites) trait Subject {
     fn read(&mut self) -> Result<f64, Failure>;
     /// Runs a round that reads each copy, and then walks each once. Only walking is timed.
     fn traverse(&mut self) -> Result<f64, Failure>;
+    /// Runs a round that reads each copy, and then walks each once. Both are timed.
+    fn read_and_traverse(&mut self) -> Result<f64, Failure>;
     /// Runs a round that reads each copy and turns each back into its message once, after a change
     /// if `changed`.
     fn forward(&mut self, _changed: bool) -> Result<f64, Failure> {
@@ -81,7 +96,7 @@ pub(in crate::suites) trait Subject {
 /// the time for reading its header would depend on which lines the copy happened to leave in the
 /// cache.
 #[inline(never)]
-fn fetch_ends(message: &[u8]) {
+pub(in crate::suites) fn fetch_ends(message: &[u8]) {
     const END: usize = 256;
     let first = message.iter().take(END);
     let last = message.iter().rev().take(END);
@@ -101,7 +116,7 @@ pub(in crate::suites) trait Codec<T>: 'static {
 }
 
 /// Subject for a peer.
-pub(super) struct Peer<T: 'static, C> {
+pub(in crate::suites) struct Peer<T: 'static, C> {
     value: &'static T,
     codec: C,
     /// Message as written by the peer.
@@ -111,7 +126,7 @@ pub(super) struct Peer<T: 'static, C> {
 }
 
 impl<T: 'static, C: Codec<T>> Peer<T, C> {
-    pub(super) fn new(value: &'static T, mut codec: C) -> Result<Self, Failure> {
+    pub(in crate::suites) fn new(value: &'static T, mut codec: C) -> Result<Self, Failure> {
         let mut message = AlignedVec::new();
         message.extend_from_slice(codec.write(value)?);
         Ok(Self {
@@ -174,6 +189,16 @@ impl<T: 'static, C: Codec<T>> Subject for Peer<T, C> {
                 black_box(black_box(value).walk());
             }
             since(start, read.len())
+        })
+    }
+
+    fn read_and_traverse(&mut self) -> Result<f64, Failure> {
+        self.read_all(|read, time| {
+            let start = Instant::now();
+            for value in read {
+                black_box(black_box(value).walk());
+            }
+            time + since(start, read.len())
         })
     }
 

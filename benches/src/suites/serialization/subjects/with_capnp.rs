@@ -13,11 +13,11 @@ use capnp::traits::{Owned, OwnedStruct};
 use capnp::{Word, data, primitive_list, struct_list, text, text_list};
 
 use super::super::walk::Walk;
-use super::Codec;
+use super::{Codec, Short};
 use crate::Failure;
 
 /// A type with a Cap'n Proto schema.
-pub(in super::super) trait Segmented: 'static {
+pub(in crate::suites) trait Segmented: 'static {
     /// Generated type that names the builder and the reader.
     type Root: Owned;
 
@@ -25,14 +25,14 @@ pub(in super::super) trait Segmented: 'static {
     fn sum(root: <Self::Root as Owned>::Reader<'_>) -> capnp::Result<u64>;
 }
 
-pub(in super::super) struct Capnp {
+pub(in crate::suites) struct Capnp {
     /// Scratch space for building messages, large enough for a single segment.
     scratch: Vec<Word>,
     into: Vec<u8>,
 }
 
 impl Capnp {
-    pub(in super::super) fn new<T: Segmented>(value: &T) -> Self {
+    pub(in crate::suites) fn new<T: Segmented>(value: &T) -> Self {
         let mut message = Builder::new_default();
         value.fill(message.init_root());
         Self {
@@ -64,7 +64,7 @@ impl<T: Segmented> Codec<T> for Capnp {
     }
 }
 
-pub(in super::super) struct Message<'a, T: Segmented>(
+pub(in crate::suites) struct Message<'a, T: Segmented>(
     TypedReader<NoAllocSliceSegments<'a>, T::Root>,
 );
 
@@ -76,8 +76,19 @@ impl<T: Segmented> Walk for Message<'_, T> {
     }
 }
 
+impl<T: Segmented> Walk for Short<Message<'_, T>>
+where
+    for<'a> Short<<T::Root as Owned>::Reader<'a>>: Sum,
+{
+    #[inline(always)]
+    fn walk(&self) -> u64 {
+        let root = self.0.0.get();
+        root.and_then(|root| Short(root).sum()).unwrap_or(0)
+    }
+}
+
 /// Fallible version of walking.
-pub(in super::super) trait Sum {
+pub(in crate::suites) trait Sum {
     fn sum(self) -> capnp::Result<u64>;
 }
 
@@ -131,4 +142,4 @@ macro_rules! sum_getters {
     };
 }
 
-pub(in super::super) use sum_getters;
+pub(in crate::suites) use sum_getters;

@@ -10,7 +10,7 @@ use super::Codec;
 use crate::Failure;
 
 /// A type with a FlatBuffers schema.
-pub(in super::super) trait Flat: 'static {
+pub(in crate::suites) trait Flat: 'static {
     /// Accessor type of the root table.
     type Root<'a>: Follow<'a, Inner = Self::Root<'a>> + Verifiable + Walk + 'a;
 
@@ -18,7 +18,7 @@ pub(in super::super) trait Flat: 'static {
 }
 
 #[derive(Default)]
-pub(in super::super) struct Flatbuffers {
+pub(in crate::suites) struct Flatbuffers {
     into: FlatBufferBuilder<'static>,
 }
 
@@ -61,4 +61,4 @@ macro_rules! walk_accessors {
     };
 }
 
-pub(in super::super) use walk_accessors;
+pub(in crate::suites) use walk_accessors;

@@ -15,7 +15,7 @@ use crate::alloc;
 use crate::measure::since;
 
 /// A type whose in-place form can be walked and sent again.
-pub(in super::super) trait Sendable:
+pub(in crate::suites) trait Sendable:
     Transportable
     + Covariant
     + for<'b> Transportable<InPlace<'b>: Walk + Transportable + Sync>
@@ -188,6 +188,19 @@ impl<T: Sendable> Subject for Jstream<T> {
             black_box(black_box(received).get().walk());
         }
         let time = since(start, self.received.len());
+        self.recover();
+        Ok(time)
+    }
+
+    fn read_and_traverse(&mut self) -> Result<f64, Failure> {
+        self.prepare()?;
+        let times = self.filled.len();
+        let start = Instant::now();
+        self.read_all()?;
+        for received in &self.received {
+            black_box(black_box(received).get().walk());
+        }
+        let time = since(start, times);
         self.recover();
         Ok(time)
     }

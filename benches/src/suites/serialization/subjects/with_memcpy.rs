@@ -57,6 +57,10 @@ impl<T: Copy> Subject for Memcpy<T> {
         Err(only_writes())
     }
 
+    fn read_and_traverse(&mut self) -> Result<f64, Failure> {
+        Err(only_writes())
+    }
+
     fn allocations(&mut self) -> Result<f64, Failure> {
         Err(only_writes())
     }

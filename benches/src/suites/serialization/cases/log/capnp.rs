@@ -1,7 +1,7 @@
 //! Case `log` with Cap'n Proto.
 
 use crate::suites::serialization::generated::log_capnp::{log, logs};
-use crate::suites::serialization::subjects::{Segmented, Sum, sum_getters};
+use crate::suites::serialization::subjects::{Segmented, Short, Sum, sum_getters};
 
 impl Segmented for super::Logs {
     type Root = logs::Owned;
@@ -38,3 +38,14 @@ sum_getters!(logs::Reader<'_> => ; get_logs);
 sum_getters!(log::Reader<'_>
     => get_address get_code get_size; get_identity get_userid get_date get_request);
 sum_getters!(log::address::Reader<'_> => get_x0 get_x1 get_x2 get_x3);
+sum_getters!(Short<log::Reader<'_>>
+    => get_address get_size; get_identity get_userid get_date get_request);
+
+impl Sum for Short<logs::Reader<'_>> {
+    #[inline(always)]
+    fn sum(self) -> capnp::Result<u64> {
+        let logs = self.get_logs()?;
+        logs.iter()
+            .try_fold(0, |sum: u64, log| Ok(sum.wrapping_add(Short(log).sum()?)))
+    }
+}

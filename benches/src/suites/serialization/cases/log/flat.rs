@@ -3,7 +3,8 @@
 use flatbuffers::{FlatBufferBuilder, WIPOffset};
 
 use crate::suites::serialization::generated::log_flat::log as flat;
-use crate::suites::serialization::subjects::{Flat, walk_accessors};
+use crate::suites::serialization::subjects::{Flat, Short, walk_accessors};
+use crate::suites::serialization::walk::Walk;
 
 impl Flat for super::Logs {
     type Root<'a> = flat::Logs<'a>;
@@ -34,3 +35,12 @@ impl super::Log {
 walk_accessors!(flat::Logs<'_> => logs);
 walk_accessors!(flat::Log<'_> => address identity userid date request code size);
 walk_accessors!(flat::Address => x0 x1 x2 x3);
+walk_accessors!(Short<flat::Log<'_>> => address identity userid date request size);
+
+impl Walk for Short<flat::Logs<'_>> {
+    #[inline(always)]
+    fn walk(&self) -> u64 {
+        let logs = self.logs().iter();
+        logs.fold(0, |sum, log| sum.wrapping_add(Short(log).walk()))
+    }
+}

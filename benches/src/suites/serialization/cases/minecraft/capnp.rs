@@ -5,7 +5,7 @@ use capnp::{struct_list, text_list};
 use crate::suites::serialization::generated::minecraft_capnp::{
     GameType, entity, item, player, players, point, recipe_book, vehicle,
 };
-use crate::suites::serialization::subjects::{Segmented, Sum, sum_getters};
+use crate::suites::serialization::subjects::{Segmented, Short, Sum, sum_getters};
 
 impl Segmented for super::Players {
     type Root = players::Owned;
@@ -229,5 +229,27 @@ impl Sum for GameType {
     #[inline(always)]
     fn sum(self) -> capnp::Result<u64> {
         Ok(self as u64)
+    }
+}
+
+sum_getters!(Short<player::Reader<'_>>
+    => get_score get_selected_item_slot get_spawn_x get_spawn_y get_spawn_z get_spawn_forced
+    get_food_exhaustion_level get_food_saturation_level get_food_tick_timer
+    get_xp_level get_xp_p get_xp_total get_xp_seed get_abilities get_seen_credits;
+    get_game_type get_previous_game_type get_dimension get_selected_item get_inventory
+    get_ender_items get_recipe_book;
+    has_spawn_dimension get_spawn_dimension,
+    has_entered_nether_position get_entered_nether_position,
+    has_root_vehicle get_root_vehicle,
+    has_shoulder_entity_left get_shoulder_entity_left,
+    has_shoulder_entity_right get_shoulder_entity_right);
+
+impl Sum for Short<players::Reader<'_>> {
+    #[inline(always)]
+    fn sum(self) -> capnp::Result<u64> {
+        let players = self.get_players()?;
+        players.iter().try_fold(0, |sum: u64, player| {
+            Ok(sum.wrapping_add(Short(player).sum()?))
+        })
     }
 }

@@ -3,7 +3,7 @@
 use flatbuffers::{FlatBufferBuilder, ForwardsUOffset, Vector, WIPOffset};
 
 use crate::suites::serialization::generated::minecraft_flat::minecraft as flat;
-use crate::suites::serialization::subjects::{Flat, walk_accessors};
+use crate::suites::serialization::subjects::{Flat, Short, walk_accessors};
 use crate::suites::serialization::walk::Walk;
 
 /// A list of tables.
@@ -187,5 +187,20 @@ impl Walk for flat::GameType {
     #[inline(always)]
     fn walk(&self) -> u64 {
         self.0.walk()
+    }
+}
+
+walk_accessors!(Short<flat::Player<'_>>
+    => game_type previous_game_type score dimension selected_item_slot selected_item
+    spawn_dimension spawn_x spawn_y spawn_z spawn_forced food_exhaustion_level
+    food_saturation_level food_tick_timer xp_level xp_p xp_total xp_seed inventory ender_items
+    abilities entered_nether_position root_vehicle shoulder_entity_left shoulder_entity_right
+    seen_credits recipe_book);
+
+impl Walk for Short<flat::Players<'_>> {
+    #[inline(always)]
+    fn walk(&self) -> u64 {
+        let players = self.players().iter();
+        players.fold(0, |sum, player| sum.wrapping_add(Short(player).walk()))
     }
 }

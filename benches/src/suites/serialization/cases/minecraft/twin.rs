@@ -4,7 +4,7 @@ use super::{Abilities, GameType, walk_fields};
 use crate::suites::serialization::subjects::Lend;
 
 /// Twin of the data set with strings of type `S`.
-pub(in super::super) type Of<S> = Players<Vec<PlayerOf<S>>>;
+pub(in crate::suites) type Of<S> = Players<Vec<PlayerOf<S>>>;
 
 type PlayerOf<S> = Player<
     S,
@@ -22,12 +22,12 @@ impl Lend for super::Players {
 }
 
 #[derive(bitcode::Decode, epserde::Epserde)]
-pub(in super::super) struct Players<P> {
+pub(in crate::suites) struct Players<P> {
     players: P,
 }
 
 #[derive(bitcode::Decode, epserde::Epserde)]
-pub(in super::super) struct Player<S, O, I, L, V, E, R> {
+pub(in crate::suites) struct Player<S, O, I, L, V, E, R> {
     game_type: GameType,
     previous_game_type: GameType,
     score: i64,
@@ -59,7 +59,7 @@ pub(in super::super) struct Player<S, O, I, L, V, E, R> {
 }
 
 #[derive(bitcode::Decode, epserde::Epserde)]
-pub(in super::super) struct Item<S> {
+pub(in crate::suites) struct Item<S> {
     count: i8,
     slot: u8,
     id: S,
@@ -67,13 +67,13 @@ pub(in super::super) struct Item<S> {
 
 /// A vehicle, which is a tuple in the original.
 #[derive(bitcode::Decode, epserde::Epserde)]
-pub(in super::super) struct Vehicle<E> {
+pub(in crate::suites) struct Vehicle<E> {
     uuid: [u32; 4],
     entity: E,
 }
 
 #[derive(bitcode::Decode, epserde::Epserde)]
-pub(in super::super) struct Entity<S, O> {
+pub(in crate::suites) struct Entity<S, O> {
     id: S,
     pos: (f64, f64, f64),
     motion: (f64, f64, f64),
@@ -93,7 +93,7 @@ pub(in super::super) struct Entity<S, O> {
 }
 
 #[derive(bitcode::Decode, epserde::Epserde)]
-pub(in super::super) struct RecipeBook<V> {
+pub(in crate::suites) struct RecipeBook<V> {
     recipes: V,
     to_be_displayed: V,
     is_filtering_craftable: bool,

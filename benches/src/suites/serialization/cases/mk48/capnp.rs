@@ -3,7 +3,7 @@
 use crate::suites::serialization::generated::mk48_capnp::{
     EntityType, contact, terrain_update, update, updates,
 };
-use crate::suites::serialization::subjects::{Segmented, Sum, sum_getters};
+use crate::suites::serialization::subjects::{Segmented, Short, Sum, sum_getters};
 
 impl Segmented for super::Updates {
     type Root = updates::Owned;
@@ -123,5 +123,33 @@ impl Sum for contact::player_id::Reader<'_> {
             contact::player_id::None(()) => 0,
             contact::player_id::Some(known) => u64::from(known) + 1,
         })
+    }
+}
+
+sum_getters!(Short<contact::Reader<'_>>
+    => get_entity_id get_entity_type get_guidance get_player_id get_transform;
+    get_reloads get_turret_angles);
+
+impl Sum for Short<updates::Reader<'_>> {
+    #[inline(always)]
+    fn sum(self) -> capnp::Result<u64> {
+        let updates = self.get_updates()?;
+        updates.iter().try_fold(0, |sum: u64, update| {
+            Ok(sum.wrapping_add(Short(update).sum()?))
+        })
+    }
+}
+
+impl Sum for Short<update::Reader<'_>> {
+    #[inline(always)]
+    fn sum(self) -> capnp::Result<u64> {
+        let contacts = self.get_contacts()?;
+        let contacts = contacts.iter().try_fold(0, |sum: u64, part| {
+            capnp::Result::Ok(sum.wrapping_add(Short(part).sum()?))
+        })?;
+        Ok(contacts
+            .wrapping_add(self.get_score().sum()?)
+            .wrapping_add(self.get_world_radius().sum()?)
+            .wrapping_add(self.get_terrain_updates()?.sum()?))
     }
 }

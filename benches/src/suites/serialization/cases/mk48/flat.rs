@@ -3,7 +3,7 @@
 use flatbuffers::{FlatBufferBuilder, WIPOffset};
 
 use crate::suites::serialization::generated::mk48_flat::mk_48 as flat;
-use crate::suites::serialization::subjects::{Flat, walk_accessors};
+use crate::suites::serialization::subjects::{Flat, Short, walk_accessors};
 use crate::suites::serialization::walk::Walk;
 
 impl Flat for super::Updates {
@@ -90,5 +90,28 @@ impl Walk for flat::EntityType {
     #[inline(always)]
     fn walk(&self) -> u64 {
         self.0.walk()
+    }
+}
+
+walk_accessors!(Short<flat::Contact<'_>>
+    => entity_id entity_type guidance player_id reloads transform turret_angles);
+
+impl Walk for Short<flat::Updates<'_>> {
+    #[inline(always)]
+    fn walk(&self) -> u64 {
+        let updates = self.updates().iter();
+        updates.fold(0, |sum, update| sum.wrapping_add(Short(update).walk()))
+    }
+}
+
+impl Walk for Short<flat::Update<'_>> {
+    #[inline(always)]
+    fn walk(&self) -> u64 {
+        let contacts = self.contacts().iter();
+        let contacts = contacts.fold(0, |sum: u64, part| sum.wrapping_add(Short(part).walk()));
+        contacts
+            .wrapping_add(self.score().walk())
+            .wrapping_add(self.world_radius().walk())
+            .wrapping_add(self.terrain_updates().walk())
     }
 }
