@@ -1,5 +1,5 @@
-//! Subject `fory`: Apache Fory in its compatible mode, which writes the fields of each type into the
-//! message, and decodes messages of other versions into values.
+//! Subject `fory`: Apache Fory in its compatible mode, which writes the fields of each type into
+//! the message, and decodes messages of other versions into values.
 //!
 //! Messages are for Rust programs only, which is faster than the format for several languages.
 

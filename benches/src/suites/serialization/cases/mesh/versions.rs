@@ -1,4 +1,4 @@
-//! Case `mesh` in other versions: with a field beside the triangles, and with triangles that differ.
+//! Case `mesh` in other versions: with a field beside the triangles, and with other triangles.
 
 use super::{Mesh, Triangle, TriangleRef, Vector3, value, walk_fields};
 use crate::suites::serialization::cases::versions::{Versions, version_types};
