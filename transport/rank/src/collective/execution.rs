@@ -124,7 +124,8 @@ where
     ///
     /// [`Error::WrongLength`] if the memory does not have the lengths of the schedule.
     pub(super) fn begin(&mut self) -> Result<(), Error> {
-        self.check_lengths()?;
+        self.check_lengths()
+            .inspect_err(|error| self.why = Some(text_of(error)))?;
         let scratch = self.schedule.len_of(Area::Scratch);
         self.scratch = Scratch::zeroed(scratch);
         Ok(())
@@ -272,6 +273,11 @@ where
             call: self.call,
             failed: self.failed,
         }
+    }
+
+    /// Returns the text of the error that other ranks have to know of.
+    pub(super) fn why(&self) -> Option<&str> {
+        self.why.as_deref()
     }
 
     fn receive(&mut self, from: usize, span: Span) -> Result<(), Error> {

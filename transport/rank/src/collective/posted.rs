@@ -122,7 +122,7 @@ impl<'scope, E: Element, C: Fn(&E, &E) -> E> Stepper<'scope, E, C> {
             unsafe { execution.post(scope, steps, round) };
             return;
         }
-        round.post_failures(scope, execution.party(), steps);
+        round.post_failures(scope, execution.party(), execution.why(), steps);
         let is_told = |rank: &usize| {
             let mut steps = steps.iter();
             steps.any(|step| matches!(step, Step::Send { to, .. } if to == rank))
@@ -140,7 +140,8 @@ impl<'scope, E: Element, C: Fn(&E, &E) -> E> Stepper<'scope, E, C> {
         }
         for to in disagreeing {
             let party = execution.party();
-            self.round.send_failure(party, to, || party.deadline());
+            self.round
+                .send_failure(party, to, execution.why(), || party.deadline());
         }
     }
 

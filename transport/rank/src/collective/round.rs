@@ -146,18 +146,20 @@ impl<'scope> Round<'scope> {
     }
 
     /// Posts the messages of a round of a rank that has failed: messages without elements, which
-    /// name the member that has failed, and receives of which no result matters.
+    /// name the member that has failed and have the text of its error, and receives of which no
+    /// result matters.
     pub(super) fn post_failures(
         &mut self,
         scope: &'scope Scope<'scope, '_>,
         party: Party<'_>,
+        why: Option<&str>,
         steps: &[Step],
     ) {
         let Party { rank, call, .. } = party;
         let until = LazyCell::new(|| party.deadline());
         for (step, of) in steps.iter().enumerate() {
             match *of {
-                Step::Send { to, .. } => self.send_failure(party, to, || *until),
+                Step::Send { to, .. } => self.send_failure(party, to, why, || *until),
                 Step::Receive { from, .. } => {
                     let pattern = Some(call.pattern(rank, from));
                     // A message that does not fit is dropped.
@@ -175,15 +177,16 @@ impl<'scope> Round<'scope> {
         }
     }
 
-    /// Posts a message that tells the member `to` which member has failed.
+    /// Posts a message that tells the member `to` which member has failed, and why.
     pub(super) fn send_failure(
         &mut self,
         party: Party<'_>,
         to: usize,
+        why: Option<&str>,
         until: impl FnOnce() -> Deadline,
     ) {
         let Party { rank, call, failed } = party;
-        let notice = call.send_failure(rank, (to, failed), None, until());
+        let notice = call.send_failure(rank, (to, failed), why, until());
         self.notices.extend(notice);
     }
 

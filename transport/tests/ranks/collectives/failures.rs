@@ -477,3 +477,37 @@ fn a_rank_that_one_member_has_lost_is_named_by_all() {
         drop(stopped);
     }
 }
+
+/// A rank fails before it sends anything. The ranks that depend on it, also through others, get the
+/// text of its error.
+#[test]
+fn the_cause_is_told_to_all_members_of_blocking_and_posted_operations() {
+    for way in ways() {
+        let ranks = group(way, 4, &brief());
+        let results = each(&ranks, |rank| {
+            let length = if rank.rank() == 2 { 5 } else { 4 };
+            let mut all = vec![0u32; length];
+            let blocking = rank.all_gather(&[1], &mut all).unwrap_err();
+            let posted = rank.scope(|scope| scope.iall_gather(&[1], &mut all).wait());
+            [blocking, posted.unwrap_err()]
+        });
+        for (number, errors) in results.iter().enumerate() {
+            for error in errors {
+                let text = error.to_string();
+                assert!(
+                    text.contains("has 5 elements"),
+                    "{way}, rank {number}: {text}"
+                );
+                let is_told = matches!(
+                    error,
+                    Error::FailedAt {
+                        rank: 2,
+                        why: Some(_),
+                        ..
+                    }
+                );
+                assert!(is_told != (number == 2), "{way}, rank {number}: {text}");
+            }
+        }
+    }
+}
