@@ -184,6 +184,7 @@ mod class;
 pub mod command_line;
 mod detach;
 mod dynamic;
+mod entry_points;
 mod erased;
 #[cfg(feature = "evolve")]
 pub mod evolve;

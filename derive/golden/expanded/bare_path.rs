@@ -70,6 +70,42 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+            Self,
+        >();
+        const PARTS: &'static [::jstream::__private::EntryPoints<2usize>] = {
+            let _ = |__both @ _: (&Files, &FilesRef<'_>)| match __both {
+                (
+                    Files { root: __part_0 @ _, names: __part_1 @ _ },
+                    FilesRef { root: __part_0_form @ _, names: __part_1_form @ _ },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            &[
+                ::jstream::__private::written(|__of: &FilesRef<'b>| match __of {
+                    FilesRef { root: __part_0 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_0)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+                ::jstream::__private::written(|__of: &FilesRef<'b>| match __of {
+                    FilesRef { names: __part_1 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_1)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+            ]
+        };
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -91,6 +127,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    2usize,
+                    2usize,
+                >(<Self as ::jstream::__private::Transportable>::PARTS, 0usize)
+            });
             let FilesRef { root: __part_0 @ _, names: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
@@ -128,6 +170,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    2usize,
+                    2usize,
+                >(<Self as ::jstream::__private::Transportable>::PARTS, 1usize)
+            });
             unsafe {
                 ::jstream::__private::write_field_back(
                     &raw mut (*__place).root,
@@ -171,6 +219,42 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+            Self,
+        >();
+        const PARTS: &'static [::jstream::__private::EntryPoints<4usize>] = {
+            let _ = |__both @ _: (&Files, &FilesRef<'_>)| match __both {
+                (
+                    Files { root: __part_0 @ _, names: __part_1 @ _ },
+                    FilesRef { root: __part_0_form @ _, names: __part_1_form @ _ },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            &[
+                ::jstream::__private::read_in_place(|__of: &FilesRef<'b>| match __of {
+                    FilesRef { root: __part_0 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_0)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+                ::jstream::__private::read_in_place(|__of: &FilesRef<'b>| match __of {
+                    FilesRef { names: __part_1 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_1)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+            ]
+        };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -194,6 +278,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    4usize,
+                    2usize,
+                >(<Self as ::jstream::__private::InPlace>::PARTS, 0usize)
+            });
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*__slot).root, __pass)?;
                 ::jstream::__private::read_own(&raw mut (*__slot).names, __pass)?;
@@ -222,6 +312,12 @@ const _: () = {
                 _ => {}
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
+                ::jstream::__private::meet(const {
+                    &::jstream::__private::entries::<
+                        4usize,
+                        2usize,
+                    >(<Self as ::jstream::__private::InPlace>::PARTS, 1usize)
+                });
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*__slot).root)?;
                     ::jstream::__private::verify_own(&raw const (*__slot).names)?;
@@ -246,6 +342,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    4usize,
+                    2usize,
+                >(<Self as ::jstream::__private::InPlace>::PARTS, 2usize)
+            });
             __trace.enter("root");
             unsafe {
                 ::jstream::__private::trace_own(&raw const (*__slot).root, __trace);
@@ -279,6 +381,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    4usize,
+                    2usize,
+                >(<Self as ::jstream::__private::InPlace>::PARTS, 3usize)
+            });
             __schema
                 .define(
                     ::jstream::__private::Schema::key_of::<Self>(),
@@ -339,6 +447,42 @@ const _: () = {
             };
             false
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+            Self,
+        >();
+        const PARTS: &'static [::jstream::__private::EntryPoints<2usize>] = {
+            let _ = |__both @ _: (&Files, &FilesRef<'_>)| match __both {
+                (
+                    Files { root: __part_0 @ _, names: __part_1 @ _ },
+                    FilesRef { root: __part_0_form @ _, names: __part_1_form @ _ },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            &[
+                ::jstream::__private::written(|__of: &Files| match __of {
+                    Files { root: __part_0 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_0)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+                ::jstream::__private::written(|__of: &Files| match __of {
+                    Files { names: __part_1 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_1)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+            ]
+        };
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -360,6 +504,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    2usize,
+                    2usize,
+                >(<Self as ::jstream::__private::Transportable>::PARTS, 0usize)
+            });
             let Files { root: __part_0 @ _, names: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(

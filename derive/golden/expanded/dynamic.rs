@@ -185,6 +185,9 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+            Self,
+        >();
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -247,6 +250,9 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+            Self,
+        >();
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -450,6 +456,32 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+            Self,
+        >();
+        const PARTS: &'static [::jstream::__private::EntryPoints<2usize>] = {
+            let _ = |__both @ _: (&Drawing, &DrawingRef<'_>)| match __both {
+                (
+                    Drawing { shapes: __part_0 @ _ },
+                    DrawingRef { shapes: __part_0_form @ _ },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            &[
+                ::jstream::__private::written(|__of: &DrawingRef<'b>| match __of {
+                    DrawingRef { shapes: __part_0 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_0)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+            ]
+        };
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -468,6 +500,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    2usize,
+                    1usize,
+                >(<Self as ::jstream::__private::Transportable>::PARTS, 0usize)
+            });
             let DrawingRef { shapes: __part_0 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
@@ -497,6 +535,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    2usize,
+                    1usize,
+                >(<Self as ::jstream::__private::Transportable>::PARTS, 1usize)
+            });
             unsafe {
                 ::jstream::__private::write_field_back(
                     &raw mut (*__place).shapes,
@@ -528,6 +572,32 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+            Self,
+        >();
+        const PARTS: &'static [::jstream::__private::EntryPoints<4usize>] = {
+            let _ = |__both @ _: (&Drawing, &DrawingRef<'_>)| match __both {
+                (
+                    Drawing { shapes: __part_0 @ _ },
+                    DrawingRef { shapes: __part_0_form @ _ },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            &[
+                ::jstream::__private::read_in_place(|__of: &DrawingRef<'b>| match __of {
+                    DrawingRef { shapes: __part_0 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_0)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+            ]
+        };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -548,6 +618,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    4usize,
+                    1usize,
+                >(<Self as ::jstream::__private::InPlace>::PARTS, 0usize)
+            });
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*__slot).shapes, __pass)?;
             }
@@ -572,6 +648,12 @@ const _: () = {
                 _ => {}
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
+                ::jstream::__private::meet(const {
+                    &::jstream::__private::entries::<
+                        4usize,
+                        1usize,
+                    >(<Self as ::jstream::__private::InPlace>::PARTS, 1usize)
+                });
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*__slot).shapes)?;
                 }
@@ -592,6 +674,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    4usize,
+                    1usize,
+                >(<Self as ::jstream::__private::InPlace>::PARTS, 2usize)
+            });
             __trace.enter("shapes");
             unsafe {
                 ::jstream::__private::trace_own(&raw const (*__slot).shapes, __trace);
@@ -615,6 +703,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    4usize,
+                    1usize,
+                >(<Self as ::jstream::__private::InPlace>::PARTS, 3usize)
+            });
             __schema
                 .define(
                     ::jstream::__private::Schema::key_of::<Self>(),
@@ -664,6 +758,32 @@ const _: () = {
             };
             false
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+            Self,
+        >();
+        const PARTS: &'static [::jstream::__private::EntryPoints<2usize>] = {
+            let _ = |__both @ _: (&Drawing, &DrawingRef<'_>)| match __both {
+                (
+                    Drawing { shapes: __part_0 @ _ },
+                    DrawingRef { shapes: __part_0_form @ _ },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            &[
+                ::jstream::__private::written(|__of: &Drawing| match __of {
+                    Drawing { shapes: __part_0 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_0)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+            ]
+        };
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -682,6 +802,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    2usize,
+                    1usize,
+                >(<Self as ::jstream::__private::Transportable>::PARTS, 0usize)
+            });
             let Drawing { shapes: __part_0 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(

@@ -81,6 +81,30 @@ const _: () = {
             };
             false
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+            Self,
+        >();
+        const PARTS: &'static [::jstream::__private::EntryPoints<2usize>] = {
+            let _ = |__of @ _: &Shape<'b>| match __of {
+                Shape::Point {} => {}
+                Shape::Circle { 0: __part_0 @ _ } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                }
+                Shape::Named { name: __part_0 @ _, of: __part_1 @ _ } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                    ::jstream::__private::asked(__part_1).arrives_as_itself();
+                }
+            };
+            &[
+                ::jstream::__private::written(|__of: &Shape<'b>| match __of {
+                    Shape::Named { of: __part_1 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_1)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+            ]
+        };
         #[inline]
         unsafe fn write<'__b>(
             &'__b self,
@@ -97,6 +121,12 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    2usize,
+                    1usize,
+                >(<Self as ::jstream::__private::Transportable>::PARTS, 0usize)
+            });
             match self {
                 Shape::Point {} => {
                     unsafe {
@@ -160,6 +190,12 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    2usize,
+                    1usize,
+                >(<Self as ::jstream::__private::Transportable>::PARTS, 1usize)
+            });
             let __tag = unsafe {
                 __place.cast::<::jstream::__private::core::primitive::u8>().read()
             };
@@ -335,6 +371,30 @@ const _: () = {
                 )
             }
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+            Self,
+        >();
+        const PARTS: &'static [::jstream::__private::EntryPoints<4usize>] = {
+            let _ = |__of @ _: &Shape<'b>| match __of {
+                Shape::Point {} => {}
+                Shape::Circle { 0: __part_0 @ _ } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                }
+                Shape::Named { name: __part_0 @ _, of: __part_1 @ _ } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                    ::jstream::__private::asked(__part_1).arrives_as_itself();
+                }
+            };
+            &[
+                ::jstream::__private::read_in_place(|__of: &Shape<'b>| match __of {
+                    Shape::Named { of: __part_1 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_1)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+            ]
+        };
         #[inline]
         unsafe fn read(
             __slot: *mut Self,
@@ -353,6 +413,12 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    4usize,
+                    1usize,
+                >(<Self as ::jstream::__private::InPlace>::PARTS, 0usize)
+            });
             const {
                 ::jstream::__private::core::assert!(
                     ! < Self as ::jstream::__private::InPlace > ::SHAPE.plain
@@ -413,6 +479,12 @@ const _: () = {
                 }
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
+                ::jstream::__private::meet(const {
+                    &::jstream::__private::entries::<
+                        4usize,
+                        1usize,
+                    >(<Self as ::jstream::__private::InPlace>::PARTS, 1usize)
+                });
                 let __tag = unsafe {
                     __slot.cast::<::jstream::__private::core::primitive::u8>().read()
                 };
@@ -454,6 +526,12 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    4usize,
+                    1usize,
+                >(<Self as ::jstream::__private::InPlace>::PARTS, 2usize)
+            });
             if __trace.hit(__slot) {
                 return;
             }
@@ -512,6 +590,12 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    4usize,
+                    1usize,
+                >(<Self as ::jstream::__private::InPlace>::PARTS, 3usize)
+            });
             __schema
                 .define(
                     ::jstream::__private::Schema::key_of::<Self>(),

@@ -74,6 +74,9 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+            Self,
+        >();
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -191,6 +194,9 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+            Self,
+        >();
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -483,6 +489,52 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+            Self,
+        >();
+        const PARTS: &'static [::jstream::__private::EntryPoints<2usize>] = {
+            let _ = |__both @ _: (&Player, &PlayerRef<'_>)| match __both {
+                (
+                    Player {
+                        name: __part_0 @ _,
+                        scores: __part_1 @ _,
+                        weights: __part_2 @ _,
+                    },
+                    PlayerRef {
+                        name: __part_0_form @ _,
+                        scores: __part_1_form @ _,
+                        weights: __part_2_form @ _,
+                    },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_2).travels();
+                    let _ = __part_2_form;
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            &[
+                ::jstream::__private::written(|__of: &PlayerRef<'b>| match __of {
+                    PlayerRef { scores: __part_1 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_1)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+                ::jstream::__private::written(|__of: &PlayerRef<'b>| match __of {
+                    PlayerRef { weights: __part_2 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_2)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+            ]
+        };
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -514,6 +566,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    2usize,
+                    2usize,
+                >(<Self as ::jstream::__private::Transportable>::PARTS, 0usize)
+            });
             let PlayerRef {
                 name: __part_0 @ _,
                 scores: __part_1 @ _,
@@ -570,6 +628,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    2usize,
+                    2usize,
+                >(<Self as ::jstream::__private::Transportable>::PARTS, 1usize)
+            });
             unsafe {
                 ::jstream::__private::write_field_back(
                     &raw mut (*__place).name,
@@ -632,6 +696,52 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+            Self,
+        >();
+        const PARTS: &'static [::jstream::__private::EntryPoints<4usize>] = {
+            let _ = |__both @ _: (&Player, &PlayerRef<'_>)| match __both {
+                (
+                    Player {
+                        name: __part_0 @ _,
+                        scores: __part_1 @ _,
+                        weights: __part_2 @ _,
+                    },
+                    PlayerRef {
+                        name: __part_0_form @ _,
+                        scores: __part_1_form @ _,
+                        weights: __part_2_form @ _,
+                    },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_2).travels();
+                    let _ = __part_2_form;
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            &[
+                ::jstream::__private::read_in_place(|__of: &PlayerRef<'b>| match __of {
+                    PlayerRef { scores: __part_1 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_1)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+                ::jstream::__private::read_in_place(|__of: &PlayerRef<'b>| match __of {
+                    PlayerRef { weights: __part_2 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_2)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+            ]
+        };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -665,6 +775,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    4usize,
+                    2usize,
+                >(<Self as ::jstream::__private::InPlace>::PARTS, 0usize)
+            });
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*__slot).name, __pass)?;
                 ::jstream::__private::read_own(&raw mut (*__slot).scores, __pass)?;
@@ -704,6 +820,12 @@ const _: () = {
                 _ => {}
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
+                ::jstream::__private::meet(const {
+                    &::jstream::__private::entries::<
+                        4usize,
+                        2usize,
+                    >(<Self as ::jstream::__private::InPlace>::PARTS, 1usize)
+                });
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*__slot).name)?;
                     ::jstream::__private::verify_own(&raw const (*__slot).scores)?;
@@ -739,6 +861,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    4usize,
+                    2usize,
+                >(<Self as ::jstream::__private::InPlace>::PARTS, 2usize)
+            });
             __trace.enter("name");
             unsafe {
                 ::jstream::__private::trace_own(&raw const (*__slot).name, __trace);
@@ -789,6 +917,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    4usize,
+                    2usize,
+                >(<Self as ::jstream::__private::InPlace>::PARTS, 3usize)
+            });
             let __index @ _ = __schema
                 .define(
                     ::jstream::__private::Schema::key_of::<Self>(),
@@ -915,6 +1049,52 @@ const _: () = {
             };
             false
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+            Self,
+        >();
+        const PARTS: &'static [::jstream::__private::EntryPoints<2usize>] = {
+            let _ = |__both @ _: (&Player, &PlayerRef<'_>)| match __both {
+                (
+                    Player {
+                        name: __part_0 @ _,
+                        scores: __part_1 @ _,
+                        weights: __part_2 @ _,
+                    },
+                    PlayerRef {
+                        name: __part_0_form @ _,
+                        scores: __part_1_form @ _,
+                        weights: __part_2_form @ _,
+                    },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_2).travels();
+                    let _ = __part_2_form;
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            &[
+                ::jstream::__private::written(|__of: &Player| match __of {
+                    Player { scores: __part_1 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_1)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+                ::jstream::__private::written(|__of: &Player| match __of {
+                    Player { weights: __part_2 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_2)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+            ]
+        };
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -946,6 +1126,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    2usize,
+                    2usize,
+                >(<Self as ::jstream::__private::Transportable>::PARTS, 0usize)
+            });
             let Player {
                 name: __part_0 @ _,
                 scores: __part_1 @ _,
@@ -1162,6 +1348,9 @@ const _: () = {
             };
             false
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+            Self,
+        >();
         #[inline]
         unsafe fn write<'__b>(
             &'__b self,
@@ -1344,6 +1533,9 @@ const _: () = {
                 )
             }
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+            Self,
+        >();
         #[inline]
         unsafe fn read(
             __slot: *mut Self,
@@ -1596,6 +1788,9 @@ const _: () = {
             };
             false
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+            Self,
+        >();
         #[inline]
         unsafe fn write<'__b>(
             &'__b self,
@@ -1796,6 +1991,8 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::EntryPoints::NONE
+            .or(<T as ::jstream::__private::Transportable>::ENTRY_POINTS);
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -1855,6 +2052,8 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::EntryPoints::NONE
+            .or(<T as ::jstream::__private::InPlace>::ENTRY_POINTS);
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -1980,6 +2179,8 @@ const _: () = {
             };
             false
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::EntryPoints::NONE
+            .or(<T as ::jstream::__private::Transportable>::ENTRY_POINTS);
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,

@@ -56,6 +56,9 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+            Self,
+        >();
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -125,6 +128,9 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+            Self,
+        >();
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -246,6 +252,29 @@ const _: () = {
             };
             false
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+            Self,
+        >();
+        const PARTS: &'static [::jstream::__private::EntryPoints<2usize>] = {
+            let _ = |__both @ _: (&Named, &NamedRef<'_>)| match __both {
+                (Named { name: __part_0 @ _ }, NamedRef { name: __part_0_form @ _ }) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            &[
+                ::jstream::__private::written(|__of: &Named| match __of {
+                    Named { name: __part_0 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_0)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+            ]
+        };
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -261,6 +290,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    2usize,
+                    1usize,
+                >(<Self as ::jstream::__private::Transportable>::PARTS, 0usize)
+            });
             let Named { name: __part_0 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(

@@ -56,6 +56,31 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+            Self,
+        >();
+        const PARTS: &'static [::jstream::__private::EntryPoints<2usize>] = {
+            let _ = |__of @ _: &Node<'b>| match __of {
+                Node { next: __part_0 @ _, id: __part_1 @ _ } => {
+                    ::jstream::__private::check_type_of::<
+                        Option<::jstream::Shared<'b, Node<'b>>>,
+                    >()
+                        .arrives_as_itself();
+                    ::jstream::__private::asked(__part_0)
+                        .is_like::<Option<::jstream::Shared<'b, Node<'b>>>, _>();
+                    ::jstream::__private::asked(__part_1).arrives_as_itself();
+                }
+            };
+            &[
+                ::jstream::__private::written(|__of: &Node<'b>| match __of {
+                    Node { next: __part_0 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_0)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+            ]
+        };
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -73,6 +98,12 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    2usize,
+                    1usize,
+                >(<Self as ::jstream::__private::Transportable>::PARTS, 0usize)
+            });
             let Node { next: __part_0 @ _, id: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_as::<
@@ -108,6 +139,12 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    2usize,
+                    1usize,
+                >(<Self as ::jstream::__private::Transportable>::PARTS, 1usize)
+            });
             unsafe {
                 ::jstream::__private::write_back_as::<
                     Option<::jstream::Shared<'b, Node<'b>>>,
@@ -148,6 +185,31 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+            Self,
+        >();
+        const PARTS: &'static [::jstream::__private::EntryPoints<4usize>] = {
+            let _ = |__of @ _: &Node<'b>| match __of {
+                Node { next: __part_0 @ _, id: __part_1 @ _ } => {
+                    ::jstream::__private::check_type_of::<
+                        Option<::jstream::Shared<'b, Node<'b>>>,
+                    >()
+                        .arrives_as_itself();
+                    ::jstream::__private::asked(__part_0)
+                        .is_like::<Option<::jstream::Shared<'b, Node<'b>>>, _>();
+                    ::jstream::__private::asked(__part_1).arrives_as_itself();
+                }
+            };
+            &[
+                ::jstream::__private::read_in_place(|__of: &Node<'b>| match __of {
+                    Node { next: __part_0 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_0)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+            ]
+        };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -167,6 +229,12 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    4usize,
+                    1usize,
+                >(<Self as ::jstream::__private::InPlace>::PARTS, 0usize)
+            });
             unsafe {
                 ::jstream::__private::read_own_as::<
                     Option<::jstream::Shared<'b, Node<'b>>>,
@@ -195,6 +263,12 @@ const _: () = {
                 }
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
+                ::jstream::__private::meet(const {
+                    &::jstream::__private::entries::<
+                        4usize,
+                        1usize,
+                    >(<Self as ::jstream::__private::InPlace>::PARTS, 1usize)
+                });
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*__slot).id)?;
                 }
@@ -214,6 +288,12 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    4usize,
+                    1usize,
+                >(<Self as ::jstream::__private::InPlace>::PARTS, 2usize)
+            });
             __trace.enter("next");
             unsafe {
                 ::jstream::__private::trace_own_as::<
@@ -247,6 +327,12 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    4usize,
+                    1usize,
+                >(<Self as ::jstream::__private::InPlace>::PARTS, 3usize)
+            });
             __schema
                 .define(
                     ::jstream::__private::Schema::key_of::<Self>(),

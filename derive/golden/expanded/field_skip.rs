@@ -51,6 +51,9 @@ const _: () = {
                     .and(::jstream::__private::MemoryLayout::OTHER)
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+            Self,
+        >();
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -114,6 +117,9 @@ const _: () = {
                 .and(::jstream::__private::Shape::MADE)
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+            Self,
+        >();
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -275,6 +281,9 @@ const _: () = {
                     .and(::jstream::__private::MemoryLayout::OTHER)
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+            Self,
+        >();
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -362,6 +371,9 @@ const _: () = {
                 .and(::jstream::__private::Shape::MADE)
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+            Self,
+        >();
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -509,6 +521,9 @@ const _: () = {
             };
             false
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+            Self,
+        >();
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,

@@ -55,6 +55,9 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+            Self,
+        >();
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -134,6 +137,9 @@ const _: () = {
                 .within(::jstream::__private::core::mem::size_of::<Self>())
                 .verified()
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+            Self,
+        >();
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,

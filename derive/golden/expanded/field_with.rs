@@ -52,6 +52,9 @@ const _: () = {
                     .and(::jstream::__private::MemoryLayout::OTHER)
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+            Self,
+        >();
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -110,6 +113,9 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+            Self,
+        >();
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -352,6 +358,9 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+            Self,
+        >();
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -427,6 +436,9 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+            Self,
+        >();
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -563,6 +575,9 @@ const _: () = {
             };
             false
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+            Self,
+        >();
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,

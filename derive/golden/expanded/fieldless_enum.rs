@@ -43,6 +43,9 @@ const _: () = {
         const OPTION_IS_MEMORY: ::jstream::__private::core::primitive::bool = <Self as ::jstream::__private::InPlace>::OPTION_SHAPE
             .most_as_is()
             .is_some();
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+            Self,
+        >();
         #[inline]
         unsafe fn write<'__b>(
             &'__b self,
@@ -136,6 +139,9 @@ const _: () = {
                 )
             }
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+            Self,
+        >();
         #[inline]
         unsafe fn read(
             __slot: *mut Self,

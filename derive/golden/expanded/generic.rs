@@ -82,6 +82,9 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::EntryPoints::NONE
+            .or(<A as ::jstream::__private::Transportable>::ENTRY_POINTS)
+            .or(<B as ::jstream::__private::Transportable>::ENTRY_POINTS);
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -172,6 +175,9 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::EntryPoints::NONE
+            .or(<A as ::jstream::__private::InPlace>::ENTRY_POINTS)
+            .or(<B as ::jstream::__private::InPlace>::ENTRY_POINTS);
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -420,6 +426,8 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::EntryPoints::NONE
+            .or(<T as ::jstream::__private::Transportable>::ENTRY_POINTS);
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -475,6 +483,8 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::EntryPoints::NONE
+            .or(<T as ::jstream::__private::InPlace>::ENTRY_POINTS);
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -588,6 +598,8 @@ const _: () = {
             };
             false
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::EntryPoints::NONE
+            .or(<T as ::jstream::__private::Transportable>::ENTRY_POINTS);
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,

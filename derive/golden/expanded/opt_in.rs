@@ -51,6 +51,33 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+            Self,
+        >();
+        const PARTS: &'static [::jstream::__private::EntryPoints<2usize>] = {
+            let _ = |__of @ _: &Node<'b>| match __of {
+                Node { left: __part_0 @ _, right: __part_1 @ _ } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                    ::jstream::__private::asked(__part_1).arrives_as_itself();
+                }
+            };
+            &[
+                ::jstream::__private::written(|__of: &Node<'b>| match __of {
+                    Node { left: __part_0 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_0)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+                ::jstream::__private::written(|__of: &Node<'b>| match __of {
+                    Node { right: __part_1 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_1)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+            ]
+        };
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -63,6 +90,12 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    2usize,
+                    2usize,
+                >(<Self as ::jstream::__private::Transportable>::PARTS, 0usize)
+            });
             let Node { left: __part_0 @ _, right: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_absent(
@@ -100,6 +133,33 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+            Self,
+        >();
+        const PARTS: &'static [::jstream::__private::EntryPoints<4usize>] = {
+            let _ = |__of @ _: &Node<'b>| match __of {
+                Node { left: __part_0 @ _, right: __part_1 @ _ } => {
+                    ::jstream::__private::asked(__part_0).arrives_as_itself();
+                    ::jstream::__private::asked(__part_1).arrives_as_itself();
+                }
+            };
+            &[
+                ::jstream::__private::read_in_place(|__of: &Node<'b>| match __of {
+                    Node { left: __part_0 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_0)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+                ::jstream::__private::read_in_place(|__of: &Node<'b>| match __of {
+                    Node { right: __part_1 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_1)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+            ]
+        };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -114,6 +174,12 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    4usize,
+                    2usize,
+                >(<Self as ::jstream::__private::InPlace>::PARTS, 0usize)
+            });
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*__slot).left, __pass)?;
                 ::jstream::__private::read_own(&raw mut (*__slot).right, __pass)?;
@@ -133,6 +199,12 @@ const _: () = {
                 }
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
+                ::jstream::__private::meet(const {
+                    &::jstream::__private::entries::<
+                        4usize,
+                        2usize,
+                    >(<Self as ::jstream::__private::InPlace>::PARTS, 1usize)
+                });
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*__slot).left)?;
                     ::jstream::__private::verify_own(&raw const (*__slot).right)?;
@@ -148,6 +220,12 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    4usize,
+                    2usize,
+                >(<Self as ::jstream::__private::InPlace>::PARTS, 2usize)
+            });
             __trace.enter("left");
             unsafe {
                 ::jstream::__private::trace_own(&raw const (*__slot).left, __trace);
@@ -172,6 +250,12 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    4usize,
+                    2usize,
+                >(<Self as ::jstream::__private::InPlace>::PARTS, 3usize)
+            });
             __schema
                 .define(
                     ::jstream::__private::Schema::key_of::<Self>(),

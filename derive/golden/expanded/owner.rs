@@ -91,6 +91,53 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+            Self,
+        >();
+        const PARTS: &'static [::jstream::__private::EntryPoints<2usize>] = {
+            let _ = |__both @ _: (&Player, &PlayerRef<'_>)| match __both {
+                (
+                    Player {
+                        name: __part_0 @ _,
+                        inventory: __part_1 @ _,
+                        spouse: __part_2 @ _,
+                    },
+                    PlayerRef {
+                        name: __part_0_form @ _,
+                        inventory: __part_1_form @ _,
+                        spouse: __part_2_form @ _,
+                    },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_2).travels();
+                    ::jstream::__private::check_type_with_form(__part_2, __part_2_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            &[
+                ::jstream::__private::written(|__of: &PlayerRef<'b>| match __of {
+                    PlayerRef { inventory: __part_1 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_1)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+                ::jstream::__private::written(|__of: &PlayerRef<'b>| match __of {
+                    PlayerRef { spouse: __part_2 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_2)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+            ]
+        };
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -123,6 +170,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    2usize,
+                    2usize,
+                >(<Self as ::jstream::__private::Transportable>::PARTS, 0usize)
+            });
             let PlayerRef {
                 name: __part_0 @ _,
                 inventory: __part_1 @ _,
@@ -180,6 +233,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    2usize,
+                    2usize,
+                >(<Self as ::jstream::__private::Transportable>::PARTS, 1usize)
+            });
             unsafe {
                 ::jstream::__private::write_field_back(
                     &raw mut (*__place).name,
@@ -243,6 +302,53 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+            Self,
+        >();
+        const PARTS: &'static [::jstream::__private::EntryPoints<4usize>] = {
+            let _ = |__both @ _: (&Player, &PlayerRef<'_>)| match __both {
+                (
+                    Player {
+                        name: __part_0 @ _,
+                        inventory: __part_1 @ _,
+                        spouse: __part_2 @ _,
+                    },
+                    PlayerRef {
+                        name: __part_0_form @ _,
+                        inventory: __part_1_form @ _,
+                        spouse: __part_2_form @ _,
+                    },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_2).travels();
+                    ::jstream::__private::check_type_with_form(__part_2, __part_2_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            &[
+                ::jstream::__private::read_in_place(|__of: &PlayerRef<'b>| match __of {
+                    PlayerRef { inventory: __part_1 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_1)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+                ::jstream::__private::read_in_place(|__of: &PlayerRef<'b>| match __of {
+                    PlayerRef { spouse: __part_2 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_2)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+            ]
+        };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -277,6 +383,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    4usize,
+                    2usize,
+                >(<Self as ::jstream::__private::InPlace>::PARTS, 0usize)
+            });
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*__slot).name, __pass)?;
                 ::jstream::__private::read_own(&raw mut (*__slot).inventory, __pass)?;
@@ -317,6 +429,12 @@ const _: () = {
                 _ => {}
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
+                ::jstream::__private::meet(const {
+                    &::jstream::__private::entries::<
+                        4usize,
+                        2usize,
+                    >(<Self as ::jstream::__private::InPlace>::PARTS, 1usize)
+                });
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*__slot).name)?;
                     ::jstream::__private::verify_own(&raw const (*__slot).inventory)?;
@@ -353,6 +471,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    4usize,
+                    2usize,
+                >(<Self as ::jstream::__private::InPlace>::PARTS, 2usize)
+            });
             __trace.enter("name");
             unsafe {
                 ::jstream::__private::trace_own(&raw const (*__slot).name, __trace);
@@ -404,6 +528,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    4usize,
+                    2usize,
+                >(<Self as ::jstream::__private::InPlace>::PARTS, 3usize)
+            });
             __schema
                 .define(
                     ::jstream::__private::Schema::key_of::<Self>(),
@@ -485,6 +615,53 @@ const _: () = {
             };
             false
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+            Self,
+        >();
+        const PARTS: &'static [::jstream::__private::EntryPoints<2usize>] = {
+            let _ = |__both @ _: (&Player, &PlayerRef<'_>)| match __both {
+                (
+                    Player {
+                        name: __part_0 @ _,
+                        inventory: __part_1 @ _,
+                        spouse: __part_2 @ _,
+                    },
+                    PlayerRef {
+                        name: __part_0_form @ _,
+                        inventory: __part_1_form @ _,
+                        spouse: __part_2_form @ _,
+                    },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_2).travels();
+                    ::jstream::__private::check_type_with_form(__part_2, __part_2_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            &[
+                ::jstream::__private::written(|__of: &Player| match __of {
+                    Player { inventory: __part_1 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_1)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+                ::jstream::__private::written(|__of: &Player| match __of {
+                    Player { spouse: __part_2 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_2)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+            ]
+        };
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -517,6 +694,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    2usize,
+                    2usize,
+                >(<Self as ::jstream::__private::Transportable>::PARTS, 0usize)
+            });
             let Player {
                 name: __part_0 @ _,
                 inventory: __part_1 @ _,

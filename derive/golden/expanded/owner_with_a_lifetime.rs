@@ -68,6 +68,35 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+            Self,
+        >();
+        const PARTS: &'static [::jstream::__private::EntryPoints<2usize>] = {
+            let _ = |__both @ _: (&Line<'b>, &LineRef<'b>)| match __both {
+                (
+                    Line { text: __part_0 @ _, words: __part_1 @ _ },
+                    LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            &[
+                ::jstream::__private::written(|__of: &LineRef<'b>| match __of {
+                    LineRef { words: __part_1 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_1)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+            ]
+        };
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -89,6 +118,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    2usize,
+                    1usize,
+                >(<Self as ::jstream::__private::Transportable>::PARTS, 0usize)
+            });
             let LineRef { text: __part_0 @ _, words: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
@@ -126,6 +161,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    2usize,
+                    1usize,
+                >(<Self as ::jstream::__private::Transportable>::PARTS, 1usize)
+            });
             unsafe {
                 ::jstream::__private::write_field_back(
                     &raw mut (*__place).text,
@@ -169,6 +210,35 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+            Self,
+        >();
+        const PARTS: &'static [::jstream::__private::EntryPoints<4usize>] = {
+            let _ = |__both @ _: (&Line<'b>, &LineRef<'b>)| match __both {
+                (
+                    Line { text: __part_0 @ _, words: __part_1 @ _ },
+                    LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            &[
+                ::jstream::__private::read_in_place(|__of: &LineRef<'b>| match __of {
+                    LineRef { words: __part_1 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_1)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+            ]
+        };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -192,6 +262,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    4usize,
+                    1usize,
+                >(<Self as ::jstream::__private::InPlace>::PARTS, 0usize)
+            });
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*__slot).text, __pass)?;
                 ::jstream::__private::read_own(&raw mut (*__slot).words, __pass)?;
@@ -220,6 +296,12 @@ const _: () = {
                 _ => {}
             };
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
+                ::jstream::__private::meet(const {
+                    &::jstream::__private::entries::<
+                        4usize,
+                        1usize,
+                    >(<Self as ::jstream::__private::InPlace>::PARTS, 1usize)
+                });
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*__slot).text)?;
                     ::jstream::__private::verify_own(&raw const (*__slot).words)?;
@@ -244,6 +326,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    4usize,
+                    1usize,
+                >(<Self as ::jstream::__private::InPlace>::PARTS, 2usize)
+            });
             __trace.enter("text");
             unsafe {
                 ::jstream::__private::trace_own(&raw const (*__slot).text, __trace);
@@ -277,6 +365,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    4usize,
+                    1usize,
+                >(<Self as ::jstream::__private::InPlace>::PARTS, 3usize)
+            });
             __schema
                 .define(
                     ::jstream::__private::Schema::key_of::<Self>(),
@@ -337,6 +431,35 @@ const _: () = {
             };
             false
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+            Self,
+        >();
+        const PARTS: &'static [::jstream::__private::EntryPoints<2usize>] = {
+            let _ = |__both @ _: (&Line<'b>, &LineRef<'b>)| match __both {
+                (
+                    Line { text: __part_0 @ _, words: __part_1 @ _ },
+                    LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
+                ) => {
+                    ::jstream::__private::asked(__part_0).travels();
+                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
+                        .agree();
+                    ::jstream::__private::asked(__part_1).travels();
+                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
+                        .agree();
+                }
+                #[allow(unreachable_patterns, reason = "where there is one variant")]
+                _ => {}
+            };
+            &[
+                ::jstream::__private::written(|__of: &Line<'b>| match __of {
+                    Line { words: __part_1 @ _, .. } => {
+                        ::jstream::__private::core::option::Option::Some(__part_1)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::jstream::__private::core::option::Option::None,
+                }),
+            ]
+        };
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -358,6 +481,12 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(const {
+                &::jstream::__private::entries::<
+                    2usize,
+                    1usize,
+                >(<Self as ::jstream::__private::Transportable>::PARTS, 0usize)
+            });
             let Line { text: __part_0 @ _, words: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(

@@ -55,6 +55,7 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::EntryPoints::NONE;
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -132,6 +133,7 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::EntryPoints::NONE;
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -386,6 +388,8 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::EntryPoints::NONE
+            .or(<U as ::jstream::__private::Transportable>::ENTRY_POINTS);
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -487,6 +491,8 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::EntryPoints::NONE
+            .or(<U as ::jstream::__private::InPlace>::ENTRY_POINTS);
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -669,6 +675,8 @@ const _: () = {
             };
             false
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::EntryPoints::NONE
+            .or(<U as ::jstream::__private::Transportable>::ENTRY_POINTS);
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,

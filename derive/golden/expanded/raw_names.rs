@@ -59,6 +59,30 @@ const _: () = {
                         crate::r#mod::jstream::__private::core::mem::size_of::<Self>(),
                     )
         };
+        const ENTRY_POINTS: crate::r#mod::jstream::__private::EntryPoints<2usize> = crate::r#mod::jstream::__private::writing::<
+            Self,
+        >();
+        const PARTS: &'static [crate::r#mod::jstream::__private::EntryPoints<2usize>] = {
+            let _ = |__of @ _: &r#struct<'b>| match __of {
+                r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } => {
+                    crate::r#mod::jstream::__private::asked(__part_0)
+                        .arrives_as_itself();
+                    crate::r#mod::jstream::__private::asked(__part_1)
+                        .arrives_as_itself();
+                }
+            };
+            &[
+                crate::r#mod::jstream::__private::written(|__of: &r#struct<'b>| match __of {
+                    r#struct { r#fn: __part_1 @ _, .. } => {
+                        crate::r#mod::jstream::__private::core::option::Option::Some(
+                            __part_1,
+                        )
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => crate::r#mod::jstream::__private::core::option::Option::None,
+                }),
+            ]
+        };
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -73,6 +97,15 @@ const _: () = {
                         .arrives_as_itself();
                 }
             };
+            crate::r#mod::jstream::__private::meet(const {
+                &crate::r#mod::jstream::__private::entries::<
+                    2usize,
+                    1usize,
+                >(
+                    <Self as crate::r#mod::jstream::__private::Transportable>::PARTS,
+                    0usize,
+                )
+            });
             let r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } = self;
             unsafe {
                 crate::r#mod::jstream::__private::write_field(
@@ -103,6 +136,15 @@ const _: () = {
                         .arrives_as_itself();
                 }
             };
+            crate::r#mod::jstream::__private::meet(const {
+                &crate::r#mod::jstream::__private::entries::<
+                    2usize,
+                    1usize,
+                >(
+                    <Self as crate::r#mod::jstream::__private::Transportable>::PARTS,
+                    1usize,
+                )
+            });
             unsafe {
                 crate::r#mod::jstream::__private::write_field_back(
                     &raw mut (*__place).r#type,
@@ -139,6 +181,30 @@ const _: () = {
                 )
                 .within(crate::r#mod::jstream::__private::core::mem::size_of::<Self>())
         };
+        const ENTRY_POINTS: crate::r#mod::jstream::__private::EntryPoints<4usize> = crate::r#mod::jstream::__private::reading::<
+            Self,
+        >();
+        const PARTS: &'static [crate::r#mod::jstream::__private::EntryPoints<4usize>] = {
+            let _ = |__of @ _: &r#struct<'b>| match __of {
+                r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } => {
+                    crate::r#mod::jstream::__private::asked(__part_0)
+                        .arrives_as_itself();
+                    crate::r#mod::jstream::__private::asked(__part_1)
+                        .arrives_as_itself();
+                }
+            };
+            &[
+                crate::r#mod::jstream::__private::read_in_place(|__of: &r#struct<'b>| match __of {
+                    r#struct { r#fn: __part_1 @ _, .. } => {
+                        crate::r#mod::jstream::__private::core::option::Option::Some(
+                            __part_1,
+                        )
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => crate::r#mod::jstream::__private::core::option::Option::None,
+                }),
+            ]
+        };
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -155,6 +221,12 @@ const _: () = {
                         .arrives_as_itself();
                 }
             };
+            crate::r#mod::jstream::__private::meet(const {
+                &crate::r#mod::jstream::__private::entries::<
+                    4usize,
+                    1usize,
+                >(<Self as crate::r#mod::jstream::__private::InPlace>::PARTS, 0usize)
+            });
             unsafe {
                 crate::r#mod::jstream::__private::read_own(
                     &raw mut (*__slot).r#type,
@@ -182,6 +254,12 @@ const _: () = {
                 }
             };
             if <Self as crate::r#mod::jstream::__private::InPlace>::SHAPE.verified {
+                crate::r#mod::jstream::__private::meet(const {
+                    &crate::r#mod::jstream::__private::entries::<
+                        4usize,
+                        1usize,
+                    >(<Self as crate::r#mod::jstream::__private::InPlace>::PARTS, 1usize)
+                });
                 unsafe {
                     crate::r#mod::jstream::__private::verify_own(
                         &raw const (*__slot).r#type,
@@ -206,6 +284,12 @@ const _: () = {
                         .arrives_as_itself();
                 }
             };
+            crate::r#mod::jstream::__private::meet(const {
+                &crate::r#mod::jstream::__private::entries::<
+                    4usize,
+                    1usize,
+                >(<Self as crate::r#mod::jstream::__private::InPlace>::PARTS, 2usize)
+            });
             __trace.enter("type");
             unsafe {
                 crate::r#mod::jstream::__private::trace_own(
@@ -238,6 +322,12 @@ const _: () = {
                         .arrives_as_itself();
                 }
             };
+            crate::r#mod::jstream::__private::meet(const {
+                &crate::r#mod::jstream::__private::entries::<
+                    4usize,
+                    1usize,
+                >(<Self as crate::r#mod::jstream::__private::InPlace>::PARTS, 3usize)
+            });
             __schema
                 .define(
                     crate::r#mod::jstream::__private::Schema::key_of::<Self>(),
@@ -327,6 +417,9 @@ const _: () = {
         const OPTION_IS_MEMORY: ::jstream::__private::core::primitive::bool = <Self as ::jstream::__private::InPlace>::OPTION_SHAPE
             .most_as_is()
             .is_some();
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+            Self,
+        >();
         #[inline]
         unsafe fn write<'__b>(
             &'__b self,
@@ -385,6 +478,9 @@ const _: () = {
                 )
             }
         };
+        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+            Self,
+        >();
         #[inline]
         unsafe fn read(
             __slot: *mut Self,

@@ -10,6 +10,7 @@ use syn::DeriveInput;
 
 use super::asked::{Need, asked, asked_of_owner, asked_restored};
 use super::context::{Bodies, Context, args, name_of, with_bound};
+use super::entry_points::Functions;
 use super::model::{Body, Own};
 use super::{
     bare_path, bounds, compare, covariant, debug, expand_enum, expand_struct, form, restore, rules,
@@ -165,6 +166,8 @@ fn transportable(
                 <Self as #support::InPlace>::OPTION_SHAPE.most_as_is().is_some();
         }
     });
+    let constants = Functions::Write.constants(of, &asked);
+    let [meet_write, meet_write_back] = [0, 1].map(|function| Functions::Write.meet(of, function));
     let write_back = write_back.map(|write_back| {
         quote! {
             #[inline]
@@ -173,6 +176,7 @@ fn transportable(
                 Self: '__b,
             {
                 #asked
+                #meet_write_back
                 #write_back
             }
         }
@@ -188,6 +192,7 @@ fn transportable(
                 #wire_is_memory
             };
             #option_is_memory
+            #constants
 
             #inline
             unsafe fn write<'__b>(
@@ -197,6 +202,7 @@ fn transportable(
             ) {
                 #asked
                 #asked_restored
+                #meet_write
                 #write
             }
 
@@ -238,6 +244,9 @@ fn in_place(context: &Context<'_>, bodies: &Bodies, owner: Option<&Own>) -> Toke
     let of_owner = owner.and_then(|owner| asked_of_owner(owner, of, Need::Travel));
     let asked = of_owner.unwrap_or_else(|| asked(of, Need::Stand));
     let inline = inline(of);
+    let constants = Functions::Read.constants(of, &asked);
+    let [meet_read, meet_verify, meet_trace, meet_describe] =
+        [0, 1, 2, 3].map(|function| Functions::Read.meet(of, function));
     let define = quote! {
         __schema.define(
             #support::Schema::key_of::<Self>(),
@@ -272,6 +281,7 @@ fn in_place(context: &Context<'_>, bodies: &Bodies, owner: Option<&Own>) -> Toke
                 #asked
                 #shape
             };
+            #constants
 
             #inline
             unsafe fn read(
@@ -279,6 +289,7 @@ fn in_place(context: &Context<'_>, bodies: &Bodies, owner: Option<&Own>) -> Toke
                 __pass: &mut #support::Pass<'_>,
             ) -> ::__core::result::Result<(), #support::Fault> {
                 #asked
+                #meet_read
                 #read
                 ::__core::result::Result::Ok(())
             }
@@ -288,6 +299,7 @@ fn in_place(context: &Context<'_>, bodies: &Bodies, owner: Option<&Own>) -> Toke
             ) -> ::__core::result::Result<(), #support::Refusal> {
                 #asked
                 if <Self as #support::InPlace>::SHAPE.verified {
+                    #meet_verify
                     #verify
                     // SAFETY: the caller's slot holds a value, and nothing changes it.
                     unsafe {
@@ -299,12 +311,14 @@ fn in_place(context: &Context<'_>, bodies: &Bodies, owner: Option<&Own>) -> Toke
 
             unsafe fn trace(__slot: *const Self, __trace: &mut #support::Trace) {
                 #asked
+                #meet_trace
                 #refused
                 #trace
             }
 
             fn describe(__schema: &mut #support::Schema) -> #support::TypeIndex {
                 #asked
+                #meet_describe
                 #define
             }
         }

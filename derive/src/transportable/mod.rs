@@ -13,6 +13,7 @@ mod context;
 mod covariant;
 mod debug;
 mod dummy;
+mod entry_points;
 mod expand;
 mod expand_enum;
 mod expand_struct;

@@ -191,10 +191,13 @@
 //! The form of `Pair<A, B>` is `PairRef<'b, A, B>`, generic over the *forms* of its parts: the form
 //! of `Pair<String, u8>` is `PairRef<'b, &'b str, u8>`. Recursive types need no options.
 //!
-//! A chain of about 120 types, each of which leads to the next, compiles without further settings.
-//! For a longer one, set `#![recursion_limit = "4096"]` in the crate, and for a thousand types also
-//! `RUST_MIN_STACK=100000000` in the environment of the compiler. The compiler limits such chains
-//! of `Option<Box<T>>` and `Rc<T>` to 63 types, also without these crates.
+//! Hundreds of types that lead to one another, in chains and in rings, compile without further
+//! settings, because writing and reading instantiate no generic function below itself for the next
+//! type. Restoring does, and so does dropping, also without these crates: the compiler limits a
+//! chain of `Option<Box<T>>` or `Rc<T>` to about 60 types, and one of `Vec<T>` or `Box<T>` to about
+//! 120. For longer ones, leave out `to_owned` with `#[transportable(no_to_owned)]`, or set
+//! `#![recursion_limit = "4096"]` in the crate, and for a thousand types also
+//! `RUST_MIN_STACK=100000000` in the environment of the compiler.
 //!
 //! A parameter that is named in `PhantomData` alone is a mark, as in typed ids. Its argument need
 //! not be transportable, and a form has the argument itself: the form of `Id<Person>` is

@@ -2,6 +2,7 @@
 
 use std::mem::size_of;
 
+use crate::entry_points::EntryPoints;
 use crate::impls::reference::{write_optional_edge, write_words};
 use crate::model::{Covariant, InPlace, Shape, Target, Transportable};
 use crate::read::{Fault, Pass, Trace};
@@ -15,6 +16,7 @@ unsafe impl<T: Transportable> Transportable for &mut [T] {
     where
         Self: 'b;
     const WIRE_IS_MEMORY: bool = false;
+    const ENTRY_POINTS: EntryPoints<2> = <T as Transportable>::ENTRY_POINTS;
 
     #[inline]
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
@@ -74,6 +76,7 @@ unsafe impl<T: InPlace> InPlace for &mut [T] {
         Shape::edge(size_of::<Self>())
     };
     const OPTION_SHAPE: Shape = Self::SHAPE;
+    const ENTRY_POINTS: EntryPoints<4> = <T as InPlace>::ENTRY_POINTS;
 
     #[inline]
     unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {

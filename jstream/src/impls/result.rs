@@ -4,6 +4,7 @@ use std::mem::size_of;
 use std::ptr;
 
 use super::option::read_payload;
+use crate::entry_points::EntryPoints;
 use crate::model::{Covariant, InPlace, Shape, Transportable};
 use crate::read::{Fault, FaultKind, Pass, Refusal, Trace};
 use crate::schema::{Kind, Schema, TypeIndex};
@@ -28,6 +29,8 @@ unsafe impl<T: Transportable, E: Transportable> Transportable for Result<T, E> {
     where
         Self: 'b;
     const WIRE_IS_MEMORY: bool = false;
+    const ENTRY_POINTS: EntryPoints<2> =
+        <T as Transportable>::ENTRY_POINTS.or(<E as Transportable>::ENTRY_POINTS);
 
     #[inline]
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
@@ -57,6 +60,8 @@ unsafe impl<T: InPlace, E: InPlace> InPlace for Result<T, E> {
             ..shape
         }
     };
+    const ENTRY_POINTS: EntryPoints<4> =
+        <T as InPlace>::ENTRY_POINTS.or(<E as InPlace>::ENTRY_POINTS);
 
     #[inline]
     unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {

@@ -3,6 +3,7 @@
 pub mod bare_path;
 mod compare;
 mod const_text;
+mod entry_points;
 mod evolution;
 mod fields;
 mod like;
@@ -10,6 +11,7 @@ mod shown;
 mod type_checks;
 
 pub use self::compare::*;
+pub use self::entry_points::*;
 pub use self::evolution::*;
 pub use self::fields::*;
 pub use self::like::*;
