@@ -44,6 +44,10 @@ fn part() {
             World::run_from_env(&patient(), exchange_records).unwrap();
             return;
         }
+        "exchange long messages" => {
+            World::run_from_env(&patient(), exchange_long).unwrap();
+            return;
+        }
         "panic in one of several ranks" => {
             return drop(World::run_from_env(&patient(), panic_at_rank_3));
         }
@@ -253,6 +257,37 @@ fn processes_exchange_fields_of_their_structs() {
             let counts = run(role, &addresses, (processes, threads), exchange_records);
             assert_eq!(counts.unwrap(), vec![3; threads as usize], "{scheme}");
         }
+    }
+}
+
+/// Exchanges 80 MiB with the other rank, by messages and by a collective operation. That is more
+/// than the library allocates for a message, and more than a ring or a pipe holds.
+fn exchange_long(world: &World) {
+    const COUNT: u64 = 10 << 20;
+    let (rank, other) = (u64::from(world.rank()), 1 - world.rank());
+    let long: Vec<u64> = (0..COUNT).map(|number| 2 * number + rank).collect();
+    let mut received = vec![0; long.len()];
+    world
+        .sendrecv(other, 3, &long, other, 3, &mut received)
+        .unwrap();
+    let is_others = |(number, value): (u64, u64)| value == 2 * number + u64::from(other);
+    assert!((0..).zip(received.iter().copied()).all(is_others));
+    let mut sum = vec![0; long.len()];
+    world.all_reduce(&long, &mut sum, &Sum).unwrap();
+    let is_sum = |(number, value): (u64, u64)| value == 4 * number + 1;
+    assert!((0..).zip(sum).all(is_sum));
+}
+
+#[test]
+fn processes_exchange_long_messages() {
+    for scheme in SCHEMES {
+        let ends = run(
+            "exchange long messages",
+            &[fresh(scheme)],
+            (2, 1),
+            exchange_long,
+        );
+        assert_eq!(ends.unwrap().len(), 1, "{scheme}");
     }
 }
 
