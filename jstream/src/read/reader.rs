@@ -353,15 +353,18 @@ impl Reader {
     /// Returns the error for a message of another type than expected.
     #[cold]
     fn unexpected(&self, name: &str, describe: Describe, expected: u64, found: u64) -> ReadError {
-        // If the message is converted, the error is dropped. Finding the mismatch takes time in
-        // proportion to the schema.
+        // If the message is converted, the error is dropped. Its texts take longer than the
+        // conversion of a short message.
         #[cfg(feature = "evolve")]
         let is_shown = !self.converts(found);
         #[cfg(not(feature = "evolve"))]
         let is_shown = true;
         let mismatch = is_shown.then(|| self.learnt.mismatch(describe, expected, found));
         ReadError::Descriptor {
-            expected_type: short(name),
+            expected_type: match is_shown {
+                true => short(name),
+                false => String::new(),
+            },
             expected,
             found,
             mismatch: mismatch.flatten(),

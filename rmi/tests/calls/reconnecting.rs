@@ -406,9 +406,13 @@ fn another_interface_ends_the_wait() {
     server
         .bind::<dyn other::Shop>("shop", Arc::new(Other))
         .unwrap();
-    let _serving = server.listen(&address).unwrap();
+    let serving = server.listen(&address).unwrap();
     let error = shop.add(1).wait().unwrap_err();
     assert!(error.to_string().contains("another interface"), "{error}");
+    // A later server has the interface again.
+    serving.stop();
+    let (_serving, _) = start(&address, 2);
+    assert_eq!(*shop.look().wait().unwrap().get(), 2);
 }
 
 #[test]

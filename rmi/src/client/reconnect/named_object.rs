@@ -31,8 +31,8 @@ struct FoundObject {
     /// Generation of the connection of the object.
     generation: u64,
     object: Arc<Import>,
-    /// The reason why the object can't be found over any connection, if there is one.
-    failure: Option<String>,
+    /// The generation of a connection over which the object can't be found, and the reason.
+    failure: Option<(u64, String)>,
 }
 
 impl NamedObject {
@@ -78,7 +78,7 @@ impl WantedObject for NamedObject {
         };
         let reason = failure.to_string();
         if matches!(failure, LookupError::OtherInterface { .. }) {
-            lock(&self.found).failure = Some(reason);
+            lock(&self.found).failure = Some((generation, reason));
             return Ok(());
         }
         Err(reason)
@@ -86,6 +86,14 @@ impl WantedObject for NamedObject {
 }
 
 impl NamedObject {
+    /// Returns true if the object can't be found over the present connection. A later server may
+    /// have it again.
+    fn has_failed(&self) -> bool {
+        let open = self.reconnection.open_generation();
+        let found = lock(&self.found);
+        found.failure.as_ref().map(|(generation, _)| *generation) == open && open.is_some()
+    }
+
     fn wanted(self: &Arc<Self>) -> Weak<dyn WantedObject> {
         let this: Weak<Self> = Arc::downgrade(self);
         this
@@ -121,8 +129,7 @@ impl Renewal for NamedObject {
         if let Some(object) = self.known() {
             return Poll::Ready(Ok(object));
         }
-        let has_failed = lock(&self.found).failure.is_some();
-        if has_failed || self.reconnection.state() == ConnectionState::Closed {
+        if self.has_failed() || self.reconnection.state() == ConnectionState::Closed {
             return Poll::Ready(Err(self.failure()));
         }
         self.reconnection.begin(Some(self.wanted()));
@@ -150,10 +157,13 @@ impl Renewal for NamedObject {
                 name: self.name.clone(),
             };
         }
-        let failure = lock(&self.found).failure.clone();
+        let failure = match self.has_failed() {
+            true => lock(&self.found).failure.clone(),
+            false => None,
+        };
         RenewalError::Disconnected {
             address: self.reconnection.address().clone(),
-            reason: failure.unwrap_or_else(|| self.reconnection.reason()),
+            reason: failure.map_or_else(|| self.reconnection.reason(), |(_, reason)| reason),
         }
     }
 }
