@@ -59,6 +59,7 @@ pub(super) fn children(
         PlanNode::Copy { .. }
         | PlanNode::Record(_)
         | PlanNode::Widen { .. }
+        | PlanNode::WidenAll { .. }
         | PlanNode::Narrow { .. }
         | PlanNode::Text
         | PlanNode::Object { .. }
@@ -79,12 +80,12 @@ pub(super) fn compile(graph: &mut Graph, sizes: &[(usize, usize)], refused: &[(N
             *place = simpler;
         }
     }
-    specialize(graph);
+    specialize(graph, sizes);
 }
 
 /// Replaces steps of structs by leaves, and joins copies across gaps. The nodes of all targets are
 /// known by now.
-fn specialize(graph: &mut Graph) {
+fn specialize(graph: &mut Graph, sizes: &[(usize, usize)]) {
     for index in 0..graph.nodes.len() {
         let Some(PlanNode::Struct(steps)) = graph.nodes.get_mut(index) else {
             continue;
@@ -103,10 +104,37 @@ fn specialize(graph: &mut Graph) {
             _ => None,
         };
         let leaves: Option<Box<[LeafStep]>> = steps.iter().map(leaf).collect();
+        let node = match leaves {
+            Some(leaves) => {
+                let sizes = sizes.get(index).copied().unwrap_or_default();
+                numbers(&leaves, sizes).unwrap_or(PlanNode::Record(leaves))
+            }
+            None => PlanNode::Struct(steps),
+        };
         if let Some(place) = graph.nodes.get_mut(index) {
-            *place = leaves.map_or(PlanNode::Struct(steps), PlanNode::Record);
+            *place = node;
         }
     }
+}
+
+/// Returns the node of a struct that consists of numbers of one type, which an array of such
+/// structs then is, too.
+fn numbers(leaves: &[LeafStep], (from_size, to_size): (usize, usize)) -> Option<PlanNode> {
+    let Leaf::Widen { from, to } = leaves.first()?.leaf else {
+        return None;
+    };
+    let mut leaves: Vec<&LeafStep> = leaves.iter().collect();
+    leaves.sort_unstable_by_key(|step| step.to);
+    let is_adjacent = leaves.iter().enumerate().all(|(index, step)| {
+        let places = (index.checked_mul(from.size), index.checked_mul(to.size));
+        let is_same = matches!(step.leaf, Leaf::Widen { from: old, to: new }
+            if (old, new) == (from, to));
+        is_same && places == (Some(step.from), Some(step.to))
+    });
+    let count = leaves.len();
+    let lengths = (count.checked_mul(from.size), count.checked_mul(to.size));
+    let is_whole = lengths == (Some(from_size), Some(to_size));
+    (is_adjacent && is_whole).then_some(PlanNode::WidenAll { from, to, count })
 }
 
 /// Returns the step that does the same without another node, if there is one, or nothing if the

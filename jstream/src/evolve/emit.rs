@@ -308,6 +308,11 @@ impl<'p> Emission<'p> {
             PlanNode::Widen {
                 from: old_number,
                 to: number,
+            }
+            | PlanNode::WidenAll {
+                from: old_number,
+                to: number,
+                ..
             } => {
                 let bytes = old(from_size)?;
                 let new = self.out(to, count.saturating_mul(to_size))?;
@@ -360,6 +365,16 @@ impl<'p> Emission<'p> {
                 self.write(to, |new, targets| {
                     targets.convert_all(of.source, steps, (from, old), new)
                 })
+            }
+            PlanNode::WidenAll {
+                from: old,
+                to: new,
+                count,
+            } => {
+                let bytes = of.source.bytes(from, count.saturating_mul(old.size))?;
+                let len = count.saturating_mul(new.size);
+                old.widen(bytes, *new, self.out(to, len)?);
+                Ok(())
             }
             PlanNode::Narrow {
                 from: old,
@@ -698,7 +713,10 @@ impl<'p> Emission<'p> {
                 PlanNode::Copy { len: copied } if (*copied, *copied) == (old_size, size) => {
                     return self.targets.append_flat((context.source, from), len, align);
                 }
-                PlanNode::Widen { from: old, to: new } if BulkSegment::lends(len) => {
+                PlanNode::Widen { from: old, to: new }
+                | PlanNode::WidenAll {
+                    from: old, to: new, ..
+                } if BulkSegment::lends(len) => {
                     let bytes = context.source.bytes(from, count.saturating_mul(old_size))?;
                     let array = LentArray::Widened(bytes, *old, *new);
                     return self.targets.lend(array, len, align);

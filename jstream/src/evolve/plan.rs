@@ -38,6 +38,12 @@ pub(super) enum PlanNode {
         from: Number,
         to: Number,
     },
+    /// Adjacent numbers that the new type has, which fill the slot.
+    WidenAll {
+        from: Number,
+        to: Number,
+        count: usize,
+    },
     /// A number that the new type may lack.
     Narrow {
         from: Number,

@@ -330,3 +330,77 @@ fn trait_objects_become_those_of_the_class_of_the_same_name() {
         assert!(drawing.title.is_none());
     });
 }
+
+#[test]
+fn structs_of_widened_numbers_keep_their_fields() {
+    #[derive(Transportable)]
+    #[repr(C)]
+    struct OldPoint {
+        x: f32,
+        y: f32,
+        z: f32,
+    }
+    #[derive(Transportable)]
+    struct Old {
+        few: Vec<OldPoint>,
+        many: Vec<[OldPoint; 2]>,
+        one: OldPoint,
+    }
+    #[derive(Transportable, Debug, PartialEq, Clone, Copy)]
+    #[repr(C)]
+    struct Wide {
+        x: f64,
+        y: f64,
+        z: f64,
+    }
+    #[derive(Transportable)]
+    struct New {
+        few: Vec<Wide>,
+        many: Vec<[Wide; 2]>,
+        one: Wide,
+    }
+    /// Fields in another order, and a part of the old ones.
+    #[derive(Transportable, Debug, PartialEq, Clone, Copy)]
+    #[repr(C)]
+    struct Swapped {
+        z: f64,
+        x: f64,
+    }
+    #[derive(Transportable)]
+    struct NewSwapped {
+        few: Vec<Swapped>,
+        many: Vec<[Swapped; 2]>,
+        one: Swapped,
+    }
+    let point = |number: u16| OldPoint {
+        x: f32::from(number),
+        y: f32::from(number) + 0.25,
+        z: f32::from(number) + 0.5,
+    };
+    let old = Old {
+        few: (0..3).map(point).collect(),
+        many: (0..500).map(|n| [point(n), point(n + 1)]).collect(),
+        one: point(9),
+    };
+    let wide = |number: u16| Wide {
+        x: f64::from(number),
+        y: f64::from(number) + 0.25,
+        z: f64::from(number) + 0.5,
+    };
+    convert::<Old, New>(&old).unwrap().with(|new| {
+        assert_eq!(new.few, [wide(0), wide(1), wide(2)]);
+        let many: Vec<_> = (0..500).map(|n| [wide(n), wide(n + 1)]).collect();
+        assert_eq!(new.many, many);
+        assert_eq!(new.one, wide(9));
+    });
+    let swapped = |number: u16| Swapped {
+        z: f64::from(number) + 0.5,
+        x: f64::from(number),
+    };
+    convert::<Old, NewSwapped>(&old).unwrap().with(|new| {
+        assert_eq!(new.few, [swapped(0), swapped(1), swapped(2)]);
+        let many: Vec<_> = (0..500).map(|n| [swapped(n), swapped(n + 1)]).collect();
+        assert_eq!(new.many, many);
+        assert_eq!(new.one, swapped(9));
+    });
+}
