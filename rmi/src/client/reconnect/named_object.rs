@@ -124,6 +124,11 @@ impl Renewal for NamedObject {
         if let Some(object) = self.known() {
             return Poll::Ready(Ok(object));
         }
+        if key.is_none() {
+            // Each call looks once more: the server may have been replaced, which nobody notices
+            // who does not use the connection.
+            lock(&self.found).failure = None;
+        }
         self.reconnection.register(key, context.waker());
         // It may have been found before the waker was registered.
         if let Some(object) = self.known() {
