@@ -391,13 +391,15 @@ impl Client {
     }
 }
 
-/// Looks up an object over a new connection. Blocks.
+/// Looks up an object over a new connection. Blocks for `time` at most.
 fn find_object(
     connection: &Connection,
     name: &str,
     interface: &'static Interface,
+    time: Duration,
 ) -> Result<Arc<Import>, LookupError> {
-    let client = Client::of(connection.clone());
+    let link = ClientLink::Single(connection.clone());
+    let client = Client { link, time };
     let found = client.find_as(name, interface, |_, object| object);
     found.wait()
 }

@@ -160,8 +160,8 @@ impl Object {
     #[doc(hidden)]
     #[must_use]
     pub fn current(&self) -> Cow<'_, Self> {
-        match self.found_again() {
-            Some(found) => Cow::Owned(found),
+        match self.renewed_handle() {
+            Some(renewed) => Cow::Owned(renewed),
             None => Cow::Borrowed(self),
         }
     }
@@ -169,17 +169,17 @@ impl Object {
     /// Returns a handle of the object over a connection that is open, if the connection of this one
     /// was lost and the object has been found again. Else begins to look for it.
     #[inline]
-    pub(crate) fn found_again(&self) -> Option<Self> {
+    pub(crate) fn renewed_handle(&self) -> Option<Self> {
         let renewal = self.renewal.as_ref()?;
         let (connection, _) = self.place.at_peer()?;
         if !connection.peer().has_ended() {
             return None;
         }
-        self.find_again(renewal)
+        self.renew_handle(renewal)
     }
 
     #[cold]
-    fn find_again(&self, renewal: &Arc<dyn Renewal>) -> Option<Self> {
+    fn renew_handle(&self, renewal: &Arc<dyn Renewal>) -> Option<Self> {
         match renewal.known() {
             Some(import) => Some(self.at(import)),
             None => {

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use jstream_base::Address;
 
+use crate::interface::Interface;
 use crate::session::Import;
 use crate::support::CallError;
 
@@ -38,6 +39,9 @@ pub(crate) trait Renewal: Send + Sync {
 
     /// Returns the reason why the object is not known.
     fn failure(&self) -> RenewalError;
+
+    /// Returns the interface of the object.
+    fn interface(&self) -> &'static Interface;
 }
 
 /// The reason why an object was not found again.
@@ -66,25 +70,23 @@ impl RenewalError {
 pub(crate) struct RenewalWait {
     renewal: Arc<dyn Renewal>,
     key: Option<u64>,
-    until: Instant,
+    /// `None` if neither the call nor the client limits the time.
+    until: Option<Instant>,
 }
 
 impl RenewalWait {
     /// Begins a wait that ends at the deadline of the call, or when its patience is over.
     pub(crate) fn new(renewal: Arc<dyn Renewal>, deadline: Option<Instant>) -> Self {
-        let now = Instant::now();
-        let until = now.checked_add(renewal.patience());
-        let until = [until, deadline].into_iter().flatten().min();
+        let until = Instant::now().checked_add(renewal.patience());
         Self {
             renewal,
             key: None,
-            // A wait without end would not end if the server never returns.
-            until: until.unwrap_or(now),
+            until: [until, deadline].into_iter().flatten().min(),
         }
     }
 
     /// Returns the end of the wait.
-    pub(crate) fn until(&self) -> Instant {
+    pub(crate) fn until(&self) -> Option<Instant> {
         self.until
     }
 
@@ -93,7 +95,8 @@ impl RenewalWait {
         context: &mut Context<'_>,
     ) -> Poll<Result<Arc<Import>, RenewalError>> {
         let polled = self.renewal.clone().poll(&mut self.key, context);
-        if polled.is_pending() && self.until <= Instant::now() {
+        let is_over = self.until.is_some_and(|until| until <= Instant::now());
+        if polled.is_pending() && is_over {
             return Poll::Ready(Err(self.renewal.failure()));
         }
         polled

@@ -47,6 +47,8 @@ enum Why {
     Unread(u64),
     /// The limit of waiting calls is reached.
     Full,
+    /// The server is shutting down.
+    Ending,
     /// The call fails with this code and text.
     Fails(Code, String),
 }
@@ -315,7 +317,7 @@ fn begins(session: &Session, request: &Request, call: &Arrived) -> Result<Begins
     }
     if is_ending {
         session.load().refuse();
-        return Err(Why::Fails(Code::Ending, String::new()));
+        return Err(Why::Ending);
     }
     // A call on which others depend is started regardless: it frees more room than it takes.
     let is_named = || call.promise.as_ref().is_some_and(Promise::is_named);
@@ -397,7 +399,7 @@ fn leave(request: Request, promise: Option<Promise>, why: Why) {
         Why::Unread(most) => request.put_off(most),
         Why::Full => nack(request, promise),
         // With the arguments, so that the caller can repeat the call at another server.
-        Why::Fails(Code::Ending, _) => request.turn_away(),
+        Why::Ending => request.turn_away(),
         Why::Fails(code, why) => fail(request, code, &why),
     }
 }

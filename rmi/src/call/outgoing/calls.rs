@@ -35,8 +35,8 @@ impl Object {
             self.note(interface, index);
             return self.begin_again(interface, index, arguments, retries);
         }
-        if let Some(found) = self.found_again() {
-            return found.call(interface, index, arguments);
+        if let Some(renewed) = self.renewed_handle() {
+            return renewed.call(interface, index, arguments);
         }
         let mut going = match self.going(interface, index) {
             Ok(going) => going,
@@ -172,8 +172,8 @@ impl Object {
             let call = self.begin_here::<A, ()>(node, (index, method), arguments, Giving::none());
             return call.end_here(method);
         }
-        if let Some(found) = self.found_again() {
-            return found.send(interface, index, arguments);
+        if let Some(renewed) = self.renewed_handle() {
+            return renewed.send(interface, index, arguments);
         }
         let mut going = self.going(interface, index)?;
         let sent = written(arguments, going.limits(), |segments| {

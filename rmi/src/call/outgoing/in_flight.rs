@@ -16,6 +16,7 @@ use crate::call::outgoing::retry::{NextAttempt, RetryState};
 use crate::call::outgoing::sent::{Answered, Sent, is_small};
 use crate::frame::nothing;
 use crate::interface::Method;
+use crate::reference::RenewalWait;
 use crate::session::{Alarm, Clock, Connection, Line, until_ready};
 use crate::stream::Pumps;
 use crate::support::{CallError, RareBox, may_block};
@@ -267,7 +268,7 @@ impl Flight {
         if let (None, Some(again)) = (&self.sent, &mut more.again) {
             match more.pause.take() {
                 Some(then) => again.pause(then),
-                None => again.wait_until_found()?,
+                None => again.wait_for_renewal()?,
             }
             self.sent = Some(again.send());
         }
@@ -287,7 +288,7 @@ impl Flight {
             };
             match again.after(error) {
                 Some(NextAttempt::At(then)) => again.pause(then),
-                Some(NextAttempt::Found) => again.wait_until_found()?,
+                Some(NextAttempt::AfterRenewal) => again.wait_for_renewal()?,
                 None => break,
             }
             self.sent = Some(again.send());
@@ -370,22 +371,19 @@ impl Flight {
         };
         match more.again.as_mut().and_then(|again| again.after(error)) {
             Some(NextAttempt::At(then)) => more.pause = Some(then),
-            Some(NextAttempt::Found) => {}
+            Some(NextAttempt::AfterRenewal) => {}
             None => return false,
         }
         true
     }
 
     /// Polls for the object of a call that waits for it. The call is sent when it is found.
-    fn poll_found(&mut self, context: &mut Context<'_>) -> Poll<Result<(), CallError>> {
+    fn poll_renewal(&mut self, context: &mut Context<'_>) -> Poll<Result<(), CallError>> {
         let again = self.more.as_mut().and_then(|more| more.again.as_mut());
-        let Some((again, until)) = again
-            .and_then(|again| Some((again.waits_until()?, again)))
-            .map(|(until, again)| (again, until))
-        else {
+        let Some(again) = again.filter(|again| again.waiting().is_some()) else {
             return Poll::Ready(Ok(()));
         };
-        match again.poll_found(context) {
+        match again.poll_renewal(context) {
             Poll::Ready(Ok(())) => {
                 self.make_again();
                 Poll::Ready(Ok(()))
@@ -393,7 +391,9 @@ impl Flight {
             Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
             // Without an alarm, the wait ends when the object is found.
             Poll::Pending => {
-                self.remind(&Clock::SYSTEM, until, context);
+                if let Some(until) = again.waiting().and_then(RenewalWait::until) {
+                    self.remind(&Clock::SYSTEM, until, context);
+                }
                 Poll::Pending
             }
         }
@@ -436,7 +436,7 @@ impl Flight {
                 }
                 self.make_again();
             }
-            match self.poll_found(context) {
+            match self.poll_renewal(context) {
                 Poll::Ready(Ok(())) => {}
                 Poll::Ready(Err(error)) => {
                     self.reminder = None;

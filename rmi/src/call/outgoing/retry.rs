@@ -37,7 +37,7 @@ pub(crate) struct RetryState {
     /// Number of retries after a pause.
     times: u32,
     /// Number of repetitions of a call that may have run.
-    uncertain: u32,
+    uncertain_repetitions: u32,
     /// The wait for the object.
     waiting: Option<RenewalWait>,
 }
@@ -47,7 +47,7 @@ pub(crate) enum NextAttempt {
     /// After a pause until this time.
     At(Instant),
     /// When the object is found again.
-    Found,
+    AfterRenewal,
 }
 
 impl RetryState {
@@ -68,7 +68,7 @@ impl RetryState {
             metadata,
             retries,
             times: 0,
-            uncertain: 0,
+            uncertain_repetitions: 0,
             waiting: None,
         }
     }
@@ -97,7 +97,8 @@ impl RetryState {
         let len = arguments.len();
         payload.truncate(len);
         let object = Object::imported(import.clone()).renewed_by(renewal.clone());
-        let named = ("", sent.method, usize::from(header.method));
+        let interface = renewal.interface().name();
+        let named = (interface, sent.method, usize::from(header.method));
         let terms = (sent.deadline, metadata);
         Some(Self::new(object, named, payload, terms, None))
     }
@@ -111,15 +112,15 @@ impl RetryState {
 
     /// Returns the start of the next attempt, or `None` if it cannot help or is not allowed.
     pub(crate) fn after(&mut self, error: &CallError) -> Option<NextAttempt> {
-        match self.is_found_again_after(error) {
-            true => Some(NextAttempt::Found),
+        match self.begin_renewal_after(error) {
+            true => Some(NextAttempt::AfterRenewal),
             false => self.pause_after(error).map(NextAttempt::At),
         }
     }
 
-    /// Begins to wait for the object if its connection was lost. Returns false if the call is not
-    /// repeated over another connection.
-    fn is_found_again_after(&mut self, error: &CallError) -> bool {
+    /// Begins to wait for the object over another connection if this one was lost. Returns false if
+    /// the call is not repeated there.
+    fn begin_renewal_after(&mut self, error: &CallError) -> bool {
         let Some(renewal) = &self.object.renewal else {
             return false;
         };
@@ -131,8 +132,8 @@ impl RetryState {
             return false;
         }
         if error.outcome() != Outcome::DidNotRun {
-            self.uncertain = self.uncertain.saturating_add(1);
-            if self.uncertain > UNCERTAIN_REPETITIONS {
+            self.uncertain_repetitions = self.uncertain_repetitions.saturating_add(1);
+            if self.uncertain_repetitions > UNCERTAIN_REPETITIONS {
                 return false;
             }
         }
@@ -180,13 +181,16 @@ impl RetryState {
         }
     }
 
-    /// Returns the end of the wait for the object, if the call waits for it.
-    pub(crate) fn waits_until(&self) -> Option<Instant> {
-        self.waiting.as_ref().map(RenewalWait::until)
+    /// Returns the wait for the object, if the call waits for it.
+    pub(crate) fn waiting(&self) -> Option<&RenewalWait> {
+        self.waiting.as_ref()
     }
 
     /// Polls for the object. The call is sent next if it was found.
-    pub(crate) fn poll_found(&mut self, context: &mut Context<'_>) -> Poll<Result<(), CallError>> {
+    pub(crate) fn poll_renewal(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<(), CallError>> {
         let Some(waiting) = &mut self.waiting else {
             return Poll::Ready(Ok(()));
         };
@@ -195,11 +199,11 @@ impl RetryState {
     }
 
     /// Blocks until the object was found.
-    pub(crate) fn wait_until_found(&mut self) -> Result<(), CallError> {
+    pub(crate) fn wait_for_renewal(&mut self) -> Result<(), CallError> {
         let Some(mut waiting) = self.waiting.take() else {
             return Ok(());
         };
-        let until = Some(waiting.until());
+        let until = waiting.until();
         let found = until_ready(|| None, until, |context| waiting.poll(context));
         let found = found.unwrap_or_else(|| Err(waiting.failure()));
         self.end_wait(found)

@@ -12,9 +12,8 @@ use crate::support::may_block;
 
 /// The changes of the state of a client's connection; see
 /// [`Client::state_changes`](crate::Client::state_changes). A change that is followed by another one
-/// before it was observed is skipped.
+/// before it was observed is skipped. Keeps the connection open, like the client.
 pub struct StateChanges {
-    /// `None` if the client does not reconnect, so that only the end is observed.
     reconnection: Arc<Reconnection>,
     /// Number of the last change that was observed, and the key of the wait.
     seen: u64,

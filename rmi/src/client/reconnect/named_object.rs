@@ -13,9 +13,9 @@ use crate::reference::{Renewal, RenewalError};
 use crate::session::{Connection, Import};
 use crate::support::LookupError;
 
-/// Function that looks up an object, and blocks.
+/// Function that looks up an object, and blocks for as long as a handshake may take.
 pub(crate) type FindObject =
-    fn(&Connection, &str, &'static Interface) -> Result<Arc<Import>, LookupError>;
+    fn(&Connection, &str, &'static Interface, Duration) -> Result<Arc<Import>, LookupError>;
 
 /// An object that is looked up again over each new connection.
 pub(crate) struct NamedObject {
@@ -62,7 +62,8 @@ impl WantedObject for NamedObject {
         if lock(&self.found).generation == generation {
             return Ok(());
         }
-        let failure = match (self.find)(connection, &self.name, self.interface) {
+        let time = self.reconnection.lookup_timeout();
+        let failure = match (self.find)(connection, &self.name, self.interface, time) {
             Ok(object) => {
                 let found = FoundObject {
                     generation,
@@ -86,12 +87,14 @@ impl WantedObject for NamedObject {
 }
 
 impl NamedObject {
-    /// Returns true if the object can't be found over the present connection. A later server may
-    /// have it again.
-    fn has_failed(&self) -> bool {
-        let open = self.reconnection.open_generation();
-        let found = lock(&self.found);
-        found.failure.as_ref().map(|(generation, _)| *generation) == open && open.is_some()
+    /// Returns the reason why the object can't be found over the present connection. A later server
+    /// may have it again.
+    fn failure_over_open_connection(&self) -> Option<String> {
+        let open = self.reconnection.open_generation()?;
+        let failure = lock(&self.found).failure.clone();
+        failure
+            .filter(|(generation, _)| *generation == open)
+            .map(|(_, reason)| reason)
     }
 
     fn wanted(self: &Arc<Self>) -> Weak<dyn WantedObject> {
@@ -125,8 +128,8 @@ impl Renewal for NamedObject {
             return Poll::Ready(Ok(object));
         }
         if key.is_none() {
-            // Each call looks once more: the server may have been replaced, which nobody notices
-            // who does not use the connection.
+            // Each call causes a lookup: if the server was replaced, an idle connection does not
+            // show that.
             lock(&self.found).failure = None;
         }
         self.reconnection.register(key, context.waker());
@@ -134,7 +137,9 @@ impl Renewal for NamedObject {
         if let Some(object) = self.known() {
             return Poll::Ready(Ok(object));
         }
-        if self.has_failed() || self.reconnection.state() == ConnectionState::Closed {
+        if self.failure_over_open_connection().is_some()
+            || self.reconnection.state() == ConnectionState::Closed
+        {
             return Poll::Ready(Err(self.failure()));
         }
         self.reconnection.begin(Some(self.wanted()));
@@ -162,13 +167,14 @@ impl Renewal for NamedObject {
                 name: self.name.clone(),
             };
         }
-        let failure = match self.has_failed() {
-            true => lock(&self.found).failure.clone(),
-            false => None,
-        };
+        let failure = self.failure_over_open_connection();
         RenewalError::Disconnected {
             address: self.reconnection.address().clone(),
-            reason: failure.map_or_else(|| self.reconnection.reason(), |(_, reason)| reason),
+            reason: failure.unwrap_or_else(|| self.reconnection.reason()),
         }
+    }
+
+    fn interface(&self) -> &'static Interface {
+        self.interface
     }
 }

@@ -9,6 +9,7 @@
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use std::task::{Context, Poll, Waker};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use jstream_base::Address;
@@ -125,6 +126,12 @@ impl Reconnection {
 
     pub(super) fn patience(&self) -> Duration {
         self.reconnect.patience
+    }
+
+    /// Returns the timeout of a lookup, which bounds how long a server that does not answer holds
+    /// up the thread.
+    pub(super) fn lookup_timeout(&self) -> Duration {
+        self.options.messages.handshake_timeout
     }
 
     /// Returns the last connection and its generation.
@@ -258,6 +265,7 @@ impl Reconnection {
         key: &mut Option<u64>,
         context: &mut Context<'_>,
     ) -> Poll<()> {
+        // Registered first, so that no change is missed.
         self.register(key, context.waker());
         let changes = self.link().changes;
         match changes == *seen {
@@ -381,9 +389,25 @@ impl Reconnection {
     }
 }
 
+/// Place of the thread that connects. If the thread unwinds, because code of the program panicked,
+/// such as a subscriber of `tracing`, those who wait are woken and start another one.
+struct ThreadPlace<'r>(&'r Weak<Reconnection>);
+
+impl Drop for ThreadPlace<'_> {
+    fn drop(&mut self) {
+        if let (true, Some(this)) = (thread::panicking(), self.0.upgrade()) {
+            this.change(|link| {
+                link.has_thread = false;
+                "the thread that connects has panicked".clone_into(&mut link.reason);
+            });
+        }
+    }
+}
+
 /// Connects and looks up objects until nothing waits any longer. The thread does not keep the
 /// client alive while it pauses for long.
 fn run(reconnection: &Weak<Reconnection>) {
+    let _place = ThreadPlace(reconnection);
     /// Maximum time of a pause after which the thread looks whether the client was dropped.
     const SLICE: Duration = Duration::from_millis(200);
     while let Some(this) = reconnection.upgrade() {
@@ -398,5 +422,70 @@ fn run(reconnection: &Weak<Reconnection>) {
             drop(held);
             this = reconnection.upgrade();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use jstream_active::{Handlers, Peer, Settings};
+    use jstream_base::Options;
+    use testing::until;
+
+    use super::*;
+
+    struct Panics;
+
+    impl WantedObject for Panics {
+        fn look_up(&self, _: &Connection, _: u64) -> Result<(), String> {
+            panic!("as it should");
+        }
+    }
+
+    /// Succeeds, and records that.
+    #[derive(Default)]
+    struct Finds(AtomicBool);
+
+    impl WantedObject for Finds {
+        fn look_up(&self, _: &Connection, _: u64) -> Result<(), String> {
+            self.0.store(true, Ordering::Relaxed);
+            Ok(())
+        }
+    }
+
+    /// Returns both sides of a connection without calls.
+    fn connected(address: &Address) -> (Connection, Peer) {
+        let listener = jstream_endpoint::listen(address, &Options::default()).unwrap();
+        let join = |endpoint| Peer::join(endpoint, &Handlers::none(), Settings::default()).unwrap();
+        let other = {
+            let address = address.clone();
+            thread::spawn(move || {
+                join(jstream_endpoint::connect(&address, &Options::default()).unwrap())
+            })
+        };
+        let peer = join(listener.accept().unwrap().establish().unwrap());
+        (Connection::of(peer), other.join().unwrap())
+    }
+
+    #[test]
+    fn a_thread_that_panics_is_replaced() {
+        let address: Address = "inproc://reconnection-panics".parse().unwrap();
+        let (connection, _other) = connected(&address);
+        let (options, reconnect) = (ClientOptions::default(), Reconnect::default());
+        let link = Reconnection::new(connection, address, options, reconnect);
+
+        let panics = Arc::new(Panics);
+        let before = link.changes();
+        let weak: Weak<Panics> = Arc::downgrade(&panics);
+        link.begin(Some(weak));
+        until(|| link.changes() != before);
+        assert!(!link.link().has_thread);
+        assert!(link.reason().contains("panicked"), "{}", link.reason());
+
+        let finds = Arc::new(Finds::default());
+        let weak: Weak<Finds> = Arc::downgrade(&finds);
+        link.begin(Some(weak));
+        until(|| finds.0.load(Ordering::Relaxed));
     }
 }

@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use super::reconnection::Reconnection;
-use crate::session::until_ready;
+use crate::session::{Alarm, Clock, until_ready};
 use crate::support::{Operation, StepEnd, Steps};
 
 /// The wait for a connection that is open. Ends when the patience of the client is over.
@@ -13,6 +13,8 @@ struct Reopening<F> {
     link: Arc<Reconnection>,
     key: Option<u64>,
     until: Option<Instant>,
+    /// Ends the wait of a task in time.
+    alarm: Option<Alarm>,
     then: Option<F>,
 }
 
@@ -26,6 +28,7 @@ pub(crate) fn when_open<T: 'static>(
         link,
         key: None,
         until,
+        alarm: None,
         then: Some(then),
     })
 }
@@ -53,12 +56,21 @@ impl<T, F: FnOnce(bool) -> StepEnd<T> + Send> Steps<T> for Reopening<F> {
 
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<StepEnd<T>> {
         let polled = self.link.poll_open(&mut self.key, context);
-        // Each attempt wakes this wait, so it ends soon after its time.
-        let is_over = self.until.is_some_and(|until| until <= Instant::now());
-        match polled {
-            Poll::Ready(is_open) => Poll::Ready(self.end(is_open)),
-            Poll::Pending if is_over => Poll::Ready(self.end(false)),
-            Poll::Pending => Poll::Pending,
+        match (polled, self.until) {
+            (Poll::Ready(is_open), _) => Poll::Ready(self.end(is_open)),
+            (Poll::Pending, Some(until)) if until <= Instant::now() => Poll::Ready(self.end(false)),
+            (Poll::Pending, Some(until)) => {
+                // Without an alarm, each attempt to connect wakes this wait.
+                self.alarm = self
+                    .alarm
+                    .take()
+                    .or_else(|| Alarm::new(&Clock::SYSTEM).ok());
+                if let Some(alarm) = &self.alarm {
+                    alarm.set(until, context.waker());
+                }
+                Poll::Pending
+            }
+            (Poll::Pending, None) => Poll::Pending,
         }
     }
 }
