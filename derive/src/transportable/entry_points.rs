@@ -12,8 +12,8 @@ use super::model::{Own, Part};
 
 /// The functions of a trait.
 ///
-/// Those of `Restore` are not among them: a value that is restored is dropped, too, and the
-/// compiler bounds how deep the functions that drop values are nested.
+/// `Restore` is not among the traits: a value that is restored is dropped, too, and the compiler
+/// bounds how deep the functions that drop values are nested.
 #[derive(Clone, Copy)]
 pub(super) enum Functions {
     /// `Transportable::{write, write_back}`.
