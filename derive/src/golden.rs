@@ -168,7 +168,7 @@ fn paths_of_crates(code: TokenStream, paths: &mut BTreeSet<String>) {
         }
         end_path(&mut path, paths);
         match &token {
-            TokenTree::Ident(name) if begins_path(&name.to_string()) => {
+            TokenTree::Ident(name) if starts_path(&name.to_string()) => {
                 path.push_str(&name.to_string());
             }
             _ => {}
@@ -178,7 +178,7 @@ fn paths_of_crates(code: TokenStream, paths: &mut BTreeSet<String>) {
 }
 
 /// Returns false for keywords, behind which a path may begin.
-fn begins_path(name: &str) -> bool {
+fn starts_path(name: &str) -> bool {
     matches!(name, "crate" | "self" | "super" | "Self") || syn::parse_str::<Ident>(name).is_ok()
 }
 
@@ -192,7 +192,7 @@ fn end_path(path: &mut String, paths: &mut BTreeSet<String>) {
 
 /// A program can give these names to crates of its own.
 #[test]
-fn no_path_begins_with_the_name_of_a_crate_of_the_standard_library() {
+fn no_path_starts_with_a_crate_of_the_standard_library() {
     let of = |code: &str| {
         let mut paths = BTreeSet::new();
         paths_of_crates(code.parse().unwrap(), &mut paths);

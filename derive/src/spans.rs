@@ -11,7 +11,7 @@ use quote::ToTokens;
 pub(crate) struct Place(Span);
 
 impl Place {
-    pub(crate) fn of(tokens: &impl ToTokens) -> Self {
+    pub(crate) fn new(tokens: &impl ToTokens) -> Self {
         Self(first(tokens.to_token_stream()).unwrap_or_else(Span::call_site))
     }
 

@@ -22,7 +22,7 @@ fn key<F: InPlace>() -> TypeId {
 }
 
 fn number<F: InPlace>() -> u64 {
-    Descriptors::default().of::<F>()
+    Descriptors::default().descriptor::<F>()
 }
 
 fn name<T>() -> String {

@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_needed_twice_is_kept() {
+    fn keeps_capacity_that_was_needed_twice() {
         let mut list = Vec::new();
         for _ in 0..2 {
             list.extend(0..1000);

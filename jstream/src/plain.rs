@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_values_come_as_they_were() {
+    fn plain_values_arrive_unchanged() {
         let pool = Pool::default();
         let plain = Plain::of(&Point { x: 7, y: 0.5 }).unwrap();
         let placed = std::thread::spawn({

@@ -300,7 +300,7 @@ impl<T: Transportable + 'static> Received<T> {
     /// Returns false if the root is too large to be worth a copy, or if the buffer has no room.
     fn keep_root(&mut self) -> bool {
         // SAFETY: `wire` states that the header is there.
-        let segments = unsafe { Segments::of(self.slot.base()) };
+        let segments = unsafe { Segments::from_base(self.slot.base()) };
         let Some(place) = segments.kept::<T::InPlace<'static>>(self.slot.capacity()) else {
             return false;
         };

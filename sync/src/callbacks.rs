@@ -125,7 +125,7 @@ pub struct DeferringGuard<G> {
 impl<G> DeferringGuard<G> {
     /// Defers the callbacks of this thread until the lock is released.
     #[inline]
-    pub fn of(guard: G) -> Self {
+    pub fn new(guard: G) -> Self {
         Self {
             guard,
             _deferral: Deferral::begin(),
@@ -221,7 +221,7 @@ mod tests {
 
     type Log = Rc<Cell<Vec<u32>>>;
 
-    fn note(log: &Log, number: u32) {
+    fn record(log: &Log, number: u32) {
         let mut numbers = log.take();
         numbers.push(number);
         log.set(numbers);
@@ -229,11 +229,11 @@ mod tests {
 
     fn noted(log: &Log) -> impl FnOnce() + 'static + use<> {
         let log = log.clone();
-        move || note(&log, 1)
+        move || record(&log, 1)
     }
 
     #[test]
-    fn callbacks_run_at_once_without_a_deferral() {
+    fn callbacks_run_immediately_without_a_deferral() {
         let log = Log::default();
         run(noted(&log));
         assert_eq!(log.take(), [1]);
@@ -246,7 +246,7 @@ mod tests {
         let inner = Deferral::begin();
         for number in 0..3 {
             let log = log.clone();
-            run(move || note(&log, number));
+            run(move || record(&log, number));
         }
         assert!(!inner.has_queued());
         drop(inner);

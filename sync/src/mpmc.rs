@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn turns_end_where_numbers_do() {
+    fn turns_wrap_around_with_the_numbers() {
         for capacity in [1, 3] {
             let ring = PositionRing::<u32>::new(capacity);
             // Start in the last turn before the counter wraps.
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn many_threads_see_every_value_once() {
+    fn many_threads_lose_and_repeat_no_value() {
         const EACH: usize = if cfg!(miri) { 100 } else { 30_000 };
         for (capacity, threads) in [(1, 2), (3, 3), (64, 4)] {
             let ring = PositionRing::new(capacity);
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_is_dropped_once_also_when_dropping_panics() {
+    fn drops_the_rest_if_a_drop_panics() {
         struct Counted<'c>(&'c AtomicUsize, bool);
         impl Drop for Counted<'_> {
             fn drop(&mut self) {

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wake_up_outlasts_another_way_of_blocking() {
+    fn a_wake_up_outlasts_other_blocking_calls() {
         let mut polls = 0;
         block_on(std::future::poll_fn(|context| {
             polls += 1;

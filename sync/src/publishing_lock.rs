@@ -78,7 +78,7 @@ impl<S: Publish> PublishingLock<S> {
     /// Creates the lock of a state, with the summary of that state.
     pub fn new(state: S, listeners: S::Listeners) -> Self {
         Self {
-            summary: S::Summary::of(state.summary()),
+            summary: S::Summary::new(state.summary()),
             listeners,
             state: Mutex::new(state),
         }

@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn two_threads_see_every_value_once() {
+    fn two_threads_lose_and_repeat_no_value() {
         const COUNT: u64 = 200_000;
         let (mut filler, mut emptier) = ring::<u64>(3);
         std::thread::scope(|scope| {

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timer_expires_once_at_its_time() {
+    fn a_timer_expires_at_its_time() {
         let timers = Timers::default();
         let start = Instant::now();
         let at = |seconds| start + Duration::from_secs(seconds);

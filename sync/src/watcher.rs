@@ -107,12 +107,12 @@ impl Watcher {
     ) -> io::Result<()> {
         let number = source.as_raw_fd().unsigned_abs();
         let fd = usize::try_from(number).map_err(|_| Errno::BADF)?;
-        let again = watch.as_ref().is_some_and(|watch| {
+        let is_same = watch.as_ref().is_some_and(|watch| {
             Arc::ptr_eq(&watch.watcher, self)
                 && (watch.fd, watch.interest) == (fd, interest)
                 && watch.renew(waker)
         });
-        if !again {
+        if !is_same {
             *watch = Some(self.watch_anew(source, interest, waker)?);
         }
         Ok(())

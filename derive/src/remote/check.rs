@@ -174,7 +174,7 @@ fn check_arguments(method: &Method, errors: &mut Errors) {
                  `Received::with_mut`",
             ));
         }
-        let search = Search::of(ty);
+        let search = Search::new(ty);
         if search.remotes {
             errors.add(Error::new_spanned(ty, HIDDEN));
         }
@@ -227,7 +227,7 @@ fn check_references(method: &Method, ty: &Type, errors: &mut Errors) {
              value",
         ));
     }
-    check_parts(ty, &Search::of(ty), errors);
+    check_parts(ty, &Search::new(ty), errors);
 }
 
 /// Returns true if a reference, or one of those in the slice behind it, is `'static`.
@@ -254,7 +254,7 @@ fn check_stream(method: &Method, ty: &Type, of: &Type, errors: &mut Errors) {
 }
 
 fn check_output(ty: &Type, errors: &mut Errors) {
-    let search = Search::of(streamed(ty).unwrap_or(ty));
+    let search = Search::new(streamed(ty).unwrap_or(ty));
     if search.remotes && !passed(ty) {
         errors.add(Error::new_spanned(ty, HIDDEN));
     }
@@ -296,7 +296,7 @@ pub(super) struct Search {
 }
 
 impl Search {
-    pub(super) fn of(ty: &Type) -> Self {
+    pub(super) fn new(ty: &Type) -> Self {
         let mut search = Self::default();
         search.visit_type(ty);
         search

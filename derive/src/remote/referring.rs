@@ -58,10 +58,10 @@ fn derived(input: TokenStream) -> Result<TokenStream> {
         ));
     }
     let shapes: Vec<_> = match &input.data {
-        Data::Struct(data) => vec![Shape::of(None, &data.fields)],
+        Data::Struct(data) => vec![Shape::new(None, &data.fields)],
         Data::Enum(data) => {
             let variants = data.variants.iter();
-            let shapes = variants.map(|of| Shape::of(Some(&of.ident), &of.fields));
+            let shapes = variants.map(|of| Shape::new(Some(&of.ident), &of.fields));
             shapes.collect()
         }
         Data::Union(_) => {
@@ -106,7 +106,7 @@ fn check(input: &DeriveInput, shapes: &[Shape<'_>], errors: &mut Errors) {
         ));
     }
     for part in parts() {
-        let search = Search::of(&part.field.ty);
+        let search = Search::new(&part.field.ty);
         if search.remotes && !part.passes() {
             errors.add(Error::new_spanned(&part.field.ty, HIDDEN));
         }
@@ -117,7 +117,7 @@ fn check(input: &DeriveInput, shapes: &[Shape<'_>], errors: &mut Errors) {
 }
 
 impl<'f> Shape<'f> {
-    fn of(variant: Option<&'f Ident>, fields: &'f Fields) -> Self {
+    fn new(variant: Option<&'f Ident>, fields: &'f Fields) -> Self {
         let each = fields.iter().enumerate();
         let parts = each.map(|(i, field)| Part {
             member: match &field.ident {

@@ -14,12 +14,12 @@ pub(super) fn skeleton(of: &Interface, instance: &Instance) -> TokenStream {
     let interface = instance.interface(of);
     let exclusive = of.is_exclusive();
     let waits = |method: &&Method| exclusive || method.is_async() || method.streams().is_some();
-    let at_once = instance.methods.iter().filter(|method| !waits(method));
-    let at_once = at_once.map(|method| {
+    let sync_arms = instance.methods.iter().filter(|method| !waits(method));
+    let sync_arms = sync_arms.map(|method| {
         let body = if method.arguments.is_empty() {
             bare(of, &interface, method)
         } else {
-            plain(of, &interface, method, &read_here(of, method))
+            plain(of, &interface, method, &read_arguments(of, method))
         };
         arm(
             method,
@@ -29,15 +29,15 @@ pub(super) fn skeleton(of: &Interface, instance: &Instance) -> TokenStream {
             },
         )
     });
-    let later = instance.methods.iter().filter(waits);
-    let later = later.map(|method| {
-        let turn = exclusive.then(|| turn(of, method));
+    let async_arms = instance.methods.iter().filter(waits);
+    let async_arms = async_arms.map(|method| {
+        let lock_turn = exclusive.then(|| lock_turn(of, method));
         let body = if method.is_async() {
             asynchronous(of, method)
         } else {
             plain(of, &interface, method, &read(of, method))
         };
-        arm(method, &quote!(#turn #body))
+        arm(method, &quote!(#lock_turn #body))
     });
     let holder = if exclusive {
         quote!(#krate::Exclusive<__Object>)
@@ -69,7 +69,7 @@ pub(super) fn skeleton(of: &Interface, instance: &Instance) -> TokenStream {
                 __call: &mut #krate::__private::Incoming,
             ) -> #called {
                 match __method {
-                    #(#at_once)*
+                    #(#sync_arms)*
                     _ => ::__core::result::Result::Ok(false),
                 }
             }
@@ -80,7 +80,7 @@ pub(super) fn skeleton(of: &Interface, instance: &Instance) -> TokenStream {
                 __call: #krate::__private::Incoming,
             ) -> ::__core::result::Result<(), #krate::__private::Failed> {
                 match __method {
-                    #(#later)*
+                    #(#async_arms)*
                     _ => {
                         ::__core::result::Result::Err(#krate::__private::Failed::UnknownMethod)
                     }
@@ -102,7 +102,7 @@ fn arm(method: &Method, body: &TokenStream) -> TokenStream {
 }
 
 /// Returns code that waits for access to the object.
-fn turn(of: &Interface, method: &Method) -> TokenStream {
+fn lock_turn(of: &Interface, method: &Method) -> TokenStream {
     let krate = &of.krate;
     if method.is_exclusive() {
         quote!(let mut __object = #krate::Exclusive::write(&__object).await;)
@@ -187,7 +187,7 @@ fn read(of: &Interface, method: &Method) -> TokenStream {
 }
 
 /// Returns code that reads the arguments and leaves the call in place.
-fn read_here(of: &Interface, method: &Method) -> TokenStream {
+fn read_arguments(of: &Interface, method: &Method) -> TokenStream {
     let message = types::message(of, method);
     let assertions = types::assertions(of, method);
     let read = quote_spanned! {types::span(method)=>

@@ -129,7 +129,7 @@ fn check_names(all: &[Renamed<'_>], errors: &mut Errors) {
             let name = older.value();
             let noun = of.noun;
             let first = known.iter().find(|(known, _)| *known == name);
-            let what = if name.is_empty() {
+            let details = if name.is_empty() {
                 "the older name is empty".to_owned()
             } else if name.contains(char::is_control) {
                 "a name can't have control characters".to_owned()
@@ -152,7 +152,7 @@ fn check_names(all: &[Renamed<'_>], errors: &mut Errors) {
                 known.push((name, &of.name));
                 continue;
             };
-            errors.add(Error::new(older.span(), what));
+            errors.add(Error::new(older.span(), details));
         }
     }
 }

@@ -15,7 +15,7 @@ use super::form;
 use super::model::{Own, Part};
 
 /// Returns the impls that compare an owner and its form.
-pub(super) fn of(form: &Own, owner: &Own) -> TokenStream {
+pub(super) fn expand(form: &Own, owner: &Own) -> TokenStream {
     if owner.options.compare.is_none() {
         return TokenStream::new();
     }

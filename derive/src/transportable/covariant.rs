@@ -89,7 +89,7 @@ fn proof(of: &Own, name: &TokenStream, where_clause: Option<TokenStream>) -> Tok
         quote!(const #name: #ty)
     });
     let constants: Vec<_> = phantoms.chain(consts).collect();
-    Place::of(&of.name).put(quote! {
+    Place::new(&of.name).put(quote! {
         fn covariant<'long_unless_the_type_says_invariant: 'short, 'short, #(#constants),*>(
             __long @ _: ::__core::marker::PhantomData<#name #long>,
         ) -> ::__core::marker::PhantomData<#name #short>

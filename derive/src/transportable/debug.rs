@@ -10,7 +10,7 @@ use super::model::{Body, Own, Part};
 /// Returns an impl that applies if the owner has `Debug`, as the owner's own derive is not visible
 /// here. There is none if the form derives the trait or has cells, through which it could print
 /// itself without end, nor for a type with parameters, whose form says nothing about the owner.
-pub(super) fn of(form: &Own, owner: &Own) -> TokenStream {
+pub(super) fn expand(form: &Own, owner: &Own) -> TokenStream {
     let mut derives = owner.options.derives.iter();
     let derived = derives.any(|path| path.segments.last().is_some_and(|of| of.ident == "Debug"));
     let generic = owner.generics.type_params().next().is_some()

@@ -14,7 +14,7 @@ use super::{form, parse};
 use crate::crates::resolve;
 
 /// Returns implementations whose functions do not return.
-pub(super) fn of(input: &DeriveInput) -> TokenStream {
+pub(super) fn expand(input: &DeriveInput) -> TokenStream {
     // If the options can't be parsed, there is no alias, and the crate has its usual name.
     let parsed = parse::parse(input).ok();
     if parsed.as_ref().is_some_and(is_unsized) {

@@ -67,11 +67,11 @@ fn expand(of: &Own, owner: Option<&Own>, definition: &DeriveInput) -> TokenStrea
     let in_place = in_place(&context, &bodies, owner);
     let covariant = covariant::implemented(&context);
     let early = early(&context);
-    let restore = restore::of(&context, owner.unwrap_or(of));
+    let restore = restore::expand(&context, owner.unwrap_or(of));
     let implements = implements(owner.unwrap_or(of));
     let program = rules::program_code(owner.unwrap_or(of));
-    let debug = owner.map(|owner| debug::of(of, owner));
-    let compare = owner.map(|owner| compare::of(of, owner));
+    let debug = owner.map(|owner| debug::expand(of, owner));
+    let compare = owner.map(|owner| compare::expand(of, owner));
     let owner = owner.map(|owner| of_owner(&context, owner));
     let beside = &bodies.beside;
     let code = quote! {
@@ -138,7 +138,7 @@ fn early(context: &Context<'_>) -> TokenStream {
     }
     let name = &of.name;
     let args = args(of, quote!('static), |param| quote!(#param));
-    Place::of(name).put(quote!(const _: () = #support::assert_form::<#name #args>();))
+    Place::new(name).put(quote!(const _: () = #support::assert_form::<#name #args>();))
 }
 
 /// Returns the impl of `Transportable`, for a form itself or for the type that it is the form of.
@@ -254,7 +254,7 @@ fn in_place(context: &Context<'_>, bodies: &Bodies, owner: Option<&Own>) -> Toke
             &mut |__schema| #kind,
         )
     };
-    let define = match rules::of(owner.unwrap_or(of), of) {
+    let define = match rules::expand(owner.unwrap_or(of), of) {
         Some(rules) => quote! {
             let __index @ _ = #define;
             __schema.set_rules(__index, #rules);
@@ -337,6 +337,6 @@ fn implements(of: &Own) -> TokenStream {
     };
     let all = of.options.implements.iter();
     let all =
-        all.map(|of_trait| Place::of(of_trait).put(quote!(#krate::implements!(#of_trait: #ty);)));
+        all.map(|of_trait| Place::new(of_trait).put(quote!(#krate::implements!(#of_trait: #ty);)));
     all.collect()
 }

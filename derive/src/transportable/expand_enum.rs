@@ -293,7 +293,7 @@ fn shape(
         }
     });
     let size = if fieldless {
-        Place::of(name).put(quote! {
+        Place::new(name).put(quote! {
             ::__core::assert!(
                 ::__core::mem::size_of::<Self>() == ::__core::mem::size_of::<#int>(),
                 "this fieldless enum is not one byte large: add `#[repr(u8)]`, or a larger integer"

@@ -153,7 +153,7 @@ impl Part {
             _ => self.place.put(quote!(#verify(#place)?;)),
         };
         let functions = self.options.verify.iter().map(|function| {
-            Place::of(function).put(quote!(#support::approve(#place, #function)?;))
+            Place::new(function).put(quote!(#support::approve(#place, #function)?;))
         });
         quote!(#parts #(#functions)*)
     }

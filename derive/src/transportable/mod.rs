@@ -40,7 +40,7 @@ use crate::crates::resolve;
 pub(crate) fn derive(input: TokenStream) -> TokenStream {
     match syn::parse2(input) {
         Ok(input) => derive_or_error(&input).unwrap_or_else(|error| {
-            let (error, dummy) = (error.to_compile_error(), dummy::of(&input));
+            let (error, dummy) = (error.to_compile_error(), dummy::expand(&input));
             quote!(#error #dummy)
         }),
         Err(error) => error.to_compile_error(),

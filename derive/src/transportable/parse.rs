@@ -82,7 +82,7 @@ fn each_option(
         .filter(|attr| attr.path().is_ident("transportable"))
     {
         attr.parse_nested_meta(|meta| {
-            once(&meta, &mut said)?;
+            refuse_repeated(&meta, &mut said)?;
             parse(meta)
         })?;
     }
@@ -99,8 +99,8 @@ fn parts(fields: &Fields) -> Result<Vec<Part>> {
                 binding: format_ident!("__part_{i}"),
                 ty: field.ty.clone(),
                 place: match &options.with {
-                    Some(adapter) => Place::of(adapter),
-                    None => Place::of(&field.ty),
+                    Some(adapter) => Place::new(adapter),
+                    None => Place::new(&field.ty),
                 },
                 options,
             })
@@ -201,7 +201,7 @@ fn options(attrs: &[Attribute]) -> Result<Options> {
 }
 
 /// Rejects a repeated option, unless it can be given several times.
-fn once(meta: &ParseNestedMeta<'_>, said: &mut Vec<Ident>) -> Result<()> {
+fn refuse_repeated(meta: &ParseNestedMeta<'_>, said: &mut Vec<Ident>) -> Result<()> {
     const MANY: [&str; 4] = ["derive", "implements", "renamed_from", "verify"];
     let Some(name) = meta.path.get_ident() else {
         return Ok(());
@@ -230,8 +230,8 @@ fn names(meta: &ParseNestedMeta<'_>) -> Result<Vec<LitStr>> {
     let parentheses = syn::parenthesized!(list in meta.input);
     let names = list.parse_terminated(<LitStr as Parse>::parse, Token![,])?;
     if names.is_empty() {
-        let what = "name at least one older name, as in `renamed_from = \"name\"`";
-        return Err(Error::new(parentheses.span.join(), what));
+        let details = "name at least one older name, as in `renamed_from = \"name\"`";
+        return Err(Error::new(parentheses.span.join(), details));
     }
     Ok(names.into_iter().collect())
 }

@@ -11,7 +11,7 @@ use super::restorable;
 
 /// Returns the code that restores a value of the type from its form. There is none if the fields'
 /// types show that this is not possible.
-pub(super) fn of(context: &Context<'_>, of: &Own) -> TokenStream {
+pub(super) fn expand(context: &Context<'_>, of: &Own) -> TokenStream {
     if !restorable::is_possible(of) {
         return TokenStream::new();
     }

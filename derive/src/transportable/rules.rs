@@ -10,7 +10,7 @@ use crate::spans::Place;
 
 /// Returns an expression with the rules of a type, or `None` if it has none. `form` is the type's
 /// form, which is the type itself unless it owns its parts.
-pub(super) fn of(of: &Own, form: &Own) -> Option<TokenStream> {
+pub(super) fn expand(of: &Own, form: &Own) -> Option<TokenStream> {
     let support = of.support();
     let names = older(type_names(of, form));
     let (fields, variants) = match (&of.body, &form.body) {
@@ -138,7 +138,7 @@ fn value_of(value: &Expr, support: &TokenStream) -> TokenStream {
         })
     );
     if is_text {
-        Place::of(value).put(quote!(#support::text_default(#value)))
+        Place::new(value).put(quote!(#support::text_default(#value)))
     } else {
         value.to_token_stream()
     }

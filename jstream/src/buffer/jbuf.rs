@@ -540,7 +540,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_gives_the_jbuf_back() {
+    fn returns_the_jbuf_if_the_message_does_not_fit() {
         let overfull = EmptyBuffer::heap(2).copy_from(b"abc").unwrap_err();
         assert_eq!(overfull.wanted, 3);
         assert_eq!(overfull.buffer.capacity(), 2);

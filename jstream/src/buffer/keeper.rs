@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_given_back_once_and_keeps_its_memory_until_then() {
+    fn keeps_the_memory_of_a_part_until_it_is_returned() {
         static BACK: Mutex<Vec<u32>> = Mutex::new(Vec::new());
         let memory = Box::into_raw(Box::new(Memory { _bytes: [0; 256] }));
         let address = memory.expose_provenance();

@@ -190,7 +190,7 @@ impl Slot {
     /// Returns the region and offset of a slot of a pool.
     pub(super) fn place(&self) -> Option<Place> {
         match &*self.home {
-            Home::Pool(lease, number) => Some(lease.place(*number, self.capacity)),
+            Home::Pool(lease, number) => Some(lease.position(*number, self.capacity)),
             _ => None,
         }
     }

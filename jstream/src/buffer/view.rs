@@ -34,7 +34,7 @@ pub enum ViewError {
 
 impl ViewError {
     #[cold]
-    fn of<T, S: ?Sized + zerocopy::TryFromBytes>(
+    fn new<T, S: ?Sized + zerocopy::TryFromBytes>(
         error: &CastError<impl Sized, S>,
         len: usize,
     ) -> Self {
@@ -98,7 +98,7 @@ impl MessageBuffer {
     #[inline]
     pub fn view<T: FromBytes + Immutable>(&self) -> Result<&[T], ViewError> {
         let bytes = self.as_bytes();
-        <[T]>::ref_from_bytes(bytes).map_err(|error| ViewError::of::<T, _>(&error, bytes.len()))
+        <[T]>::ref_from_bytes(bytes).map_err(|error| ViewError::new::<T, _>(&error, bytes.len()))
     }
 
     /// Returns the bytes as a mutable slice of plain values.
@@ -110,7 +110,7 @@ impl MessageBuffer {
     pub fn view_mut<T: FromBytes + IntoBytes>(&mut self) -> Result<&mut [T], ViewError> {
         let len = self.len();
         let bytes = self.as_bytes_mut();
-        <[T]>::mut_from_bytes(bytes).map_err(|error| ViewError::of::<T, _>(&error, len))
+        <[T]>::mut_from_bytes(bytes).map_err(|error| ViewError::new::<T, _>(&error, len))
     }
 
     /// Returns the bytes as one plain value.
@@ -122,7 +122,7 @@ impl MessageBuffer {
     #[inline]
     pub fn view_of<T: FromBytes + Immutable + KnownLayout>(&self) -> Result<&T, ViewError> {
         let bytes = self.as_bytes();
-        T::ref_from_bytes(bytes).map_err(|error| ViewError::of::<T, _>(&error, bytes.len()))
+        T::ref_from_bytes(bytes).map_err(|error| ViewError::new::<T, _>(&error, bytes.len()))
     }
 
     /// Returns the bytes as one mutable plain value.
@@ -137,7 +137,7 @@ impl MessageBuffer {
     {
         let len = self.len();
         let bytes = self.as_bytes_mut();
-        T::mut_from_bytes(bytes).map_err(|error| ViewError::of::<T, _>(&error, len))
+        T::mut_from_bytes(bytes).map_err(|error| ViewError::new::<T, _>(&error, len))
     }
 
     /// Returns the bytes as a header and a slice of values behind it.
@@ -154,9 +154,9 @@ impl MessageBuffer {
     {
         let bytes = self.as_bytes();
         let (head, rest) = H::ref_from_prefix(bytes)
-            .map_err(|error| ViewError::of::<H, _>(&error, bytes.len()))?;
+            .map_err(|error| ViewError::new::<H, _>(&error, bytes.len()))?;
         let rest = <[T]>::ref_from_bytes(rest)
-            .map_err(|error| ViewError::of::<T, _>(&error, rest.len()))?;
+            .map_err(|error| ViewError::new::<T, _>(&error, rest.len()))?;
         Ok((head, rest))
     }
 }
@@ -265,7 +265,7 @@ mod tests {
     struct Block([u64; 32]);
 
     #[test]
-    fn views_show_what_was_written() {
+    fn views_have_the_written_bytes() {
         let mut filled = EmptyBuffer::heap(64).copied_from(&[1.5f64, 2.5]).unwrap();
         assert_eq!(filled.view::<f64>().unwrap(), [1.5, 2.5]);
         filled.view_mut::<f64>().unwrap()[0] = 4.0;
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_and_what_it_describes() {
+    fn views_a_header_and_its_elements() {
         let mut filling = EmptyBuffer::heap(64).writer();
         assert!(filling.extend_from(&[ViewHeader { count: 2, kind: 7 }]));
         assert!(filling.extend_from(&[10u64, 20]));
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_said() {
+    fn reports_a_view_of_the_wrong_size() {
         let filled = EmptyBuffer::heap(64).zeroed(12).unwrap();
         let error = filled.view::<u64>().unwrap_err();
         assert!(

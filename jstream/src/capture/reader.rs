@@ -93,7 +93,7 @@ impl<R: Read> CaptureReader<R> {
 
     fn next(&mut self) -> Result<Option<Record>, CaptureError> {
         let at = self.at;
-        let front = self.take(FRONT as u64)?;
+        let front = self.read_bytes(FRONT as u64)?;
         if front.is_empty() {
             return Ok(None);
         }
@@ -105,7 +105,7 @@ impl<R: Read> CaptureReader<R> {
             return Err(cut_off);
         };
         let length = u64::from(u32::from_le_bytes(*length));
-        let body = self.take(length)?;
+        let body = self.read_bytes(length)?;
         if (body.len() as u64) < length {
             return Err(cut_off);
         }
@@ -114,7 +114,7 @@ impl<R: Read> CaptureReader<R> {
     }
 
     /// Reads `length` bytes, or fewer at the end of the file.
-    fn take(&mut self, length: u64) -> Result<Vec<u8>, CaptureError> {
+    fn read_bytes(&mut self, length: u64) -> Result<Vec<u8>, CaptureError> {
         let mut bytes = Vec::new();
         (&mut self.from).take(length).read_to_end(&mut bytes)?;
         self.at = self.at.saturating_add(bytes.len() as u64);

@@ -28,8 +28,8 @@ pub(super) fn children(
 ) {
     match node {
         PlanNode::Struct(steps) => {
-            for step in steps {
-                match step.action {
+            for edge in steps {
+                match edge.action {
                     Action::Convert(part) => visit(part, None),
                     Action::Unwrap(option) => visit(option.payload, None),
                     Action::Leaf(_) | Action::Default(_) => {}
@@ -93,12 +93,12 @@ fn specialize(graph: &mut Graph, sizes: &[(usize, usize)]) {
         let steps = std::mem::take(steps).into_vec();
         let steps = steps
             .into_iter()
-            .filter_map(|step| specialized(graph, step));
+            .filter_map(|edge| specialized(graph, edge));
         let steps = join_across_gaps(graph, steps.collect());
-        let leaf = |step: &FieldStep| match step.action {
+        let leaf = |edge: &FieldStep| match edge.action {
             Action::Leaf(leaf) => Some(LeafStep {
-                from: step.from,
-                to: step.to,
+                from: edge.from,
+                to: edge.to,
                 leaf,
             }),
             _ => None,
@@ -124,12 +124,12 @@ fn numbers(leaves: &[LeafStep], (from_size, to_size): (usize, usize)) -> Option<
         return None;
     };
     let mut leaves: Vec<&LeafStep> = leaves.iter().collect();
-    leaves.sort_unstable_by_key(|step| step.to);
-    let is_adjacent = leaves.iter().enumerate().all(|(index, step)| {
+    leaves.sort_unstable_by_key(|edge| edge.to);
+    let is_adjacent = leaves.iter().enumerate().all(|(index, edge)| {
         let places = (index.checked_mul(from.size), index.checked_mul(to.size));
-        let is_same = matches!(step.leaf, Leaf::Widen { from: old, to: new }
+        let is_same = matches!(edge.leaf, Leaf::Widen { from: old, to: new }
             if (old, new) == (from, to));
-        is_same && places == (Some(step.from), Some(step.to))
+        is_same && places == (Some(edge.from), Some(edge.to))
     });
     let count = leaves.len();
     let lengths = (count.checked_mul(from.size), count.checked_mul(to.size));
@@ -139,9 +139,9 @@ fn numbers(leaves: &[LeafStep], (from_size, to_size): (usize, usize)) -> Option<
 
 /// Returns the step that does the same without another node, if there is one, or nothing if the
 /// step writes only zeroes, which the new slot holds already.
-fn specialized(graph: &Graph, step: FieldStep) -> Option<FieldStep> {
+fn specialized(graph: &Graph, edge: FieldStep) -> Option<FieldStep> {
     let node_of = |id: NodeId| graph.nodes.get(id.0 as usize);
-    let leaf = match step.action {
+    let leaf = match edge.action {
         Action::Convert(part) => match node_of(part) {
             Some(PlanNode::Pointer { target, many: true }) => {
                 copied_layout(graph, *target).map(|layout| Leaf::FlatSlice {
@@ -167,8 +167,8 @@ fn specialized(graph: &Graph, step: FieldStep) -> Option<FieldStep> {
         Action::Default(default) if is_zero(graph, default) => return None,
         _ => None,
     };
-    let action = leaf.map_or(step.action, Action::Leaf);
-    Some(FieldStep { action, ..step })
+    let action = leaf.map_or(edge.action, Action::Leaf);
+    Some(FieldStep { action, ..edge })
 }
 
 /// Returns the layout of a target that holds no pointers and is copied.
@@ -308,38 +308,38 @@ fn flatten<'n>(
 ) -> Box<[FieldStep]> {
     let mut copies = Vec::new();
     let mut others = Vec::new();
-    let mut push = |step: FieldStep| match step.action {
+    let mut push = |edge: FieldStep| match edge.action {
         Action::Leaf(Leaf::Copy { len: 0 }) => {}
-        Action::Leaf(Leaf::Copy { len }) => copies.push((step.to, step.from, len)),
-        _ => others.push(step),
+        Action::Leaf(Leaf::Copy { len }) => copies.push((edge.to, edge.from, len)),
+        _ => others.push(edge),
     };
     let mut room = MAX_STEPS.saturating_sub(steps.len());
-    for step in steps {
-        let Action::Convert(part) = step.action else {
-            push(*step);
+    for edge in steps {
+        let Action::Convert(part) = edge.action else {
+            push(*edge);
             continue;
         };
         match node_of(part) {
             Some(PlanNode::Text) => push(FieldStep {
                 action: Action::Leaf(Leaf::Text),
-                ..*step
+                ..*edge
             }),
             Some(PlanNode::Copy { len }) => push(FieldStep {
                 action: Action::Leaf(Leaf::Copy { len: *len }),
-                ..*step
+                ..*edge
             }),
             Some(PlanNode::Struct(inner)) if inner.len() <= room.min(*left) => {
                 room = room.saturating_sub(inner.len());
                 *left = left.saturating_sub(inner.len());
                 for part in inner {
                     push(FieldStep {
-                        from: step.from.saturating_add(part.from),
-                        to: step.to.saturating_add(part.to),
+                        from: edge.from.saturating_add(part.from),
+                        to: edge.to.saturating_add(part.to),
                         action: part.action,
                     });
                 }
             }
-            _ => push(*step),
+            _ => push(*edge),
         }
     }
     copies.sort_unstable();
@@ -371,10 +371,10 @@ fn join_across_gaps(graph: &Graph, steps: Vec<FieldStep>) -> Box<[FieldStep]> {
     // Copies precede other steps, ordered by their new place.
     let (copies, others): (Vec<_>, Vec<_>) = steps
         .into_iter()
-        .partition(|step| matches!(step.action, Action::Leaf(Leaf::Copy { .. })));
+        .partition(|edge| matches!(edge.action, Action::Leaf(Leaf::Copy { .. })));
     let written = |at: usize| {
-        let step = others.iter().find(|step| step.to == at);
-        step.is_some_and(|step| match step.action {
+        let edge = others.iter().find(|edge| edge.to == at);
+        edge.is_some_and(|edge| match edge.action {
             Action::Leaf(Leaf::Text | Leaf::FlatSlice { .. }) => true,
             Action::Convert(part) => matches!(
                 graph.nodes.get(part.0 as usize),
@@ -384,21 +384,21 @@ fn join_across_gaps(graph: &Graph, steps: Vec<FieldStep>) -> Box<[FieldStep]> {
         })
     };
     let mut joined: Vec<FieldStep> = Vec::new();
-    for step in copies {
-        if let (Some(last), Action::Leaf(Leaf::Copy { len })) = (joined.last_mut(), step.action) {
+    for edge in copies {
+        if let (Some(last), Action::Leaf(Leaf::Copy { len })) = (joined.last_mut(), edge.action) {
             if let Action::Leaf(Leaf::Copy { len: last_len }) = &mut last.action {
                 let end = last.to.saturating_add(*last_len);
-                let distance = step.to.saturating_sub(last.to);
-                let is_same = last.from.checked_add(distance) == Some(step.from);
-                let mut gap = (end..step.to).step_by(WIDE_POINTER);
-                let is_whole = step.to.saturating_sub(end).checked_rem(WIDE_POINTER) == Some(0);
+                let distance = edge.to.saturating_sub(last.to);
+                let is_same = last.from.checked_add(distance) == Some(edge.from);
+                let mut gap = (end..edge.to).step_by(WIDE_POINTER);
+                let is_whole = edge.to.saturating_sub(end).checked_rem(WIDE_POINTER) == Some(0);
                 if is_same && is_whole && gap.len() <= MAX_GAP && gap.all(written) {
                     *last_len = distance.saturating_add(len);
                     continue;
                 }
             }
         }
-        joined.push(step);
+        joined.push(edge);
     }
     joined.into_iter().chain(others).collect()
 }

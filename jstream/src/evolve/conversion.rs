@@ -227,7 +227,7 @@ pub enum ConversionError {
     /// The bytes are not a message of the old schema.
     Invalid {
         /// The error.
-        what: String,
+        details: String,
         /// The offset of the error in bytes, from the start of the message.
         offset: usize,
     },
@@ -236,7 +236,7 @@ pub enum ConversionError {
         /// The path of fields from the root, in the new schema; `[]` is an element.
         path: String,
         /// The error.
-        what: String,
+        details: String,
         /// The offset of the value in bytes, from the start of the message.
         offset: usize,
     },
@@ -246,20 +246,20 @@ impl From<ConversionFailure> for ConversionError {
     fn from(failure: ConversionFailure) -> Self {
         match failure {
             ConversionFailure::Invalid(fault) => Self::Invalid {
-                what: fault.what,
+                details: fault.details,
                 offset: fault.at,
             },
             ConversionFailure::Refused(refusal) => Self::Value {
                 path: refusal.path,
-                what: refusal.what,
+                details: refusal.details,
                 offset: refusal.at,
             },
             ConversionFailure::Incompatible(compatibility) => {
                 Self::Incompatible((*compatibility).clone())
             }
-            ConversionFailure::Schema(what) => Self::Invalid { what, offset: 0 },
+            ConversionFailure::Schema(details) => Self::Invalid { details, offset: 0 },
             ConversionFailure::Unknown => Self::Invalid {
-                what: "the schema is not known".to_owned(),
+                details: "the schema is not known".to_owned(),
                 offset: 0,
             },
         }
@@ -278,18 +278,22 @@ impl fmt::Display for ConversionError {
                 "the message has the descriptor {found:#018x}, but the conversion is for messages \
                  of {expected:#018x}"
             ),
-            Self::Invalid { what, offset } => {
+            Self::Invalid { details, offset } => {
                 write!(
                     f,
-                    "the message is not valid: {what} (at offset {offset:#x})"
+                    "the message is not valid: {details} (at offset {offset:#x})"
                 )
             }
-            Self::Value { path, what, offset } => {
+            Self::Value {
+                path,
+                details,
+                offset,
+            } => {
                 f.write_str("the message can't be converted: ")?;
                 if !path.is_empty() {
                     write!(f, "{path}: ")?;
                 }
-                write!(f, "{what} (at offset {offset:#x})")
+                write!(f, "{details} (at offset {offset:#x})")
             }
         }
     }

@@ -52,7 +52,7 @@ impl From<Failed> for ConversionFailure {
     fn from(failed: Failed) -> Self {
         match failed {
             Failed::Incompatible(compatibility) => Self::Incompatible(compatibility),
-            Failed::Schema(what) => Self::Schema(what),
+            Failed::Schema(details) => Self::Schema(details),
         }
     }
 }

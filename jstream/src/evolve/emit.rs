@@ -205,12 +205,12 @@ impl<'p> Emission<'p> {
         let classes = scanned.classes.iter().zip(&self.class_counts);
         for (class, count) in classes {
             if *count < class.objects && class.types.holds_obligation(class.types.root()) {
-                let what = format!(
+                let details = format!(
                     "the new version leaves out an object of the class `{}`, which has a field \
                      that must be understood",
                     class.name()
                 );
-                return refuse("", 0, what);
+                return refuse("", 0, details);
             }
         }
         Ok(())
@@ -383,8 +383,8 @@ impl<'p> Emission<'p> {
             } => {
                 let bytes = of.source.bytes(from, old.size)?;
                 let Some(value) = old.convert(bytes, *new) else {
-                    let what = format!("the new type has no value {}", old.show(bytes));
-                    return refuse(of.plan.path(*path), from, what);
+                    let details = format!("the new type has no value {}", old.show(bytes));
+                    return refuse(of.plan.path(*path), from, details);
                 };
                 let out = self.out(to, new.size)?;
                 for (to, byte) in out.iter_mut().zip(value) {
@@ -513,23 +513,23 @@ impl<'p> Emission<'p> {
                 self.value(context, plan.node(fields), from, to)
             }
             Becomes::Unknown => {
-                let what = format!(
+                let details = format!(
                     "this version has no variant `{}`; `#[transportable(other)]` at a variant \
                      without fields takes unknown ones",
                     variant.name
                 );
-                refuse(plan.path(node.path), from, what)
+                refuse(plan.path(node.path), from, details)
             }
             Becomes::Refused { finding } => {
                 let findings = plan.compatibility().findings();
-                let what = match findings.get(finding) {
+                let details = match findings.get(finding) {
                     Some(finding) => format!(
                         "the variant `{}` can't be converted: {}: {}",
-                        variant.name, finding.path, finding.what
+                        variant.name, finding.path, finding.details
                     ),
                     None => format!("the variant `{}` can't be converted", variant.name),
                 };
-                refuse(plan.path(node.path), from, what)
+                refuse(plan.path(node.path), from, details)
             }
         }
     }
@@ -777,9 +777,9 @@ impl<'p> Emission<'p> {
                         if index == 0 && *target == context.plan.root
                 );
                 if !is_root {
-                    let what = "the root is also shared as another type, which would make it two \
+                    let details = "the root is also shared as another type, which would make it two \
                                 objects";
-                    return refuse("", from, what);
+                    return refuse("", from, details);
                 }
                 Some((0, 0))
             }

@@ -66,12 +66,12 @@ pub struct Finding {
     /// The kind of the difference.
     pub change: Change,
     /// The difference, and what could be done about it.
-    pub what: String,
+    pub details: String,
 }
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}: {}", self.effect, self.path, self.what)
+        write!(f, "{}: {}: {}", self.effect, self.path, self.details)
     }
 }
 

@@ -16,12 +16,12 @@ pub struct InvalidSchema {
     /// Name of the invalid type.
     pub name: String,
     /// Description of the error.
-    pub what: &'static str,
+    pub details: &'static str,
 }
 
 impl fmt::Display for InvalidSchema {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "invalid schema: type `{}`: {}", self.name, self.what)
+        write!(f, "invalid schema: type `{}`: {}", self.name, self.details)
     }
 }
 
@@ -98,9 +98,9 @@ impl Layout {
     }
 
     /// Returns the layout of a type; all indices of a validated schema exist.
-    pub(super) fn of(layouts: &[Self], of: TypeIndex) -> &Self {
+    pub(super) fn get(layouts: &[Self], of: TypeIndex) -> &Self {
         const EMPTY: Layout = Layout::EMPTY;
-        layouts.get(of.place()).unwrap_or(&EMPTY)
+        layouts.get(of.index()).unwrap_or(&EMPTY)
     }
 
     const EMPTY: Self = Self {
@@ -140,19 +140,19 @@ impl<'s> Validation<'s> {
     fn info(&self, of: TypeIndex) -> Result<&'s TypeInfo, InvalidSchema> {
         self.schema.get(of).ok_or_else(|| InvalidSchema {
             name: String::new(),
-            what: "a type is not described",
+            details: "a type is not described",
         })
     }
 
     /// Computes the layout of a type. The recursion is limited to [`MAX_HEIGHT`] levels.
     fn visit(&mut self, of: TypeIndex) -> Result<Layout, InvalidSchema> {
-        if let Some(Some(known)) = self.layouts.get(of.place()) {
+        if let Some(Some(known)) = self.layouts.get(of.index()) {
             return Ok(*known);
         }
         let info = self.info(of)?;
-        let invalid = |what| InvalidSchema {
+        let invalid = |details| InvalidSchema {
             name: info.name.clone(),
-            what,
+            details,
         };
         if self.open.contains(&of) {
             return Err(invalid("the type contains itself"));
@@ -164,13 +164,13 @@ impl<'s> Validation<'s> {
         let found = self.examine(info);
         self.open.pop();
         let found = found.map_err(|fault| match fault {
-            Invalid::Here(what) => invalid(what),
+            Invalid::Here(details) => invalid(details),
             Invalid::Below(below) => below,
         })?;
         if found.height > MAX_HEIGHT {
             return Err(invalid("types are nested too deeply"));
         }
-        if let Some(place) = self.layouts.get_mut(of.place()) {
+        if let Some(place) = self.layouts.get_mut(of.index()) {
             *place = Some(found);
         }
         Ok(found)
@@ -449,7 +449,8 @@ fn is_any_value_valid(name: &str) -> bool {
 /// Returns true if a type is an integer that is not 0.
 fn is_non_zero(info: &TypeInfo) -> bool {
     info.kind == Kind::Leaf
-        && super::number::Number::of(&info.name, info.size).is_some_and(|number| number.non_zero)
+        && super::number::Number::from_name(&info.name, info.size)
+            .is_some_and(|number| number.non_zero)
 }
 
 #[cfg(test)]

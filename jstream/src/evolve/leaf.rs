@@ -15,7 +15,7 @@ use crate::wire::{ORIGIN, in_memory};
 pub(crate) struct Refusal {
     /// The path of fields in the new type; `[]` is an element.
     pub(crate) path: String,
-    pub(crate) what: String,
+    pub(crate) details: String,
     /// Offset of the value in the old message.
     pub(crate) at: usize,
 }
@@ -24,10 +24,14 @@ pub(crate) struct Refusal {
 pub(super) type BoxedRefusal = Box<Refusal>;
 
 #[cold]
-pub(super) fn refuse<T>(path: &str, at: usize, what: impl Into<String>) -> Result<T, BoxedRefusal> {
+pub(super) fn refuse<T>(
+    path: &str,
+    at: usize,
+    details: impl Into<String>,
+) -> Result<T, BoxedRefusal> {
     Err(Box::new(Refusal {
         path: path.to_owned(),
-        what: what.into(),
+        details: details.into(),
         at,
     }))
 }
@@ -118,11 +122,11 @@ impl<'p> TargetSegments<'p> {
         let total = self.reserved.saturating_add(bytes).saturating_add(align);
         self.reserved = total;
         if total > self.max_bytes {
-            let what = format!(
+            let details = format!(
                 "the new message would be longer than the limit of {} bytes",
                 self.max_bytes
             );
-            return refuse("", 0, what);
+            return refuse("", 0, details);
         }
         self.left = self
             .left

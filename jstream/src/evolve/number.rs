@@ -97,7 +97,7 @@ fn append<const F: usize, const T: usize>(
 
 impl Number {
     /// Returns the number type of this name and size, if it is one.
-    pub(super) fn of(name: &str, size: usize) -> Option<Self> {
+    pub(super) fn from_name(name: &str, size: usize) -> Option<Self> {
         use NumberKind::{Float, Signed, Unsigned};
         let (plain, non_zero) = match name.strip_prefix("NonZero") {
             Some(rest) => (rest.to_ascii_lowercase(), true),

@@ -113,7 +113,7 @@ type Rules<'t> = &'t [(usize, FieldRules)];
 /// The [`Compatibility`] if no message could be converted.
 pub(crate) fn make_plan(from: Arc<Types>, to: Arc<Types>) -> Result<Plan, Compatibility> {
     let planner = Planner::new(&from, &to);
-    let (planned, _) = planner.make((from.root(), to.root()));
+    let (planned, _) = planner.run((from.root(), to.root()));
     planned
 }
 
@@ -126,7 +126,7 @@ fn plan_default(
 ) -> (Result<Plan, Compatibility>, usize) {
     let mut planner = Planner::new(types, types);
     planner.left = left;
-    planner.make((root, root))
+    planner.run((root, root))
 }
 
 struct Planner<'t> {
@@ -173,7 +173,7 @@ impl<'t> Planner<'t> {
 
     /// Makes the plan of a pair of roots. Also returns the number of parts that may still be
     /// visited.
-    fn make(mut self, (from, to): (TypeIndex, TypeIndex)) -> (Result<Plan, Compatibility>, usize) {
+    fn run(mut self, (from, to): (TypeIndex, TypeIndex)) -> (Result<Plan, Compatibility>, usize) {
         let (old, new) = (self.from.clone(), self.to.clone());
         let root = self.plan(from, to);
         let left = self.left;
@@ -262,7 +262,7 @@ impl<'t> Planner<'t> {
                     path: path.unwrap_or_default(),
                     effect: Effect::Refused,
                     change: Change::Changed,
-                    what: "there are too many differences".to_owned(),
+                    details: "there are too many differences".to_owned(),
                 });
             }
             return (None, self.findings);
@@ -272,7 +272,13 @@ impl<'t> Planner<'t> {
     }
 
     /// Adds a finding, and returns its index.
-    fn find(&mut self, place: &Place<'_>, effect: Effect, change: Change, what: String) -> usize {
+    fn find(
+        &mut self,
+        place: &Place<'_>,
+        effect: Effect,
+        change: Change,
+        details: String,
+    ) -> usize {
         let listed = self.findings.findings.len();
         // Those that refuse messages have room of their own.
         let room = match effect {
@@ -289,13 +295,13 @@ impl<'t> Planner<'t> {
             path: place.render(),
             effect,
             change,
-            what,
+            details,
         });
         listed
     }
 
-    fn refuse(&mut self, place: &Place<'_>, what: impl Into<String>) -> Refused {
-        self.find(place, Effect::Refused, Change::Changed, what.into())
+    fn refuse(&mut self, place: &Place<'_>, details: impl Into<String>) -> Refused {
+        self.find(place, Effect::Refused, Change::Changed, details.into())
     }
 
     /// Counts a part that is visited.
@@ -309,8 +315,8 @@ impl<'t> Planner<'t> {
                 Ok(())
             }
             _ => {
-                let what = "the types have too many parts for a conversion";
-                let exceeded = self.refuse(place, what);
+                let details = "the types have too many parts for a conversion";
+                let exceeded = self.refuse(place, details);
                 self.exceeded = Some(exceeded);
                 Err(exceeded)
             }
@@ -494,7 +500,7 @@ impl<'t> Planner<'t> {
         if (old, size) == (new, new_size) {
             return Ok(PlanNode::Copy { len: size });
         }
-        let numbers = Number::of(old, size).zip(Number::of(new, new_size));
+        let numbers = Number::from_name(old, size).zip(Number::from_name(new, new_size));
         let Some((from, to)) = numbers else {
             return Err(self.other_kind(a, b, place));
         };
@@ -502,22 +508,22 @@ impl<'t> Planner<'t> {
             Fit::Same => Ok(PlanNode::Copy { len: size }),
             Fit::Widens => {
                 let (old, new) = (start_of(old), start_of(new));
-                let what = format!("`{old}` is widened to `{new}`");
-                self.find(place, Effect::Converted, Change::Widened, what);
+                let details = format!("`{old}` is widened to `{new}`");
+                self.find(place, Effect::Converted, Change::Widened, details);
                 Ok(PlanNode::Widen { from, to })
             }
             Fit::Narrows if narrow => {
-                let what = format!("`{old}` becomes `{new}`, which lacks some of its values");
-                self.find(place, Effect::Conditional, Change::Narrowed, what);
+                let details = format!("`{old}` becomes `{new}`, which lacks some of its values");
+                self.find(place, Effect::Conditional, Change::Narrowed, details);
                 let path = self.path(place);
                 Ok(PlanNode::Narrow { from, to, path })
             }
             Fit::Narrows => {
-                let what = format!(
+                let details = format!(
                     "`{old}` can't become `{new}`, which lacks some of its values; \
                      `#[transportable(narrow)]` at the field accepts the others"
                 );
-                Err(self.refuse(place, what))
+                Err(self.refuse(place, details))
             }
             Fit::Never => Err(self.other_kind(a, b, place)),
         }
@@ -607,8 +613,8 @@ impl<'t> Planner<'t> {
             };
             let keys = keys(from, old).zip(keys(to, new));
             if !keys.is_none_or(|(old, new)| self.keys_are_kept(old, new)) {
-                let what = "the type of the keys has changed, on which their order depends";
-                return Err(self.refuse(place, what));
+                let details = "the type of the keys has changed, on which their order depends";
+                return Err(self.refuse(place, details));
             }
         }
         let rules = |types: &'t Types, of| types.schema().rules(of).map(|rules| &*rules.fields);
@@ -632,15 +638,15 @@ impl<'t> Planner<'t> {
         let mut refused = Vec::new();
         for (index, field) in old.iter().enumerate() {
             if by_name.insert(&*field.name, index).is_some() {
-                let what = format!("the old version has two fields `{}`", start_of(&field.name));
-                refused.push(self.refuse(place, what));
+                let details = format!("the old version has two fields `{}`", start_of(&field.name));
+                refused.push(self.refuse(place, details));
             }
         }
         let mut names: HashSet<&str> = HashSet::new();
         for field in new {
             if !names.insert(&field.name) {
-                let what = format!("the new version has two fields `{}`", start_of(&field.name));
-                refused.push(self.refuse(place, what));
+                let details = format!("the new version has two fields `{}`", start_of(&field.name));
+                refused.push(self.refuse(place, details));
             }
         }
         let mut taken = vec![false; old.len()];
@@ -652,8 +658,8 @@ impl<'t> Planner<'t> {
             self.count(older.len(), &place)?;
             if let Some(name) = older.iter().find(|name| names.contains(&***name)) {
                 let name = start_of(name);
-                let what = format!("the older name `{name}` is that of another field");
-                refused.push(self.refuse(&place, what));
+                let details = format!("the older name `{name}` is that of another field");
+                refused.push(self.refuse(&place, details));
                 continue;
             }
             match self.field((old, field), rules, (&by_name, &mut taken), &place) {
@@ -668,9 +674,9 @@ impl<'t> Planner<'t> {
             let place = place.step(PlaceStep::Field(&field.name));
             let must = rule(old_rules, index).is_some_and(|rule| rule.must_understand);
             if must || self.from.holds_obligation(field.of) {
-                let what = "the new version lacks the field, which must be understood";
-                let what = what.to_owned();
-                refused.push(self.find(&place, Effect::Refused, Change::Removed, what));
+                let details = "the new version lacks the field, which must be understood";
+                let details = details.to_owned();
+                refused.push(self.find(&place, Effect::Refused, Change::Removed, details));
             } else {
                 self.find(
                     &place,
@@ -705,8 +711,8 @@ impl<'t> Planner<'t> {
             let names = rules.map_or(&[][..], |rules| &rules.names);
             found = names.iter().find_map(|name| by_name.get(&**name).copied());
             if let Some(field) = found.and_then(|found| old.get(found)) {
-                let what = format!("was `{}`", start_of(&field.name));
-                self.find(place, Effect::Converted, Change::Renamed, what);
+                let details = format!("was `{}`", start_of(&field.name));
+                self.find(place, Effect::Converted, Change::Renamed, details);
             }
         }
         let step = |from, action| FieldStep {
@@ -741,16 +747,16 @@ impl<'t> Planner<'t> {
             if self.to.layout(field.of).size == 0 {
                 return Ok(step(0, Action::Leaf(Leaf::Copy { len: 0 })));
             }
-            let what = "the old version lacks the field; give it a value by \
+            let details = "the old version lacks the field; give it a value by \
                         `#[transportable(default)]`, or by `renamed_from` its older name";
-            return Err(self.find(place, Effect::Refused, Change::Added, what.to_owned()));
+            return Err(self.find(place, Effect::Refused, Change::Added, details.to_owned()));
         };
         if *taken {
-            let what = format!(
+            let details = format!(
                 "two fields of the new version take the field `{}` of the old one",
                 start_of(&source.name)
             );
-            return Err(self.refuse(place, what));
+            return Err(self.refuse(place, details));
         }
         *taken = true;
         let narrow = rules.is_some_and(|rules| rules.narrow);
@@ -796,8 +802,10 @@ impl<'t> Planner<'t> {
                 self.left = left;
                 let plan = plan.map_err(|findings| {
                     let first = findings.findings().first();
-                    let what = first.map_or("invalid", |finding| &finding.what).to_owned();
-                    self.refuse(place, format!("the default: {what}"))
+                    let details = first
+                        .map_or("invalid", |finding| &finding.details)
+                        .to_owned();
+                    self.refuse(place, format!("the default: {details}"))
                 })?;
                 let plan = Arc::new(plan);
                 self.default_plans.insert(of, plan.clone());
@@ -835,8 +843,8 @@ impl<'t> Planner<'t> {
         for (index, variant) in new.iter().enumerate() {
             if by_name.insert(&*variant.name, index).is_some() {
                 let name = start_of(&variant.name);
-                let what = format!("the new version has two variants `{name}`");
-                return Err(self.refuse(place, what));
+                let details = format!("the new version has two variants `{name}`");
+                return Err(self.refuse(place, details));
             }
             if rules_of(index).is_some_and(|rules| rules.other) && variant.fields.is_empty() {
                 other = Some(index);
@@ -848,8 +856,8 @@ impl<'t> Planner<'t> {
             for name in older {
                 if by_name.insert(&**name, index).is_some() {
                     let name = start_of(name);
-                    let what = format!("the older name `{name}` is that of two variants");
-                    return Err(self.refuse(place, what));
+                    let details = format!("the older name `{name}` is that of two variants");
+                    return Err(self.refuse(place, details));
                 }
             }
         }
@@ -859,8 +867,8 @@ impl<'t> Planner<'t> {
         for (index, variant) in old.iter().enumerate() {
             if !names.insert(&*variant.name) {
                 let name = start_of(&variant.name);
-                let what = format!("the old version has two variants `{name}`");
-                return Err(self.refuse(place, what));
+                let details = format!("the old version has two variants `{name}`");
+                return Err(self.refuse(place, details));
             }
             let place = place.step(PlaceStep::Variant(&variant.name));
             let known = by_name.get(&*variant.name).copied();
@@ -873,8 +881,8 @@ impl<'t> Planner<'t> {
                 });
             let becomes = match (known.or(other.filter(|_| !obliged)), known) {
                 (Some(place_of), None) => {
-                    let what = "becomes the variant for unknown ones".to_owned();
-                    self.find(&place, Effect::Converted, Change::Removed, what);
+                    let details = "becomes the variant for unknown ones".to_owned();
+                    self.find(&place, Effect::Converted, Change::Removed, details);
                     let fields = self.push(PlanNode::Copy { len: 0 }, (0, 0));
                     let tag = new.get(place_of).map_or(0, |new| tag_bits(new, to_tag.1));
                     Becomes::Variant { tag, fields }
@@ -899,8 +907,8 @@ impl<'t> Planner<'t> {
                     }
                 }
                 _ => {
-                    let what = "the new version lacks the variant".to_owned();
-                    self.find(&place, Effect::Conditional, Change::Removed, what);
+                    let details = "the new version lacks the variant".to_owned();
+                    self.find(&place, Effect::Conditional, Change::Removed, details);
                     Becomes::Unknown
                 }
             };
@@ -945,7 +953,8 @@ impl<'t> Planner<'t> {
                 (Kind::Leaf, Kind::Leaf) => {
                     let (size, new_size) = (from.layout(a).size, to.layout(b).size);
                     let (name, new_name) = (from.name(a), to.name(b));
-                    let numbers = Number::of(name, size).zip(Number::of(new_name, new_size));
+                    let numbers =
+                        Number::from_name(name, size).zip(Number::from_name(new_name, new_size));
                     let fits = numbers.is_some_and(|(old, new)| match old.fit(new) {
                         Fit::Same | Fit::Widens => !is_element && new.size <= 8,
                         Fit::Narrows | Fit::Never => false,

@@ -28,12 +28,12 @@ const MAX_TAGS: usize = 1 << 24;
 pub(crate) struct ScanFault {
     /// Offset in the message in bytes.
     pub(crate) at: usize,
-    pub(crate) what: String,
+    pub(crate) details: String,
 }
 
 impl fmt::Display for ScanFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (at offset {:#x})", self.what, self.at)
+        write!(f, "{} (at offset {:#x})", self.details, self.at)
     }
 }
 
@@ -43,9 +43,9 @@ impl std::error::Error for ScanFault {}
 type Fault = Box<ScanFault>;
 
 #[cold]
-fn fault<T>(at: usize, what: impl Into<String>) -> Result<T, Fault> {
-    let what = what.into();
-    Err(Box::new(ScanFault { at, what }))
+fn fault<T>(at: usize, details: impl Into<String>) -> Result<T, Fault> {
+    let details = details.into();
+    Err(Box::new(ScanFault { at, details }))
 }
 
 /// Limits of a scan.
@@ -115,10 +115,10 @@ impl Scanned {
         let found = match self.tags.get(*hint).filter(is_wanted) {
             Some(found) => Some(found),
             None => {
-                let key = (at, of.place());
+                let key = (at, of.index());
                 let place = self
                     .tags
-                    .binary_search_by_key(&key, |(at, of, _)| (*at, of.place()));
+                    .binary_search_by_key(&key, |(at, of, _)| (*at, of.index()));
                 place.ok().and_then(|place| {
                     *hint = place;
                     self.tags.get(place)
@@ -255,7 +255,7 @@ fn scan_root(
     limits: ScanLimits,
     classes: &mut ClassSchemas<'_>,
 ) -> Result<Scanned, Fault> {
-    let segments = Segments::of(message)?;
+    let segments = Segments::from_message(message)?;
     let layout = types.layout(root);
     let at = align_up(HEADER_LEN, layout.align);
     let end = at.saturating_add(layout.size);
@@ -333,7 +333,7 @@ fn scan_root(
         }
     }
     let mut found = scan.found;
-    let by_place = |(at, of, _): &(usize, TypeIndex, bool)| (*at, of.place());
+    let by_place = |(at, of, _): &(usize, TypeIndex, bool)| (*at, of.index());
     if !found.tags.is_sorted_by_key(by_place) {
         found.tags.sort_unstable_by_key(by_place);
     }
@@ -353,7 +353,7 @@ struct Segments {
 }
 
 impl Segments {
-    fn of(message: &[u8]) -> Result<Self, Fault> {
+    fn from_message(message: &[u8]) -> Result<Self, Fault> {
         let Some(header) = Header::at_start_of(message) else {
             return fault(0, "the message is shorter than its 40-byte header");
         };
@@ -448,8 +448,8 @@ impl Scan<'_, '_> {
             if largest > max {
                 let index = bytes.iter().position(|byte| *byte > max).unwrap_or(0);
                 let at = at.saturating_add(index);
-                let what = format!("byte {largest} is not a {}", types.name(of));
-                return fault(at, what);
+                let details = format!("byte {largest} is not a {}", types.name(of));
+                return fault(at, details);
             }
             return Ok(());
         }
@@ -484,8 +484,8 @@ impl Scan<'_, '_> {
                 ScanCheck::Byte(max) => {
                     let byte = self.byte(at)?;
                     if byte > max {
-                        let what = format!("byte {byte} is not a {}", types.name(step.of));
-                        return fault(at, what);
+                        let details = format!("byte {byte} is not a {}", types.name(step.of));
+                        return fault(at, details);
                     }
                 }
                 ScanCheck::Text => self.text(at)?,
@@ -704,11 +704,11 @@ impl Scan<'_, '_> {
             Some(place) => *place,
             None => {
                 let Some(types) = (self.classes)(number) else {
-                    let what = format!(
+                    let details = format!(
                         "the schema of class {number:#018x}, an implementation of {of_trait}, is \
                          not known"
                     );
-                    return fault(at, what);
+                    return fault(at, details);
                 };
                 let place = self.schemas.len();
                 self.schemas.push(types.clone());
@@ -796,10 +796,10 @@ impl Scan<'_, '_> {
                 None => false,
             };
             if !is_known || self.further > self.limits.shared {
-                let what = format!(
+                let details = format!(
                     "the pointer refers to shared object {number}, which is not known or of another type"
                 );
-                return fault(at, what);
+                return fault(at, details);
             }
             return Ok(());
         }

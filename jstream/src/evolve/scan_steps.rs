@@ -70,8 +70,8 @@ impl ScanSteps {
     }
 
     #[inline]
-    pub(super) fn of(&self, of: TypeIndex, variant: usize) -> &[ScanStep] {
-        let lists = self.0.get(of.place());
+    pub(super) fn get(&self, of: TypeIndex, variant: usize) -> &[ScanStep] {
+        let lists = self.0.get(of.index());
         lists
             .and_then(|lists| lists.get(variant))
             .map_or(&[], |list| list)
@@ -92,12 +92,12 @@ impl<'s> Builder<'s> {
     }
 
     fn layout(&self, of: TypeIndex) -> &'s Layout {
-        Layout::of(self.layouts, of)
+        Layout::get(self.layouts, of)
     }
 
     /// Makes the lists of a type. The recursion is limited, because the depth of types is.
     fn visit(&mut self, of: TypeIndex) {
-        if !matches!(self.known.get(of.place()), Some(None)) {
+        if !matches!(self.known.get(of.index()), Some(None)) {
             return;
         }
         let lists: VariantLists = match self.kind(of) {
@@ -108,7 +108,7 @@ impl<'s> Builder<'s> {
             }
             _ => Box::default(),
         };
-        if let Some(known) = self.known.get_mut(of.place()) {
+        if let Some(known) = self.known.get_mut(of.index()) {
             *known = Some(lists);
         }
     }
@@ -122,7 +122,7 @@ impl<'s> Builder<'s> {
             }
             if matches!(self.kind(field.of), Kind::Struct(_)) {
                 self.visit(field.of);
-                let inner = self.known.get(field.of.place());
+                let inner = self.known.get(field.of.index());
                 let inner = inner.and_then(|lists| lists.as_ref()?.first());
                 let room = MAX_STEPS.saturating_sub(list.len()).min(self.left);
                 if let Some(inner) = inner.filter(|inner| inner.len() <= room) {

@@ -229,11 +229,11 @@ impl Relayout<'_> {
                 (Kind::Enum { tag, variants }, align_up(size, align), align)
             }
             Kind::Optional(payload) => {
-                let before = self.types[payload.place()].size;
-                let (len, align) = self.visit(payload.place());
+                let before = self.types[payload.index()].size;
+                let (len, align) = self.visit(payload.index());
                 let is_pointer = len == info.size
                     && matches!(
-                        self.types[payload.place()].kind,
+                        self.types[payload.index()].kind,
                         Kind::Reference(_) | Kind::Slice(_) | Kind::Shared(_)
                     );
                 // An option whose payload tells that there is none has no tag.
@@ -246,8 +246,8 @@ impl Relayout<'_> {
                 (Kind::Optional(payload), size, align)
             }
             Kind::Outcome(ok, err) => {
-                let (one, by) = self.visit(ok.place());
-                let (other, align) = self.visit(err.place());
+                let (one, by) = self.visit(ok.index());
+                let (other, align) = self.visit(err.index());
                 let align = align.max(by);
                 let len = one.max(other);
                 let size = match self.draws.below(2) {
@@ -257,7 +257,7 @@ impl Relayout<'_> {
                 (Kind::Outcome(ok, err), size, align)
             }
             Kind::Array(element, len) => {
-                let (size, align) = self.visit(element.place());
+                let (size, align) = self.visit(element.index());
                 (Kind::Array(element, len), size * len, align)
             }
             kind => {
@@ -284,7 +284,7 @@ impl Relayout<'_> {
         let mut order: Vec<usize> = (0..fields.len()).collect();
         self.draws.shuffle(&mut order);
         for index in order {
-            let (size, by) = self.visit(fields[index].of.place());
+            let (size, by) = self.visit(fields[index].of.index());
             at = align_up(at + self.draws.below(2) * by, by);
             fields[index].offset = at;
             (at, align) = (at + size, align.max(by));

@@ -60,7 +60,7 @@ impl Types {
         match types.kind(root) {
             Kind::Text | Kind::Dynamic => Err(InvalidSchema {
                 name: types.name(root).to_owned(),
-                what: "the root is unsized",
+                details: "the root is unsized",
             }),
             _ => Ok(types),
         }
@@ -101,18 +101,18 @@ impl Types {
     }
 
     pub(super) fn layout(&self, of: TypeIndex) -> &Layout {
-        Layout::of(&self.layouts, of)
+        Layout::get(&self.layouts, of)
     }
 
     /// Returns the checks of the fields of a struct, whose `variant` is 0, or of a variant of an
     /// enum.
     pub(super) fn scan_steps(&self, of: TypeIndex, variant: usize) -> &[ScanStep] {
-        self.scan_steps.of(of, variant)
+        self.scan_steps.get(of, variant)
     }
 
     /// Returns true if a value of this type may hold a field that must be understood.
     pub(super) fn holds_obligation(&self, of: TypeIndex) -> bool {
-        self.obliged.get(of.place()).copied().unwrap_or(false)
+        self.obliged.get(of.index()).copied().unwrap_or(false)
     }
 
     /// Returns the length of the encoding of all types in bytes, in proportion to which a
@@ -123,7 +123,7 @@ impl Types {
 
     /// Returns the index of the variant whose tag has these bits.
     pub(super) fn variant(&self, of: TypeIndex, bits: u64) -> Option<usize> {
-        let table = self.tags.get(of.place())?;
+        let table = self.tags.get(of.index())?;
         let place = match table.is_indexed {
             true => usize::try_from(bits).ok()?,
             false => table
@@ -157,7 +157,7 @@ fn obliged(schema: &Schema) -> Vec<bool> {
     for place in 0..count {
         let of = TypeIndex::of_place(place);
         schema.for_each_part(of, &mut |part| {
-            if let Some(wholes) = wholes.get_mut(part.place()) {
+            if let Some(wholes) = wholes.get_mut(part.index()) {
                 wholes.push(place);
             }
         });

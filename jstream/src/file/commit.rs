@@ -38,7 +38,7 @@ impl FileWriter {
         }
         let Some(generation) = self.commit.generation.checked_add(1) else {
             return Err(FileError::Damaged {
-                what: "the generation of its commits overflows",
+                details: "the generation of its commits overflows",
                 at: COMMITS.get(self.which).copied().unwrap_or_default(),
             });
         };

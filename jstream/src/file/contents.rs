@@ -62,7 +62,7 @@ pub(super) struct Contents {
 }
 
 impl Contents {
-    pub(super) fn of(source: Source) -> Result<Self, FileError> {
+    pub(super) fn read(source: Source) -> Result<Self, FileError> {
         let (commit, which, slots) = commits(&source)?;
         let chunks = read_chunks(&source, &commit)?;
         Ok(Self {
@@ -91,7 +91,7 @@ impl Contents {
             && commit.end >= before.end;
         if !follows {
             return Err(FileError::Damaged {
-                what: "the newest commit does not follow the one that was read before",
+                details: "the newest commit does not follow the one that was read before",
                 at: COMMITS.get(which).copied().unwrap_or_default(),
             });
         }
@@ -117,7 +117,7 @@ impl Contents {
         self.following = number.wrapping_add(1);
         if !raw.is_of(number) {
             return Err(FileError::Damaged {
-                what: "an entry of the index does not match its checksum",
+                details: "an entry of the index does not match its checksum",
                 at: place,
             });
         }
@@ -125,7 +125,7 @@ impl Contents {
         assert_block(raw.place, raw.len, chunk.place, outside)?;
         if raw.len < HEADER_LEN as u64 {
             return Err(FileError::Damaged {
-                what: "an object is shorter than any message",
+                details: "an object is shorter than any message",
                 at: raw.place,
             });
         }
@@ -174,7 +174,7 @@ impl Contents {
         self.source.read(&mut bytes, place)?;
         let header = DirectoryHeader::of_bytes(bytes);
         let damaged = FileError::Damaged {
-            what: "the schema directory is not valid",
+            details: "the schema directory is not valid",
             at: place,
         };
         if header.magic != DIRECTORY || header.count > MOST_SCHEMAS {
@@ -224,7 +224,7 @@ impl Contents {
     ) -> Result<(Schema, TypeIndex), FileError> {
         if len > Schema::MAX_BYTES as u64 {
             return Err(FileError::Damaged {
-                what: "a schema exceeds the maximum length",
+                details: "a schema exceeds the maximum length",
                 at: place,
             });
         }
@@ -235,7 +235,7 @@ impl Contents {
             return match Schema::from_snapshot(&bytes) {
                 Ok((schema, root)) if schema.descriptor(root) == descriptor => Ok((schema, root)),
                 _ => Err(FileError::Damaged {
-                    what: "a schema does not match its descriptor",
+                    details: "a schema does not match its descriptor",
                     at: place,
                 }),
             };
@@ -295,7 +295,7 @@ fn read_chunks(source: &Source, commit: &Commit) -> Result<Vec<Chunk>, FileError
     let mut limit = commit.end;
     let mut objects = commit.count;
     while place != 0 {
-        let damaged = |what| FileError::Damaged { what, at: place };
+        let damaged = |details| FileError::Damaged { details, at: place };
         assert_block(place, ChunkHeader::LEN, limit, OUTSIDE)?;
         let mut bytes = [0; ChunkHeader::SIZE];
         source.read(&mut bytes, place)?;
@@ -324,7 +324,7 @@ fn read_chunks(source: &Source, commit: &Commit) -> Result<Vec<Chunk>, FileError
     }
     if objects != 0 {
         return Err(FileError::Damaged {
-            what: "the index does not have all objects",
+            details: "the index does not have all objects",
             at: limit,
         });
     }
@@ -339,7 +339,7 @@ fn assert_block(place: u64, len: u64, limit: u64, outside: &'static str) -> Resu
         return Ok(());
     }
     Err(FileError::Damaged {
-        what: outside,
+        details: outside,
         at: place,
     })
 }

@@ -55,7 +55,7 @@ pub enum FileError {
     /// The file's metadata (a commit, the index, a schema or a header) is damaged.
     Damaged {
         /// Description of the damage.
-        what: &'static str,
+        details: &'static str,
         /// Place of the damage.
         at: u64,
     },
@@ -135,7 +135,7 @@ pub enum FileError {
     /// The file was opened in a mode that does not allow objects to be written.
     Mode {
         /// The mode.
-        what: &'static str,
+        details: &'static str,
     },
     /// A function of the program that validates an object of a map requested another object of that
     /// map.
@@ -211,10 +211,10 @@ impl fmt::Display for FileError {
                 f,
                 "the file is truncated: it has {len} of {end} bytes; restore it from a copy"
             ),
-            Self::Damaged { what, at } => {
+            Self::Damaged { details, at } => {
                 write!(
                     f,
-                    "the file is damaged: {what} (at {at:#x}); restore it from a copy"
+                    "the file is damaged: {details} (at {at:#x}); restore it from a copy"
                 )
             }
             Self::Checksum { number, at } => write!(
@@ -257,9 +257,9 @@ impl fmt::Display for FileError {
                 "a memory file of huge pages can't be read in place: the system may run out of huge \
                  pages; read the file into memory",
             ),
-            Self::Mode { what } => write!(
+            Self::Mode { details } => write!(
                 f,
-                "the file was opened {what}; open it for reading and writing"
+                "the file was opened {details}; open it for reading and writing"
             ),
             Self::Checking => f.write_str(
                 "a function that validates an object of the map can't request another one; compare \

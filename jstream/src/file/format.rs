@@ -120,7 +120,7 @@ pub(super) fn newest(front: &[u8], len: u64) -> Result<(Commit, usize), FileErro
     let mut reserved = header.iter().zip(0..).skip(MAGIC.len());
     if let Some((_, at)) = reserved.find(|(byte, _)| **byte != 0) {
         return Err(FileError::Damaged {
-            what: "a reserved byte of the header is not zero",
+            details: "a reserved byte of the header is not zero",
             at,
         });
     }
@@ -134,7 +134,7 @@ pub(super) fn newest(front: &[u8], len: u64) -> Result<(Commit, usize), FileErro
     let is_sound = commit.end >= BLOCKS && (commit.count == 0) == (commit.index == 0);
     if !is_sound {
         return Err(FileError::Damaged {
-            what: "a commit is inconsistent",
+            details: "a commit is inconsistent",
             at: COMMITS.get(which).copied().unwrap_or_default(),
         });
     }
@@ -215,8 +215,8 @@ impl RawEntry {
 
     /// Returns true if this is the entry of the object with this number.
     pub(super) fn is_of(&self, number: u64) -> bool {
-        let again = Self::new(number, self.place, self.len, self.descriptor, self.hash);
-        self.check == again.check
+        let expected = Self::new(number, self.place, self.len, self.descriptor, self.hash);
+        self.check == expected.check
     }
 }
 
@@ -261,11 +261,11 @@ mod tests {
         let mut bytes = front(COMMIT);
         let (commit, which) = newest(&bytes, 4096).unwrap();
         assert_eq!((commit.generation, which), (3, 0));
-        let later = Commit {
+        let next = Commit {
             generation: 4,
             ..COMMIT
         };
-        bytes[1024..].copy_from_slice(&later.sector());
+        bytes[1024..].copy_from_slice(&next.sector());
         let (commit, which) = newest(&bytes, 4096).unwrap();
         assert_eq!((commit.generation, which), (4, 1));
         // The write of the newer commit is torn, so the older one is current.
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_front_is_told_apart() {
+    fn distinguishes_files_without_a_front() {
         let sound = front(COMMIT);
         let with = |at: usize, byte: u8| {
             let mut bytes = sound;

@@ -58,7 +58,7 @@ pub struct FileMap {
     /// Number of objects.
     count: u64,
     state: Mutex<State>,
-    /// Identifier of the thread that holds the lock (see [`here`]), or 0.
+    /// Identifier of the thread that holds the lock (see [`thread_number`]), or 0.
     holder: AtomicUsize,
 }
 
@@ -119,7 +119,7 @@ impl FileMap {
     /// committed when the map was opened. [`FileWriter`](super::FileWriter) does neither: it only
     /// appends, or replaces the file by a new one. (It truncates data that was not committed.)
     pub unsafe fn open(path: impl AsRef<Path>, options: ReadOptions) -> Result<Self, FileError> {
-        let contents = Contents::of(Source::open(path.as_ref())?)?;
+        let contents = Contents::read(Source::open(path.as_ref())?)?;
         // SAFETY: the caller promises that committed bytes are neither changed nor truncated.
         unsafe { Self::of_file(contents, options) }
     }
@@ -132,12 +132,12 @@ impl FileMap {
         let Some(file) = contents.source.file() else {
             unreachable!("opened as a file");
         };
-        let mut how = MmapOptions::new();
+        let mut mapping = MmapOptions::new();
         // Few pages are ever written, so the system need not reserve memory for all of them.
-        how.len(len).no_reserve_swap();
+        mapping.len(len).no_reserve_swap();
         // SAFETY: the map is private, so that other processes see none of its changes, and the
         // caller promises that other processes do not change the mapped bytes.
-        let map = unsafe { how.map_copy(file) };
+        let map = unsafe { mapping.map_copy(file) };
         let map = map.map_err(FileError::system("mapping", contents.source.path()))?;
         Ok(Self::new(Memory::Map(map.into()), len, contents, options))
     }
@@ -169,7 +169,7 @@ impl FileMap {
         if system.f_type == HUGE {
             return Err(FileError::HugePages);
         }
-        let contents = Contents::of(Source::of_file(file, Path::new(""))?)?;
+        let contents = Contents::read(Source::of_file(file, Path::new(""))?)?;
         // SAFETY: the seals were checked above: no byte of the file changes, and the file does not
         // get shorter.
         unsafe { Self::of_file(contents, options) }
@@ -185,7 +185,7 @@ impl FileMap {
     ///   memory
     /// - otherwise as for [`FileReader::open`](super::FileReader::open)
     pub fn copied(path: impl AsRef<Path>, options: ReadOptions) -> Result<Self, FileError> {
-        Self::copy(Contents::of(Source::open(path.as_ref())?)?, options)
+        Self::copy(Contents::read(Source::open(path.as_ref())?)?, options)
     }
 
     /// Like [`copied`](Self::copied), for a file whose bytes are in memory.
@@ -194,7 +194,7 @@ impl FileMap {
     ///
     /// As for [`copied`](Self::copied).
     pub fn from_bytes(bytes: Vec<u8>, options: ReadOptions) -> Result<Self, FileError> {
-        Self::copy(Contents::of(Source::of_bytes(bytes))?, options)
+        Self::copy(Contents::read(Source::of_bytes(bytes))?, options)
     }
 
     fn copy(contents: Contents, options: ReadOptions) -> Result<Self, FileError> {
@@ -321,14 +321,14 @@ impl FileMap {
     /// Locks the state. A panic of the program during a pass does not poison the map: the bytes of
     /// that pass stay marked as taken.
     fn lock(&self) -> Result<Locked<'_>, FileError> {
-        let here = here();
+        let thread_number = thread_number();
         // Relaxed is sufficient: a thread sees its own store, and the stores of other threads never
-        // equal `here`.
-        if self.holder.load(Relaxed) == here {
+        // equal `thread_number`.
+        if self.holder.load(Relaxed) == thread_number {
             return Err(FileError::Checking);
         }
         let state = jstream_sync::lock(&self.state);
-        self.holder.store(here, Relaxed);
+        self.holder.store(thread_number, Relaxed);
         Ok(Locked {
             state,
             holder: &self.holder,
@@ -350,7 +350,7 @@ impl Drop for Locked<'_> {
 }
 
 /// Returns a nonzero number that is unique among the threads that are alive.
-fn here() -> usize {
+fn thread_number() -> usize {
     thread_local! {
         static PLACE: u8 = const { 0 };
     }

@@ -86,7 +86,7 @@ impl FileReader {
     ///
     /// As for [`open`](Self::open).
     pub fn open_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Self, FileError> {
-        Self::of(Source::open(path.as_ref())?, options)
+        Self::from_source(Source::open(path.as_ref())?, options)
     }
 
     /// Like [`open`](Self::open), for a file that is already open for reading, which may be a
@@ -96,7 +96,7 @@ impl FileReader {
     ///
     /// As for [`open`](Self::open).
     pub fn from_file(file: File, options: ReadOptions) -> Result<Self, FileError> {
-        Self::of(Source::of_file(file, Path::new(""))?, options)
+        Self::from_source(Source::of_file(file, Path::new(""))?, options)
     }
 
     /// Like [`open`](Self::open), for a file whose bytes are in memory.
@@ -105,12 +105,12 @@ impl FileReader {
     ///
     /// As for [`open`](Self::open).
     pub fn from_bytes(bytes: Vec<u8>, options: ReadOptions) -> Result<Self, FileError> {
-        Self::of(Source::of_bytes(bytes), options)
+        Self::from_source(Source::of_bytes(bytes), options)
     }
 
-    fn of(source: Source, options: ReadOptions) -> Result<Self, FileError> {
+    fn from_source(source: Source, options: ReadOptions) -> Result<Self, FileError> {
         Ok(Self {
-            contents: Contents::of(source)?,
+            contents: Contents::read(source)?,
             reader: Reader::new(options.limits),
             options,
             next: 0,
@@ -453,7 +453,7 @@ pub(super) fn assert_len(
         let header = Header::of_bytes(bytes);
         if header.message_len() != Some(len) {
             return Err(FileError::Damaged {
-                what: "an object is not a valid message",
+                details: "an object is not a valid message",
                 at: entry.place,
             });
         }

@@ -42,10 +42,10 @@ impl Ahead {
             return Ok(None);
         }
         let behind = at.checked_sub(self.at);
-        let is_there = behind
+        let is_buffered = behind
             .and_then(|behind| behind.checked_add(len))
             .is_some_and(|needed| needed <= self.bytes.len() as u64);
-        if !is_there {
+        if !is_buffered {
             let rest = usize::try_from(end.saturating_sub(at)).unwrap_or(Self::LEN);
             self.bytes.resize(rest.min(Self::LEN), 0);
             self.at = at;

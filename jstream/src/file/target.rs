@@ -53,7 +53,7 @@ impl Target {
                 .open(path)
                 .map_err(FileError::system("opening", path))?;
             let file = LockedFile::new(file, path)?;
-            if is_still(&file.0, path).map_err(FileError::system("examining", path))? {
+            if is_named(&file.0, path).map_err(FileError::system("examining", path))? {
                 return Ok(Self::Named(file));
             }
             // Another file was renamed to `path` before this one was locked.
@@ -88,7 +88,7 @@ impl Target {
         loop {
             let file = self.file()?;
             // The lock on the replaced file is held until the rename is done.
-            let Ok(replaced) = Replaced::of(path)? else {
+            let Ok(replaced) = Replaced::open(path)? else {
                 continue;
             };
             if replaced.is_some() && !replace {
@@ -170,7 +170,7 @@ impl Drop for LockedFile {
 impl Replaced {
     /// Examines and locks the file at `path`, if there is one. Returns `Err(Changed)` inside `Ok`
     /// if another file was renamed to `path` meanwhile.
-    fn of(path: &Path) -> Result<Result<Option<Self>, Changed>, FileError> {
+    fn open(path: &Path) -> Result<Result<Option<Self>, Changed>, FileError> {
         // A dangling symbolic link is replaced itself.
         let about = match path.metadata().or_else(|_| path.symlink_metadata()) {
             Ok(about) => about,
@@ -201,7 +201,7 @@ impl Replaced {
             None => None,
         };
         if let Some(LockedFile(file)) = &locked {
-            if !is_still(file, path).map_err(FileError::system("examining", path))? {
+            if !is_named(file, path).map_err(FileError::system("examining", path))? {
                 return Ok(Err(Changed));
             }
         }
@@ -270,13 +270,13 @@ pub(super) fn assert_writable(file: &File) -> Result<(), FileError> {
     let flags = flags.map_err(|error| FileError::system("examining", "")(error.into()))?;
     if flags.intersection(OFlags::RWMODE) != OFlags::RDWR {
         return Err(FileError::Mode {
-            what: "for reading or writing only",
+            details: "for reading or writing only",
         });
     }
     if flags.contains(OFlags::APPEND) {
         // In append mode the system ignores write offsets.
         return Err(FileError::Mode {
-            what: "in append mode",
+            details: "in append mode",
         });
     }
     Ok(())
@@ -294,7 +294,7 @@ fn lock(file: &File, path: &Path) -> Result<(), FileError> {
 }
 
 /// Returns true if `path` still names this file.
-fn is_still(file: &File, path: &Path) -> io::Result<bool> {
+fn is_named(file: &File, path: &Path) -> io::Result<bool> {
     let about = file.metadata()?;
     match path.metadata() {
         Ok(named) => Ok((about.dev(), about.ino()) == (named.dev(), named.ino())),

@@ -18,7 +18,7 @@ pub(super) fn verify(contents: &mut Contents) -> Result<(), FileError> {
         let entry = contents.entry(number)?;
         if entry.place < end {
             return Err(FileError::Damaged {
-                what: "objects overlap, or are not in order",
+                details: "objects overlap, or are not in order",
                 at: entry.place,
             });
         }
@@ -54,7 +54,7 @@ fn object(contents: &Contents, entry: &Entry, piece: &mut Vec<u8>) -> Result<(),
 /// Checks that a message with this header can be the object of the entry.
 pub(super) fn assert_header(header: &Header, entry: &Entry) -> Result<(), FileError> {
     let at = entry.place;
-    let damaged = |what| FileError::Damaged { what, at };
+    let damaged = |details| FileError::Damaged { details, at };
     if header.message_len() != Some(entry.len) {
         return Err(damaged("an object is not a valid message"));
     }

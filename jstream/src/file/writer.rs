@@ -128,7 +128,7 @@ impl FileWriter {
         let target = Target::named(path)?;
         let file = target.file()?.try_clone();
         let file = file.map_err(FileError::system("opening", path))?;
-        let contents = Contents::of(Source::of_file(file, path)?)?;
+        let contents = Contents::read(Source::of_file(file, path)?)?;
         let mut writer = Self::new(target, path, options);
         writer.output = Output::new(contents.commit.end);
         writer.schemas = contents.directory()?;
@@ -269,7 +269,7 @@ impl FileWriter {
         for (number, class) in self.writer.take_classes() {
             self.note_schema(number, || class.schema())?;
         }
-        Ok(self.note(place, len, header.descriptor, hash))
+        Ok(self.record(place, len, header.descriptor, hash))
     }
 
     /// Stores a message without reading it. Its schemas are in the file only if an object with the
@@ -285,7 +285,7 @@ impl FileWriter {
         let segments = [IoSlice::new(message.as_bytes())];
         let (place, hash, header, len) =
             put_message(&mut self.output, file, &self.path, &segments)?;
-        Ok(self.note(place, len, header.descriptor, hash))
+        Ok(self.record(place, len, header.descriptor, hash))
     }
 
     /// Stores the structure of a type, unless the file has it: for objects that are stored by
@@ -300,7 +300,7 @@ impl FileWriter {
         self.store_schema(schema.descriptor(root), schema, root)
     }
 
-    fn note(&mut self, place: u64, len: u64, descriptor: u64, hash: u64) -> u64 {
+    fn record(&mut self, place: u64, len: u64, descriptor: u64, hash: u64) -> u64 {
         let number = self.len();
         let entry = RawEntry::new(number, place, len, descriptor, hash);
         self.entries.push(entry);

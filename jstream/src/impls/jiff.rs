@@ -26,7 +26,7 @@ struct WireDate {
 }
 
 impl WireDate {
-    fn of(date: Date) -> Self {
+    fn new(date: Date) -> Self {
         Self {
             year: date.year(),
             month: date.month(),
@@ -52,7 +52,7 @@ struct WireTime {
 }
 
 impl WireTime {
-    fn of(time: Time) -> Self {
+    fn new(time: Time) -> Self {
         Self {
             nanosecond: time.subsec_nanosecond(),
             hour: time.hour(),
@@ -85,10 +85,10 @@ opaque! {
     SignedDuration: [i64; 2],
         |span| [span.as_secs(), i64::from(span.subsec_nanos())],
         |wire| balanced(wire).map(|(s, ns)| Self::new(s, ns));
-    Date: WireDate, |date| WireDate::of(*date), |day| day.get();
-    Time: WireTime, |time| WireTime::of(*time), |clock| clock.get();
+    Date: WireDate, |date| WireDate::new(*date), |day| day.get();
+    Time: WireTime, |time| WireTime::new(*time), |clock| clock.get();
     DateTime: WireDateTime,
-        |time| WireDateTime { clock: WireTime::of(time.time()), day: WireDate::of(time.date()) },
+        |time| WireDateTime { clock: WireTime::new(time.time()), day: WireDate::new(time.date()) },
         |both| {
             let date = both.day.get();
             date.and_then(|date| Some(Self::from_parts(date, both.clock.get()?)))

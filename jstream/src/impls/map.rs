@@ -56,7 +56,7 @@ impl<T: Transportable> PlainBytes<T> {
     ///
     /// [`FIT`](Self::FIT) must be true.
     #[inline(always)]
-    unsafe fn of(value: &T) -> Self {
+    unsafe fn new(value: &T) -> Self {
         // SAFETY: the reference is valid for reads of the bytes, which are not used as a value.
         Self(unsafe { ptr::from_ref(value).cast::<MaybeUninit<T>>().read() })
     }
@@ -91,7 +91,7 @@ pub(super) unsafe fn write_column<'b, T: Transportable>(
 ) {
     let words = if PlainBytes::<T>::FIT {
         // SAFETY: the values fit.
-        let values = values.map(|value| unsafe { PlainBytes::of(value) });
+        let values = values.map(|value| unsafe { PlainBytes::new(value) });
         // SAFETY: only the draft uses the slice.
         unsafe { draft.keep_slice(values) }.write_target(draft)
     } else {

@@ -37,7 +37,7 @@ pub(super) unsafe fn put<W: IntoBytes, T>(slot: *mut T, wire: W) {
 ///
 /// `slot` must be aligned, valid for reads, and initialised.
 #[inline(always)]
-pub(super) unsafe fn take<W: FromBytes, T>(slot: *const T) -> W {
+pub(super) unsafe fn load<W: FromBytes, T>(slot: *const T) -> W {
     const { assert!(fits::<W, T>(), "the slot is too small for its wire form") };
     // SAFETY: the caller's slot is initialised, and at least as large and as aligned as the wire
     // form.
@@ -92,7 +92,7 @@ macro_rules! opaque {
             #[inline]
             unsafe fn read(slot: *mut Self, _: &mut Pass<'_>) -> Result<(), Fault> {
                 // SAFETY: the caller's slot is aligned and initialised.
-                let $bits = unsafe { crate::impls::opaque::take::<$wire, Self>(slot) };
+                let $bits = unsafe { crate::impls::opaque::load::<$wire, Self>(slot) };
                 let value: Option<Self> = $from;
                 match value {
                     // SAFETY: the caller's slot is aligned and writable.

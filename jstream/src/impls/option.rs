@@ -242,8 +242,8 @@ unsafe fn write_if<T: InPlace>(tag: bool, slot: *mut Option<T>) {
     let payload = unsafe { slot.cast::<T>().read() };
     // SAFETY: the caller's slot is writable.
     unsafe { slot.write(Some(payload)) };
-    let mut aside = MaybeUninit::uninit();
-    let none = choose(tag, aside.as_mut_ptr(), slot);
+    let mut staged = MaybeUninit::uninit();
+    let none = choose(tag, staged.as_mut_ptr(), slot);
     // SAFETY: both pointers are aligned and writable.
     unsafe { none.write(None) };
 }

@@ -24,7 +24,7 @@ struct Clock {
 }
 
 impl Clock {
-    fn of(time: Time) -> Self {
+    fn new(time: Time) -> Self {
         let (hour, minute, second, nanosecond) = time.as_hms_nano();
         Self {
             nanosecond,
@@ -50,9 +50,9 @@ struct DayAndClock {
 }
 
 impl DayAndClock {
-    fn of(date: Date, time: Time) -> Self {
+    fn new(date: Date, time: Time) -> Self {
         Self {
-            clock: Clock::of(time),
+            clock: Clock::new(time),
             julian_day: date.to_julian_day(),
         }
     }
@@ -74,9 +74,9 @@ struct WithOffset {
 }
 
 impl WithOffset {
-    fn of(time: &OffsetDateTime) -> Self {
+    fn new(time: &OffsetDateTime) -> Self {
         Self {
-            local: DayAndClock::of(time.date(), time.time()),
+            local: DayAndClock::new(time.date(), time.time()),
             offset: time.offset().as_hms().into(),
             unused: 0,
         }
@@ -103,15 +103,15 @@ opaque! {
     Date as "time::Date": i32,
         |date| date.to_julian_day(),
         |day| Self::from_julian_day(day).ok();
-    Time as "time::Time": Clock, |time| Clock::of(*time), |clock| clock.get();
+    Time as "time::Time": Clock, |time| Clock::new(*time), |clock| clock.get();
     PrimitiveDateTime as "time::PrimitiveDateTime": DayAndClock,
-        |time| DayAndClock::of(time.date(), time.time()),
+        |time| DayAndClock::new(time.date(), time.time()),
         |wire| wire.get().map(|(date, time)| Self::new(date, time));
     UtcDateTime as "time::UtcDateTime": DayAndClock,
-        |time| DayAndClock::of(time.date(), time.time()),
+        |time| DayAndClock::new(time.date(), time.time()),
         |wire| wire.get().map(|(date, time)| Self::new(date, time));
     OffsetDateTime as "time::OffsetDateTime": WithOffset,
-        |time| WithOffset::of(time),
+        |time| WithOffset::new(time),
         |wire| wire.get();
     UtcOffset as "time::UtcOffset": [i8; 3],
         |offset| offset.as_hms().into(),

@@ -20,7 +20,7 @@ pub fn message(bytes: &[u8], catalog: &Catalog, options: &Options) -> Message {
         hidden: 0,
         fault: None,
     };
-    let header = match Header::of(bytes) {
+    let header = match Header::decode(bytes) {
         Ok(header) => header,
         Err(fault) => {
             found.fault = Some(fault);
@@ -29,11 +29,11 @@ pub fn message(bytes: &[u8], catalog: &Catalog, options: &Options) -> Message {
     };
     found.header = Some(header);
     let Some(plan) = catalog.plan(header.descriptor) else {
-        let what = format!(
+        let details = format!(
             "no schema with the descriptor {:#018x} of the message is known",
             header.descriptor
         );
-        found.fault = Some(Fault::new(Code::Descriptor, 8..16, what));
+        found.fault = Some(Fault::new(Code::Descriptor, 8..16, details));
         return found;
     };
     found.type_name = Some(plan.name());

@@ -34,15 +34,15 @@ pub struct ComposeError {
     /// Path of the invalid part: `.legs[3].side`, or empty for the whole value.
     pub path: String,
     /// Description of the error.
-    pub what: String,
+    pub details: String,
 }
 
 impl fmt::Display for ComposeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.path.is_empty() {
-            return f.write_str(&self.what);
+            return f.write_str(&self.details);
         }
-        write!(f, "{}: {}", self.path, self.what)
+        write!(f, "{}: {}", self.path, self.details)
     }
 }
 
@@ -52,7 +52,7 @@ impl From<Unsound> for ComposeError {
     fn from(unsound: Unsound) -> Self {
         Self {
             path: String::new(),
-            what: unsound.to_string(),
+            details: unsound.to_string(),
         }
     }
 }
@@ -77,8 +77,8 @@ pub fn compose(schema: &Schema, root: TypeIndex, value: &Json) -> Result<Vec<u8>
         bulk: Vec::new(),
         bulk_align: 1,
         text: Vec::new(),
-        later: VecDeque::new(),
-        way: String::new(),
+        queue: VecDeque::new(),
+        path: String::new(),
     };
     composer.all(value)?;
     Ok(composer.finish())
@@ -98,7 +98,7 @@ struct Later<'j> {
     values: &'j [Json],
     many: bool,
     /// Path of the values.
-    way: String,
+    path: String,
 }
 
 /// State of the scan in section 3 of `FORMAT.md`, from the writer's side.
@@ -109,9 +109,9 @@ struct Composer<'p, 'j> {
     bulk: Vec<u8>,
     bulk_align: usize,
     text: Vec<u8>,
-    later: VecDeque<Later<'j>>,
+    queue: VecDeque<Later<'j>>,
     /// Path of the value that is being written.
-    way: String,
+    path: String,
 }
 
 type Done = Result<(), ComposeError>;
@@ -125,9 +125,9 @@ impl<'j> Composer<'_, 'j> {
             self.room(SlotLocation::Objects, of, 1)?,
         );
         self.put_all(segment, at, of, values, false)?;
-        while let Some(later) = self.later.pop_front() {
-            self.way = later.way;
-            self.put_all(segment, later.at, later.of, later.values, later.many)?;
+        while let Some(queue) = self.queue.pop_front() {
+            self.path = queue.path;
+            self.put_all(segment, queue.at, queue.of, queue.values, queue.many)?;
         }
         Ok(())
     }
@@ -156,20 +156,20 @@ impl<'j> Composer<'_, 'j> {
         message
     }
 
-    fn wrong<T>(&self, what: impl Into<String>) -> Result<T, ComposeError> {
+    fn wrong<T>(&self, details: impl Into<String>) -> Result<T, ComposeError> {
         Err(ComposeError {
-            path: self.way.clone(),
-            what: what.into(),
+            path: self.path.clone(),
+            details: details.into(),
         })
     }
 
-    fn expected<T>(&self, what: &str, found: &Json) -> Result<T, ComposeError> {
+    fn expected<T>(&self, details: &str, found: &Json) -> Result<T, ComposeError> {
         let mut shown = found.to_string();
         if let Some((end, _)) = shown.char_indices().nth(SHOWN) {
             shown.truncate(end);
             shown.push('…');
         }
-        self.wrong(format!("expected {what}, found {shown}"))
+        self.wrong(format!("expected {details}, found {shown}"))
     }
 
     fn info(&self, of: TypeIndex) -> Result<TypeInfo, ComposeError> {
@@ -228,23 +228,23 @@ impl<'j> Composer<'_, 'j> {
     ) -> Done {
         let size = self.info(of)?.size;
         for (i, value) in values.iter().enumerate() {
-            let step = if many {
+            let suffix = if many {
                 format!("[{i}]")
             } else {
                 String::new()
             };
             let at = at.saturating_add(size.saturating_mul(i));
-            self.within(&step, |this| this.put(segment, at, of, value))?;
+            self.within(&suffix, |this| this.put(segment, at, of, value))?;
         }
         Ok(())
     }
 
-    /// Calls `put` with `step` appended to the path.
-    fn within(&mut self, step: &str, put: impl FnOnce(&mut Self) -> Done) -> Done {
-        let before = self.way.len();
-        self.way.push_str(step);
+    /// Calls `put` with `suffix` appended to the path.
+    fn within(&mut self, suffix: &str, put: impl FnOnce(&mut Self) -> Done) -> Done {
+        let before = self.path.len();
+        self.path.push_str(suffix);
         put(self)?;
-        self.way.truncate(before);
+        self.path.truncate(before);
         Ok(())
     }
 
@@ -253,7 +253,7 @@ impl<'j> Composer<'_, 'j> {
         match &info.kind {
             Kind::Leaf => match number::bytes(&info.name, info.size, value) {
                 Ok(bytes) => self.store(segment, at, bytes.get(..info.size).unwrap_or_default()),
-                Err(what) => return self.expected(&what, value),
+                Err(details) => return self.expected(&details, value),
             },
             Kind::Struct(_)
                 if info.name.starts_with("Hashed") || info.name.starts_with("Indexed") =>
@@ -336,18 +336,18 @@ impl<'j> Composer<'_, 'j> {
                 }
             }
             found if numbered => {
-                let what = format!("a list of {}", fields.len());
-                return self.expected(&what, found.unwrap_or(&Json::Null));
+                let details = format!("a list of {}", fields.len());
+                return self.expected(&details, found.unwrap_or(&Json::Null));
             }
             found => {
-                let what = format!("an object with {missing}");
-                return self.expected(&what, found.unwrap_or(&Json::Null));
+                let details = format!("an object with {missing}");
+                return self.expected(&details, found.unwrap_or(&Json::Null));
             }
         }
         for (field, value) in fields.iter().zip(values) {
             let at = at.saturating_add(field.offset);
-            let step = format!(".{}", field.name);
-            self.within(&step, |this| this.put(segment, at, field.of, value))?;
+            let suffix = format!(".{}", field.name);
+            self.within(&suffix, |this| this.put(segment, at, field.of, value))?;
         }
         Ok(())
     }
@@ -438,12 +438,12 @@ impl<'j> Composer<'_, 'j> {
             room.saturating_add(BASE)
         } else {
             let room = self.room(SlotLocation::Objects, of, values.len())?;
-            self.later.push_back(Later {
+            self.queue.push_back(Later {
                 of,
                 at: room,
                 values,
                 many,
-                way: self.way.clone(),
+                path: self.path.clone(),
             });
             room
         };

@@ -15,7 +15,7 @@ pub(super) struct Entries<'m> {
 
 impl<'m> Entries<'m> {
     /// Returns the entries if the node is a map or a set.
-    pub(super) fn of(message: &'m Message, node: &'m Node) -> Option<Self> {
+    pub(super) fn new(message: &'m Message, node: &'m Node) -> Option<Self> {
         let is_struct = matches!(node.value, Some(Value::Struct));
         if !is_struct || !is_map_or_set(&node.type_name) {
             return None;

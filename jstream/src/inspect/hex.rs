@@ -41,14 +41,14 @@ pub(super) fn context(
             continue;
         };
         let place = start.saturating_add(base);
-        write!(to, "  {} ", paint.place(place))?;
+        write!(to, "  {} ", paint.offset(place))?;
         let mut carets = String::new();
         for (i, byte) in shown.iter().enumerate() {
             let at = start.saturating_add(i);
             let hit = marked.contains(&at);
             let digits = format!("{byte:02x}");
             let colour = if hit { Colour::Wrong } else { Colour::Plain };
-            write!(to, " {}", paint.of(colour, &digits))?;
+            write!(to, " {}", paint.paint(colour, &digits))?;
             carets.push_str(if hit { " ^^" } else { "   " });
         }
         let empty = LINE.saturating_sub(shown.len()).saturating_mul(3);
@@ -60,7 +60,7 @@ pub(super) fn context(
         writeln!(to, "|")?;
         if carets.contains('^') {
             let indent = paint.width(place).saturating_add(3);
-            let carets = paint.of(Colour::Wrong, carets.trim_end());
+            let carets = paint.paint(Colour::Wrong, carets.trim_end());
             writeln!(to, "{:indent$}{carets}", "")?;
         }
     }

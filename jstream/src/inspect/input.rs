@@ -36,7 +36,7 @@ impl Input {
     /// # Errors
     ///
     /// A [`Fault`] if the first bytes match no known kind.
-    pub fn of(bytes: &[u8]) -> Result<Self, Fault> {
+    pub fn detect(bytes: &[u8]) -> Result<Self, Fault> {
         if bytes.starts_with(FILE) {
             return Ok(Self::File);
         }
@@ -44,7 +44,7 @@ impl Input {
             return Ok(Self::Stream);
         }
         if bytes.starts_with(MESSAGE) {
-            let len = Header::of(bytes).map_or(bytes.len(), |header| header.message_len());
+            let len = Header::decode(bytes).map_or(bytes.len(), |header| header.message_len());
             let is_one = len >= bytes.len();
             return Ok(if is_one { Self::Message } else { Self::Stream });
         }
@@ -54,8 +54,8 @@ impl Input {
             Err(_) if bytes.starts_with(&[1]) => Ok(Self::Schema),
             Err(_) => {
                 let end = bytes.len().min(8);
-                let what = "not the start of a message, a stream, a file or a schema";
-                Err(Fault::new(Code::Magic, 0..end, what))
+                let details = "not the start of a message, a stream, a file or a schema";
+                Err(Fault::new(Code::Magic, 0..end, details))
             }
         }
     }
@@ -97,7 +97,7 @@ pub struct Items<'b> {
 impl<'b> Items<'b> {
     /// Returns an iterator over the messages of a stream's bytes.
     #[must_use]
-    pub const fn of(bytes: &'b [u8]) -> Self {
+    pub const fn new(bytes: &'b [u8]) -> Self {
         Self {
             bytes,
             at: 0,
@@ -119,19 +119,19 @@ impl<'b> Items<'b> {
                 .and_then(|len| len.try_into().ok())
                 .map_or(0, u32::from_le_bytes);
             if len % 16 != 0 || !(16..=112).contains(&len) {
-                let what = format!("padding of {len} bytes is not valid");
+                let details = format!("padding of {len} bytes is not valid");
                 let at = start.saturating_add(4)..start.saturating_add(8);
-                return Err(Fault::new(Code::Padding, at, what));
+                return Err(Fault::new(Code::Padding, at, details));
             }
             self.at = start.saturating_add(8);
             self.zeroes(start.saturating_add(len as usize), "in the padding")?;
             if !self.starts_with(MESSAGE) {
-                let what = "no message follows the padding";
-                return Err(Fault::new(Code::Padding, start..self.at, what));
+                let details = "no message follows the padding";
+                return Err(Fault::new(Code::Padding, start..self.at, details));
             }
             if self.at % 128 != 0 {
-                let what = "the padding does not end at a multiple of 128";
-                return Err(Fault::new(Code::Padding, start..self.at, what));
+                let details = "the padding does not end at a multiple of 128";
+                return Err(Fault::new(Code::Padding, start..self.at, details));
             }
         }
         Ok(())
@@ -146,14 +146,14 @@ impl<'b> Items<'b> {
         let at = self.at;
         self.at = end;
         let Some(gap) = self.bytes.get(at..end) else {
-            let what = "trailing bytes after the last message of the stream";
-            return Err(Fault::new(Code::Padding, at..self.bytes.len(), what));
+            let details = "trailing bytes after the last message of the stream";
+            return Err(Fault::new(Code::Padding, at..self.bytes.len(), details));
         };
         let wrong = gap.iter().position(|byte| *byte != 0);
         wrong.map_or(Ok(()), |wrong| {
             let at = at.saturating_add(wrong);
-            let what = format!("a byte {place} is not zero");
-            Err(Fault::new(Code::Padding, at..at.saturating_add(1), what))
+            let details = format!("a byte {place} is not zero");
+            Err(Fault::new(Code::Padding, at..at.saturating_add(1), details))
         })
     }
 
@@ -163,7 +163,7 @@ impl<'b> Items<'b> {
         }
         let start = self.at;
         let rest = self.bytes.get(start..).unwrap_or_default();
-        let header = Header::of(rest).map_err(|fault| fault.moved(start))?;
+        let header = Header::decode(rest).map_err(|fault| fault.moved(start))?;
         // If the message is truncated, the available part of it is inspected.
         let end = start.saturating_add(header.message_len());
         self.at = end.min(self.bytes.len());

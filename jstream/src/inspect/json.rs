@@ -20,7 +20,7 @@
 //! | `again` | `number`, and `first`: the id of the first pointer to the target, or null |
 //! | `unknown` | the value is not known because of a fault |
 //! | mark | `at`, `meaning`: `offset`, `length`, `number`, `class`, `tag`, `value`; `word`, the bytes as a number |
-//! | fault | `code`, `what`, `at`, `path` |
+//! | fault | `code`, `details`, `at`, `path` |
 //! | schema | `descriptor`, `types`: the root first |
 //! | type | `name`, `size`, `align`, `kind`; `fields` of a struct; `tag` and `variants` of an enum; `renamed_from`, the older names, if the type has rules for other versions |
 //! | field | `name`, `offset`, `type`, and `rules`, if it has any |
@@ -78,7 +78,7 @@ pub fn message(of: &Message, bytes: &[u8], at: usize) -> Json {
 pub fn fault(of: &Fault) -> Json {
     json!({
         "code": of.code.name(),
-        "what": of.what,
+        "what": of.details,
         "at": pair(&of.at),
         "path": of.path,
     })

@@ -20,7 +20,7 @@ pub(super) struct Paint {
 
 impl Paint {
     /// Returns text in its colour.
-    pub(super) fn of(self, colour: Colour, text: &str) -> Cow<'_, str> {
+    pub(super) fn paint(self, colour: Colour, text: &str) -> Cow<'_, str> {
         let code = match colour {
             Colour::Plain => return Cow::Borrowed(text),
             Colour::Title => "1",
@@ -36,8 +36,8 @@ impl Paint {
     }
 
     /// Formats an offset in a message or file.
-    pub(super) fn place(self, at: usize) -> String {
-        self.of(Colour::BoxPosition, &format!("{at:#06x}"))
+    pub(super) fn offset(self, at: usize) -> String {
+        self.paint(Colour::BoxPosition, &format!("{at:#06x}"))
             .into_owned()
     }
 

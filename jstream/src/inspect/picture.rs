@@ -30,7 +30,7 @@ pub(super) struct Arrow {
     pub(super) row: usize,
     pub(super) to: usize,
     /// True if the target is shared and was reached before.
-    pub(super) again: bool,
+    pub(super) is_further: bool,
 }
 
 /// Maximum number of rows of a box, and of characters of a row.
@@ -45,7 +45,7 @@ pub(super) fn picture(message: &Message, most: usize) -> Picture {
         picture: Picture::default(),
         numbers: BTreeMap::new(),
         waiting: Vec::new(),
-        again: Vec::new(),
+        further: Vec::new(),
     };
     if let Some(root) = message.nodes.first() {
         drawing.numbers.insert(0, 0);
@@ -57,13 +57,13 @@ pub(super) fn picture(message: &Message, most: usize) -> Picture {
         drawing.follow(holder);
         next = next.saturating_add(1);
     }
-    for (from, row, number) in std::mem::take(&mut drawing.again) {
+    for (from, row, number) in std::mem::take(&mut drawing.further) {
         if let Some(to) = drawing.numbers.get(&number).copied() {
             drawing.picture.arrows.push(Arrow {
                 from,
                 row,
                 to,
-                again: true,
+                is_further: true,
             });
         }
     }
@@ -86,7 +86,7 @@ struct Drawing<'m> {
     /// Boxes of shared targets, by number.
     numbers: BTreeMap<u32, usize>,
     waiting: Vec<Holder<'m>>,
-    again: Vec<(usize, usize, u32)>,
+    further: Vec<(usize, usize, u32)>,
 }
 
 impl<'m> Drawing<'m> {
@@ -144,7 +144,7 @@ impl<'m> Drawing<'m> {
                 }
                 End::Again(node, number) => {
                     let row = self.row(id, format!("{prefix}: {} #{number}", node.type_name));
-                    self.again.push((id, row, number));
+                    self.further.push((id, row, number));
                 }
                 End::Value => {
                     let (text, _) = describe(self.message, node, 0);
@@ -229,7 +229,7 @@ impl<'m> Drawing<'m> {
             from: holder.from,
             row: holder.row,
             to,
-            again: false,
+            is_further: false,
         });
     }
 }

@@ -105,7 +105,7 @@ fn arrows(picture: &Picture, places: &[BoxPosition], to: &mut dyn Write) -> fmt:
             from.y + f64::from(row).mul_add(LINE, 30.0),
         );
         let top = target.y + 10.0;
-        let dash = if arrow.again {
+        let dash = if arrow.is_further {
             " stroke-dasharray=\"4 3\""
         } else {
             ""
@@ -188,7 +188,7 @@ fn places(picture: &Picture) -> Vec<BoxPosition> {
     // Without the arrows to targets that were reached before, the boxes form a tree in which
     // parents come first.
     let mut children = vec![Vec::new(); picture.boxes.len()];
-    for arrow in picture.arrows.iter().filter(|arrow| !arrow.again) {
+    for arrow in picture.arrows.iter().filter(|arrow| !arrow.is_further) {
         if let Some(list) = children.get_mut(arrow.from) {
             list.push(arrow.to);
         }

@@ -27,8 +27,8 @@ impl Style {
         }
     }
 
-    fn place(self, at: usize) -> String {
-        self.paint().place(at.saturating_add(self.base))
+    fn offset(self, at: usize) -> String {
+        self.paint().offset(at.saturating_add(self.base))
     }
 }
 
@@ -38,7 +38,7 @@ impl Style {
 ///
 /// Errors of `to`.
 pub fn title(text: &str, style: Style, to: &mut dyn Write) -> fmt::Result {
-    writeln!(to, "{}", style.paint().of(Colour::Title, text))
+    writeln!(to, "{}", style.paint().paint(Colour::Title, text))
 }
 
 /// Writes the fields of a message's header.
@@ -83,7 +83,7 @@ pub fn header(of: &Header, bytes: &[u8], style: Style, to: &mut dyn Write) -> fm
         ),
     ];
     for (range, name, value) in lines {
-        write!(to, "  {}  ", style.place(range.start))?;
+        write!(to, "  {}  ", style.offset(range.start))?;
         if style.hex {
             let bytes = bytes.get(range).unwrap_or_default();
             write!(to, "{:23}  ", hex::digits(bytes))?;
@@ -182,7 +182,7 @@ impl<'w> Writer<'w> {
     /// columns are shown instead, in which the invalid part and the bytes are.
     fn entries(&self, node: &'w Node) -> Option<Entries<'w>> {
         let by_columns = self.style.hex || self.message.fault.is_some();
-        Entries::of(self.message, node).filter(|_| !by_columns)
+        Entries::new(self.message, node).filter(|_| !by_columns)
     }
 
     /// Appends the entries of a map or set to the lines to write, the first entry first.
@@ -219,7 +219,7 @@ impl<'w> Writer<'w> {
                 (false, _) => elements(count),
             };
         }
-        write!(self.to, "  {}  ", self.style.place(node.at.start))?;
+        write!(self.to, "  {}  ", self.style.offset(node.at.start))?;
         let own = match below {
             Some(below) => self.own_bytes(node, below),
             None => node.at.clone(),
@@ -239,11 +239,11 @@ impl<'w> Writer<'w> {
             Name::Index(index) => write!(self.to, "[{index}]: ")?,
             Name::Payload | Name::Target => write!(self.to, "*: ")?,
         }
-        write!(self.to, "{}", paint.of(Colour::Type, &node.type_name))?;
+        write!(self.to, "{}", paint.paint(Colour::Type, &node.type_name))?;
         let fault = self.message.fault.as_ref();
         let is_wrong = node.value.is_none() && fault.is_some();
         if is_wrong {
-            writeln!(self.to, " {}", paint.of(Colour::Wrong, "← invalid"))?;
+            writeln!(self.to, " {}", paint.paint(Colour::Wrong, "← invalid"))?;
         } else if value == *node.type_name || value.is_empty() {
             writeln!(self.to)?;
         } else {
@@ -251,7 +251,12 @@ impl<'w> Writer<'w> {
         }
         for (i, line) in lines.iter().enumerate().skip(1) {
             let at = own.start.saturating_add(i.saturating_mul(BESIDE));
-            writeln!(self.to, "  {}  {}", self.style.place(at), hex::digits(line))?;
+            writeln!(
+                self.to,
+                "  {}  {}",
+                self.style.offset(at),
+                hex::digits(line)
+            )?;
         }
         if self.style.hex {
             self.text_bytes(node)?;
@@ -283,7 +288,12 @@ impl<'w> Writer<'w> {
         let bytes = self.bytes.get(at.clone()).unwrap_or_default();
         for (i, line) in bytes.chunks(BESIDE).take(LINES).enumerate() {
             let at = at.start.saturating_add(i.saturating_mul(BESIDE));
-            writeln!(self.to, "  {}  {}", self.style.place(at), hex::digits(line))?;
+            writeln!(
+                self.to,
+                "  {}  {}",
+                self.style.offset(at),
+                hex::digits(line)
+            )?;
         }
         Ok(())
     }
@@ -409,11 +419,11 @@ pub fn fault_of_part(
     to: &mut dyn Write,
 ) -> fmt::Result {
     let paint = style.paint();
-    write!(to, "{}", paint.of(Colour::Wrong, "error: "))?;
+    write!(to, "{}", paint.paint(Colour::Wrong, "error: "))?;
     if !of.path.is_empty() {
         write!(to, "{}: ", of.path)?;
     }
-    write!(to, "{} (at offset {:#x}", of.what, of.at.start)?;
+    write!(to, "{} (at offset {:#x}", of.details, of.at.start)?;
     if style.base > 0 {
         let at = of.at.start.saturating_add(style.base);
         write!(to, ", {at:#x} from the start")?;

@@ -37,7 +37,7 @@ fn node(message: &Message, of: &Node) -> Json {
     match &of.value {
         None | Some(Value::None) => Json::Null,
         Some(Value::Leaf(value)) => leaf(value),
-        Some(Value::Struct) => match Entries::of(message, of) {
+        Some(Value::Struct) => match Entries::new(message, of) {
             Some(entries) => entries.json(message, node),
             None => fields(message, of).unwrap_or_else(|| Json::Object(Map::new())),
         },

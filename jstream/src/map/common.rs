@@ -182,7 +182,7 @@ macro_rules! hashed_set {
                 K: Borrow<Q>,
                 Q: Hash + Eq + ?Sized,
             {
-                self.elements.get(self.place(key)?)
+                self.elements.get(self.position(key)?)
             }
 
             /// Returns true if there is an element equal to `key`.
@@ -228,7 +228,7 @@ macro_rules! hashed_map {
                 K: Borrow<Q>,
                 Q: Hash + Eq + ?Sized,
             {
-                self.values.get(self.keys.place(key)?)
+                self.values.get(self.keys.position(key)?)
             }
 
             /// Returns the key equal to `key`, and its value.
@@ -238,7 +238,7 @@ macro_rules! hashed_map {
                 K: Borrow<Q>,
                 Q: Hash + Eq + ?Sized,
             {
-                self.entry(self.keys.place(key)?)
+                self.entry(self.keys.position(key)?)
             }
 
             /// Returns true if there is a key equal to `key`.

@@ -53,7 +53,7 @@ impl<'b, K> HashedSet<'b, K> {
     }
 
     #[inline]
-    fn place<Q>(&self, key: &Q) -> Option<usize>
+    fn position<Q>(&self, key: &Q) -> Option<usize>
     where
         K: Borrow<Q>,
         Q: Hash + Eq + ?Sized,

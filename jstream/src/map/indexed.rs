@@ -49,7 +49,7 @@ impl<'b, K> IndexedSet<'b, K> {
     }
 
     #[inline]
-    fn place<Q>(&self, key: &Q) -> Option<usize>
+    fn position<Q>(&self, key: &Q) -> Option<usize>
     where
         K: Borrow<Q>,
         Q: Hash + Eq + ?Sized,
@@ -103,7 +103,7 @@ impl<'b, K> IndexedSet<'b, K> {
         K: Borrow<Q>,
         Q: Hash + Eq + ?Sized,
     {
-        self.place(key).filter(|place| *place < self.len())
+        self.position(key).filter(|place| *place < self.len())
     }
 
     /// Returns the first element.
@@ -136,7 +136,7 @@ impl<'b, K, V> IndexedMap<'b, K, V> {
         K: Borrow<Q>,
         Q: Hash + Eq + ?Sized,
     {
-        self.keys.place(key).filter(|place| *place < self.len())
+        self.keys.position(key).filter(|place| *place < self.len())
     }
 
     /// Returns the first entry.

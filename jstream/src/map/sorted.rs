@@ -39,7 +39,7 @@ impl<'b, K> SortedSet<'b, K> {
     }
 
     #[inline]
-    fn place<Q>(&self, key: &Q) -> Option<usize>
+    fn position<Q>(&self, key: &Q) -> Option<usize>
     where
         K: Borrow<Q>,
         Q: Ord + ?Sized,
@@ -97,7 +97,7 @@ impl<'b, K> SortedSet<'b, K> {
         K: Borrow<Q>,
         Q: Ord + ?Sized,
     {
-        self.elements.get(self.place(key)?)
+        self.elements.get(self.position(key)?)
     }
 
     /// Returns true if there is an element equal to `key`.
@@ -107,7 +107,7 @@ impl<'b, K> SortedSet<'b, K> {
         K: Borrow<Q>,
         Q: Ord + ?Sized,
     {
-        self.place(key).is_some()
+        self.position(key).is_some()
     }
 
     /// Returns an iterator over the elements in a range, in order. A range that ends before it
@@ -145,7 +145,7 @@ impl<'b, K, V> SortedMap<'b, K, V> {
         K: Borrow<Q>,
         Q: Ord + ?Sized,
     {
-        self.values.get(self.keys.place(key)?)
+        self.values.get(self.keys.position(key)?)
     }
 
     /// Returns the key equal to `key`, and its value.
@@ -155,7 +155,7 @@ impl<'b, K, V> SortedMap<'b, K, V> {
         K: Borrow<Q>,
         Q: Ord + ?Sized,
     {
-        self.entry(self.keys.place(key)?)
+        self.entry(self.keys.position(key)?)
     }
 
     /// Returns true if there is a key equal to `key`.

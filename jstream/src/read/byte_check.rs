@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn each_tag_counts_and_nothing_else() {
+    fn accepts_exactly_the_tags() {
         fn check<const SIZE: usize>() {
             for count in 0..14 {
                 let mut values = vec![[255u8; SIZE]; count];
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_the_mask_keeps_counts() {
+    fn ignores_bits_outside_the_mask() {
         let mut block = ALL;
         for len in 0..=BLOCK {
             let mask = MASK[BLOCK - len..].first_chunk().unwrap();

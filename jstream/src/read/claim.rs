@@ -147,7 +147,7 @@ impl Pass<'_> {
                 to: number,
                 level: self.next_level(),
             };
-            if !in_cell && !self.lists.get_mut().shared.note(edge) {
+            if !in_cell && !self.lists.get_mut().shared.record(edge) {
                 return Err(Fault::new(slot, FaultKind::Shared));
             }
             // SAFETY: the caller's slot is writable; a reference has the layout of a raw pointer.

@@ -106,9 +106,9 @@ impl SharedTable {
                 if at(&self.degree, to) == 0 {
                     self.ready.push(to);
                 }
-                let way = at(&self.longest, from).saturating_add(at(&self.steps, i));
+                let length = at(&self.longest, from).saturating_add(at(&self.steps, i));
                 if let Some(longest) = self.longest.get_mut(to as usize) {
-                    *longest = way.max(*longest);
+                    *longest = length.max(*longest);
                 }
             }
         }
@@ -133,9 +133,9 @@ impl SharedTable {
         let level_of = |of: u32| entries.get(of as usize).map_or(0, |entry| entry.level);
         let lead = |longest: &mut [u32], edge: FurtherEdge| {
             let steps = edge.level.saturating_sub(level_of(edge.from));
-            let way = at(longest, edge.from).saturating_add(steps);
+            let length = at(longest, edge.from).saturating_add(steps);
             if let Some(longest) = longest.get_mut(edge.to as usize) {
-                *longest = way.max(*longest);
+                *longest = length.max(*longest);
             }
         };
         let mut further = further_edges.iter().copied().peekable();

@@ -12,7 +12,7 @@ pub(super) struct SlotType {
 }
 
 impl SlotType {
-    pub(super) fn of<T>() -> Self {
+    pub(super) fn new<T>() -> Self {
         Self {
             type_name: type_name::<T>(),
             size: size_of::<T>(),

@@ -87,7 +87,7 @@ pub enum ReadError {
         /// element. Empty if the error belongs to no field.
         path: String,
         /// The error.
-        what: String,
+        details: String,
         /// The offset of the value in bytes, from the start of the message.
         offset: usize,
     },
@@ -101,7 +101,7 @@ pub enum ReadError {
         /// The path of fields from the root to the value.
         path: String,
         /// The error.
-        what: String,
+        details: String,
         /// The offset of the value in bytes, from the start of the message.
         offset: usize,
     },
@@ -169,23 +169,31 @@ impl fmt::Display for ReadError {
                     .filter(|finding| finding.effect == Effect::Refused);
                 for (index, finding) in refused.enumerate() {
                     let start = if index == 0 { ": " } else { "; " };
-                    write!(f, "{start}{}: {}", finding.path, finding.what)?;
+                    write!(f, "{start}{}: {}", finding.path, finding.details)?;
                 }
                 Ok(())
             }
             #[cfg(feature = "evolve")]
-            Self::Conversion { path, what, offset } => {
+            Self::Conversion {
+                path,
+                details,
+                offset,
+            } => {
                 f.write_str("a message of another version can't be converted: ")?;
                 if !path.is_empty() {
                     write!(f, "{path}: ")?;
                 }
-                write!(f, "{what} (at offset {offset:#x})")
+                write!(f, "{details} (at offset {offset:#x})")
             }
             Self::NotUtf8 { offset } => {
                 write!(f, "the text is not UTF-8 (at offset {offset:#x})")
             }
-            Self::Value { path, what, offset } => {
-                write!(f, "{path}: {what} (at offset {offset:#x})")
+            Self::Value {
+                path,
+                details,
+                offset,
+            } => {
+                write!(f, "{path}: {details} (at offset {offset:#x})")
             }
             Self::Unused { segment, bytes } => write!(
                 f,

@@ -20,7 +20,7 @@ pub(crate) struct Layout {
 
 impl Layout {
     #[inline]
-    pub(super) fn of(message: &[u8], limits: &Limits) -> Result<Self, ReadError> {
+    pub(super) fn from_message(message: &[u8], limits: &Limits) -> Result<Self, ReadError> {
         let len = message.len();
         let Some(header) = Header::at_start_of(message) else {
             return Err(ReadError::Short { len });

@@ -24,7 +24,7 @@ impl TracedRoot {
     pub(super) fn new<T: InPlace>(root: *const T, name: &'static str) -> Self {
         Self {
             start: root.cast(),
-            found: SlotType::of::<T>(),
+            found: SlotType::new::<T>(),
             name,
             trace: trace_at::<T>,
         }
@@ -53,7 +53,7 @@ pub(super) unsafe fn locate(
     lists: &Lists,
     base: usize,
 ) -> ReadError {
-    let (address, path, what) = match failure {
+    let (address, path, details) = match failure {
         PassFailure::Fault(fault) => {
             let sought = match fault.kind {
                 FaultKind::Cycle | FaultKind::DeepOnOtherPath => SearchGoal::Target,
@@ -63,25 +63,25 @@ pub(super) unsafe fn locate(
             // SAFETY: the caller's promise is passed on.
             let (path, found) = unsafe { search(root, address, sought, lists) };
             let adapter_error = lists.checks.adapter_error.as_deref();
-            let what = match found {
+            let details = match found {
                 // SAFETY: `found` says that a slot of `size` bytes begins at the fault, in the
                 // buffer.
                 Some(found) => unsafe { describe(fault, found, adapter_error) },
                 None => "the bytes are invalid".to_owned(),
             };
-            (address, path, what)
+            (address, path, details)
         }
         PassFailure::Refused(refusal) => {
             let rejected = refusal.0;
             let sought = SearchGoal::RejectedValue(rejected.key);
             // SAFETY: the caller's promise is passed on.
             let (path, _) = unsafe { search(root, rejected.slot, sought, lists) };
-            (rejected.slot, path, rejected.why)
+            (rejected.slot, path, rejected.reason)
         }
     };
     ReadError::Value {
         path,
-        what,
+        details,
         offset: address.wrapping_sub(base),
     }
 }
@@ -146,7 +146,7 @@ impl Trace {
         many: bool,
     ) {
         if self.sought == SearchGoal::Target {
-            self.hit_if(start.addr(), SlotType::of::<T>());
+            self.hit_if(start.addr(), SlotType::new::<T>());
             if self.is_over() {
                 return;
             }
@@ -199,7 +199,7 @@ impl Trace {
         }
         // SAFETY: the caller's slot holds a pointer.
         let target = unsafe { slot.cast::<*const T>().read() };
-        if self.first_pointers.take(target) {
+        if self.first_pointers.remove_if_next(target) {
             // SAFETY: the pass claimed this target for this pointer.
             unsafe { T::trace_target(slot, target, self) };
         }

@@ -59,7 +59,7 @@ impl Reader {
     /// Returns the descriptor of a form.
     #[inline]
     pub(crate) fn descriptor_of<F: InPlace>(&mut self) -> u64 {
-        self.descriptors.of::<F>()
+        self.descriptors.descriptor::<F>()
     }
 
     /// Sets the limits for all further messages.
@@ -300,7 +300,11 @@ impl Reader {
         let converter = self.converter.get_or_insert_default();
         let context = (&self.learnt, &self.limits);
         let converted = converter.convert((message, align), found, new, context, classes);
-        let invalid = |path: String, what, offset| ReadError::Conversion { path, what, offset };
+        let invalid = |path: String, details, offset| ReadError::Conversion {
+            path,
+            details,
+            offset,
+        };
         converted.map_err(|failure| match failure {
             ConversionFailure::Unknown => {
                 let expected = self.descriptor_of::<T::InPlace<'static>>();
@@ -311,9 +315,11 @@ impl Reader {
                 found,
                 compatibility: Box::new((*compatibility).clone()),
             },
-            ConversionFailure::Schema(what) => invalid(String::new(), what, 0),
-            ConversionFailure::Invalid(fault) => invalid(String::new(), fault.what, fault.at),
-            ConversionFailure::Refused(refusal) => invalid(refusal.path, refusal.what, refusal.at),
+            ConversionFailure::Schema(details) => invalid(String::new(), details, 0),
+            ConversionFailure::Invalid(fault) => invalid(String::new(), fault.details, fault.at),
+            ConversionFailure::Refused(refusal) => {
+                invalid(refusal.path, refusal.details, refusal.at)
+            }
         })
     }
 
@@ -341,7 +347,7 @@ impl Reader {
     where
         T: Transportable + 'static,
     {
-        let expected = self.descriptors.of::<T::InPlace<'static>>();
+        let expected = self.descriptors.descriptor::<T::InPlace<'static>>();
         if found == expected {
             return Ok(());
         }
@@ -441,7 +447,7 @@ impl Reader {
         T: Transportable + 'static,
     {
         const { assert_form::<T::InPlace<'static>>() };
-        let mut layout = Layout::of(message, &self.limits)?;
+        let mut layout = Layout::from_message(message, &self.limits)?;
         self.expect::<T>(layout.descriptor)?;
         layout.ascii = layout.text_len == 0 || check_text(message, layout.text_start)?;
         if root_end::<T::InPlace<'static>>() > layout.objects_end {
@@ -711,7 +717,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_may_begin_where_that_of_the_last_message_ended() {
+    fn accepts_a_run_at_the_end_of_that_of_the_last_message() {
         let mut reader = Reader::default();
         let list = Node {
             value: 1,

@@ -12,22 +12,22 @@ pub(super) struct RefusalDetails {
     pub(super) slot: usize,
     /// The type of the value, because a struct and its first field have the same address.
     pub(super) key: TypeId,
-    pub(super) why: String,
+    pub(super) reason: String,
 }
 
 impl Refusal {
     #[cold]
-    pub(crate) fn new<T>(slot: *const T, why: String) -> Self {
+    pub(crate) fn new<T>(slot: *const T, reason: String) -> Self {
         Self(Box::new(RefusalDetails {
             slot: slot.addr(),
             key: typeid::of::<T>(),
-            why,
+            reason,
         }))
     }
 
     /// Returns the reason given by the function.
     #[cold]
-    pub(crate) fn into_why(self) -> String {
-        self.0.why
+    pub(crate) fn into_reason(self) -> String {
+        self.0.reason
     }
 }

@@ -75,14 +75,14 @@ impl From<PassRoot> for SharedTarget {
     fn from(root: PassRoot) -> Self {
         Self {
             key: root.key,
-            ..Self::of(root.address, 0, NONE, 0)
+            ..Self::new(root.address, 0, NONE, 0)
         }
     }
 }
 
 impl SharedTarget {
     #[inline(always)]
-    fn of<T: ?Sized>(pointer: *const T, meta: u64, from: u32, level: u32) -> Self {
+    fn new<T: ?Sized>(pointer: *const T, meta: u64, from: u32, level: u32) -> Self {
         const { assert!(size_of::<*const T>() <= size_of::<[*const u8; 2]>()) };
         let mut erased = MaybeUninit::<[*const u8; 2]>::uninit();
         // SAFETY: a pointer has one word or two, asserted above, and `erased` has room for two.
@@ -133,7 +133,7 @@ impl SharedTable {
     #[inline(always)]
     pub(super) fn push<T: ?Sized>(&mut self, pointer: *const T, meta: u64, from: u32, level: u32) {
         self.entries
-            .push(SharedTarget::of(pointer, meta, from, level));
+            .push(SharedTarget::new(pointer, meta, from, level));
     }
 
     /// Adds a target of which only the paths to it are of interest. Returns its number.
@@ -174,7 +174,7 @@ impl SharedTable {
 
     /// Records a further pointer to a target. Returns false if there are too many.
     #[inline(always)]
-    pub(crate) fn note(&mut self, edge: FurtherEdge) -> bool {
+    pub(crate) fn record(&mut self, edge: FurtherEdge) -> bool {
         self.backward |= edge.to <= edge.from;
         self.further_edges.push(edge);
         self.further_edges.len() <= MOST.min(self.most)
@@ -221,7 +221,7 @@ impl FirstPointers {
     ///
     /// A further pointer to a zero-sized target may be taken for the first pointer to another
     /// target of the same type at the same address. This makes no difference.
-    pub(super) fn take<T: ?Sized>(&mut self, pointer: *const T) -> bool {
+    pub(super) fn remove_if_next<T: ?Sized>(&mut self, pointer: *const T) -> bool {
         let next = self.0.last().filter(|next| next.key == typeid::of::<T>());
         // SAFETY: the entry was made from a pointer to a type with this key.
         let is_next = next.is_some_and(|next| unsafe {

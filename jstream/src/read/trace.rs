@@ -110,7 +110,7 @@ impl Trace {
     #[must_use]
     pub fn hit<T>(&mut self, slot: *const T) -> bool {
         if self.sought == SearchGoal::Slot {
-            self.hit_if(slot.addr(), SlotType::of::<T>());
+            self.hit_if(slot.addr(), SlotType::new::<T>());
         }
         self.is_over()
     }
@@ -119,7 +119,7 @@ impl Trace {
     #[must_use]
     pub fn hit_verified<T>(&mut self, slot: *const T) -> bool {
         if self.sought == SearchGoal::RejectedValue(typeid::of::<T>()) {
-            self.hit_if(slot.addr(), SlotType::of::<T>());
+            self.hit_if(slot.addr(), SlotType::new::<T>());
         }
         self.is_over()
     }

@@ -51,8 +51,11 @@ impl<'b> Decoder<'b> {
         }
     }
 
-    pub(super) fn malformed(&self, what: &'static str) -> SchemaError {
-        SchemaError::Malformed { what, at: self.at }
+    pub(super) fn malformed(&self, details: &'static str) -> SchemaError {
+        SchemaError::Malformed {
+            details,
+            at: self.at,
+        }
     }
 
     pub(super) fn byte(&mut self) -> Result<u8, SchemaError> {
@@ -146,7 +149,7 @@ pub enum SchemaError {
     /// The bytes are not a valid schema.
     Malformed {
         /// Description of the error.
-        what: &'static str,
+        details: &'static str,
         /// Offset of the error in bytes.
         at: usize,
     },
@@ -165,7 +168,7 @@ impl fmt::Display for SchemaError {
                 f,
                 "a schema has version {found}, but only version {VERSION} is supported"
             ),
-            Self::Malformed { what, at } => write!(f, "invalid schema: {what} at byte {at}"),
+            Self::Malformed { details, at } => write!(f, "invalid schema: {details} at byte {at}"),
         }
     }
 }

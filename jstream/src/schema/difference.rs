@@ -16,12 +16,12 @@ pub struct Difference {
     /// Path from the root to the type or field that differs: `Order.legs[].quantity`.
     pub path: String,
     /// Description of the difference: `u32 here, u64 there`.
-    pub what: String,
+    pub details: String,
 }
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path, self.what)
+        write!(f, "{}: {}", self.path, self.details)
     }
 }
 
@@ -37,8 +37,8 @@ impl Schema {
         their_root: TypeIndex,
     ) -> Option<Difference> {
         let mut pairs = Pairs::new(
-            Named::new(Graph::of(self, root)),
-            Named::new(Graph::of(theirs, their_root)),
+            Named::new(Graph::new(self, root)),
+            Named::new(Graph::new(theirs, their_root)),
         );
         pairs.definitions().or_else(|| pairs.layouts())
     }
@@ -46,11 +46,11 @@ impl Schema {
 
 /// Pairs of types of two graphs that must be equal if the roots are, in breadth-first order.
 struct Pairs<'s> {
-    here: Named<'s>,
-    there: Named<'s>,
+    local: Named<'s>,
+    remote: Named<'s>,
     met: Vec<Pair<'s>>,
     /// Union-find forest of the types of both graphs: the index of another type of the same class,
-    /// or of itself. The types of `there` follow those of `here`. With this algorithm of Hopcroft
+    /// or of itself. The types of `remote` follow those of `local`. With this algorithm of Hopcroft
     /// and Karp ("A linear algorithm for testing equivalence of finite automata", 1971), fewer
     /// pairs are compared than there are types, regardless of how many pairs are reachable.
     same: Vec<usize>,
@@ -58,37 +58,37 @@ struct Pairs<'s> {
 
 #[derive(Clone, Copy)]
 struct Pair<'s> {
-    here: usize,
-    there: usize,
+    local: usize,
+    remote: usize,
     /// Index of the pair from which this pair was reached, and the step.
     from: Option<(usize, Step<'s>)>,
 }
 
 impl<'s> Pairs<'s> {
-    fn new(here: Named<'s>, there: Named<'s>) -> Self {
-        let types = here
+    fn new(local: Named<'s>, remote: Named<'s>) -> Self {
+        let types = local
             .graph
             .nodes
             .len()
-            .saturating_add(there.graph.nodes.len());
+            .saturating_add(remote.graph.nodes.len());
         let mut pairs = Self {
-            here,
-            there,
+            local,
+            remote,
             met: Vec::new(),
             same: (0..types).collect(),
         };
-        pairs.meet(Pair {
-            here: 0,
-            there: 0,
+        pairs.add_pair(Pair {
+            local: 0,
+            remote: 0,
             from: None,
         });
         pairs
     }
 
     /// Adds a pair unless it follows from earlier pairs.
-    fn meet(&mut self, pair: Pair<'s>) {
-        let there = self.here.graph.nodes.len().wrapping_add(pair.there);
-        let (a, b) = (self.representative(pair.here), self.representative(there));
+    fn add_pair(&mut self, pair: Pair<'s>) {
+        let remote = self.local.graph.nodes.len().wrapping_add(pair.remote);
+        let (a, b) = (self.representative(pair.local), self.representative(remote));
         if a == b {
             return;
         }
@@ -115,20 +115,20 @@ impl<'s> Pairs<'s> {
     }
 
     fn nodes(&self, pair: Pair<'s>) -> Option<(&Node<'s>, &Node<'s>)> {
-        let here = self.here.graph.nodes.get(pair.here)?;
-        Some((here, self.there.graph.nodes.get(pair.there)?))
+        let local = self.local.graph.nodes.get(pair.local)?;
+        Some((local, self.remote.graph.nodes.get(pair.remote)?))
     }
 
     /// Returns the pairs reachable in one step from a pair whose kinds agree.
     fn parts(&self, index: usize, pair: Pair<'s>) -> Vec<Pair<'s>> {
-        let Some((here, there)) = self.nodes(pair) else {
+        let Some((local, remote)) = self.nodes(pair) else {
             return Vec::new();
         };
-        let links = here.links.iter().zip(&there.links);
-        let parts = links.map(|(here, there)| Pair {
-            here: here.to,
-            there: there.to,
-            from: Some((index, here.step)),
+        let links = local.links.iter().zip(&remote.links);
+        let parts = links.map(|(local, remote)| Pair {
+            local: local.to,
+            remote: remote.to,
+            from: Some((index, local.step)),
         });
         parts.collect()
     }
@@ -137,19 +137,19 @@ impl<'s> Pairs<'s> {
     fn definitions(&mut self) -> Option<Difference> {
         let mut next = 0usize;
         while let Some(&pair) = self.met.get(next) {
-            let (here, there) = self.nodes(pair)?;
-            match definition(here.info, there.info) {
+            let (local, remote) = self.nodes(pair)?;
+            match definition(local.info, remote.info) {
                 Agreement::Full => {}
-                Agreement::Except { within, what } => {
+                Agreement::Except { within, details } => {
                     return Some(Difference {
                         path: self.path(pair) + &within,
-                        what,
+                        details,
                     });
                 }
                 Agreement::None => return Some(self.other_type(pair)),
             }
             for part in self.parts(next, pair) {
-                self.meet(part);
+                self.add_pair(part);
             }
             next = next.wrapping_add(1);
         }
@@ -163,8 +163,8 @@ impl<'s> Pairs<'s> {
         /// contain themselves.
         const DEPTH: usize = 64;
         let differing = |pairs: &Self, pair| {
-            let (here, there) = pairs.nodes(pair)?;
-            layout(here.info, there.info)
+            let (local, remote) = pairs.nodes(pair)?;
+            layout(local.info, remote.info)
         };
         let mut met = self.met.iter();
         let mut index = met.position(|pair| differing(self, *pair).is_some())?;
@@ -181,10 +181,10 @@ impl<'s> Pairs<'s> {
             self.met.push(part);
         }
         let pair = *self.met.get(index)?;
-        let (within, what) = differing(self, pair)?;
+        let (within, details) = differing(self, pair)?;
         Some(Difference {
             path: self.path(pair) + &within,
-            what,
+            details,
         })
     }
 
@@ -199,22 +199,22 @@ impl<'s> Pairs<'s> {
             }
         }
         for pair in [whole, pair] {
-            let here = self.here.spelling(pair.here);
-            let there = self.there.spelling(pair.there);
-            if here != there {
+            let local = self.local.spelling(pair.local);
+            let remote = self.remote.spelling(pair.remote);
+            if local != remote {
                 return Difference {
                     path: self.path(pair),
-                    what: format!("{here} here, {there} there"),
+                    details: format!("{local} here, {remote} there"),
                 };
             }
         }
         let nouns = self
             .nodes(pair)
-            .map(|(here, there)| (here.info.kind.noun(), there.info.kind.noun()));
-        let (here, there) = nouns.unwrap_or_default();
+            .map(|(local, remote)| (local.info.kind.noun(), remote.info.kind.noun()));
+        let (local, remote) = nouns.unwrap_or_default();
         Difference {
             path: self.path(pair),
-            what: format!("{here} here, {there} there"),
+            details: format!("{local} here, {remote} there"),
         }
     }
 
@@ -229,7 +229,7 @@ impl<'s> Pairs<'s> {
             steps.push(step);
             from = self.met.get(index).and_then(|pair| pair.from);
         }
-        let mut path = self.here.spelling(0);
+        let mut path = self.local.spelling(0);
         if steps.len() > STEPS {
             path.push('…');
         }
@@ -253,16 +253,16 @@ enum Agreement {
     Except {
         /// The part that differs, as a suffix of the path.
         within: String,
-        what: String,
+        details: String,
     },
     None,
 }
 
-fn definition(here: &TypeInfo, there: &TypeInfo) -> Agreement {
-    let found = match (&here.kind, &there.kind) {
-        _ if here.name != there.name => return Agreement::None,
-        (Kind::Struct(here), Kind::Struct(there)) => {
-            list("field", &names(here), &names(there)).map(|what| (String::new(), what))
+fn definition(local: &TypeInfo, remote: &TypeInfo) -> Agreement {
+    let found = match (&local.kind, &remote.kind) {
+        _ if local.name != remote.name => return Agreement::None,
+        (Kind::Struct(local), Kind::Struct(remote)) => {
+            list("field", &names(local), &names(remote)).map(|details| (String::new(), details))
         }
         (
             Kind::Enum { tag, variants },
@@ -275,34 +275,34 @@ fn definition(here: &TypeInfo, there: &TypeInfo) -> Agreement {
                 .then(|| format!("tag of {} here, {} there", bytes(*tag), bytes(*their_tag)));
             let ours: Vec<_> = variants.iter().map(|of| &*of.name).collect();
             let their_names: Vec<_> = theirs.iter().map(|of| &*of.name).collect();
-            let what = of_tag.or_else(|| list("variant", &ours, &their_names));
-            what.map(|what| (String::new(), what)).or_else(|| {
-                variants.iter().zip(theirs).find_map(|(here, there)| {
-                    let what = if here.discriminant == there.discriminant {
-                        list("field", &names(&here.fields), &names(&there.fields))?
+            let details = of_tag.or_else(|| list("variant", &ours, &their_names));
+            details.map(|details| (String::new(), details)).or_else(|| {
+                variants.iter().zip(theirs).find_map(|(local, remote)| {
+                    let details = if local.discriminant == remote.discriminant {
+                        list("field", &names(&local.fields), &names(&remote.fields))?
                     } else {
-                        let (here, there) = (here.discriminant, there.discriminant);
-                        format!("discriminant {here} here, {there} there")
+                        let (local, remote) = (local.discriminant, remote.discriminant);
+                        format!("discriminant {local} here, {remote} there")
                     };
-                    Some((format!("::{}", here.name), what))
+                    Some((format!("::{}", local.name), details))
                 })
             })
         }
-        (here, there) => {
-            let encoded = [here, there].map(|kind| {
+        (local, remote) => {
+            let encoded = [local, remote].map(|kind| {
                 let mut bytes = Vec::new();
                 kind.put(&mut bytes, &mut |_, _| 0);
                 bytes
             });
-            let [here, there] = encoded;
-            if here != there {
+            let [local, remote] = encoded;
+            if local != remote {
                 return Agreement::None;
             }
             None
         }
     };
     match found {
-        Some((within, what)) => Agreement::Except { within, what },
+        Some((within, details)) => Agreement::Except { within, details },
         None => Agreement::Full,
     }
 }
@@ -312,14 +312,14 @@ fn names(fields: &[FieldInfo]) -> Vec<&str> {
 }
 
 /// Returns the first difference between two lists of names.
-fn list(noun: &str, here: &[&str], there: &[&str]) -> Option<String> {
-    let longest = here.len().max(there.len());
-    let place = (0..longest).find(|i| here.get(*i) != there.get(*i))?;
-    let ours = here.get(place);
-    let theirs = there.get(place);
-    let missing_there = ours.filter(|name| !there.contains(name));
-    let missing_here = theirs.filter(|name| !here.contains(name));
-    Some(match (missing_there, missing_here) {
+fn list(noun: &str, local: &[&str], remote: &[&str]) -> Option<String> {
+    let longest = local.len().max(remote.len());
+    let place = (0..longest).find(|i| local.get(*i) != remote.get(*i))?;
+    let ours = local.get(place);
+    let theirs = remote.get(place);
+    let not_in_theirs = ours.filter(|name| !remote.contains(name));
+    let not_in_ours = theirs.filter(|name| !local.contains(name));
+    Some(match (not_in_theirs, not_in_ours) {
         (Some(ours), Some(theirs)) => {
             format!("{noun} {place} is `{ours}` here, `{theirs}` there")
         }
@@ -329,33 +329,33 @@ fn list(noun: &str, here: &[&str], there: &[&str]) -> Option<String> {
             (Some(ours), Some(theirs)) => {
                 format!("{noun}s in another order: {place} is `{ours}` here, `{theirs}` there")
             }
-            _ => format!("{} {noun}s here, {} there", here.len(), there.len()),
+            _ => format!("{} {noun}s here, {} there", local.len(), remote.len()),
         },
     })
 }
 
 /// Returns the first difference between the layouts of two types that otherwise agree: its path
 /// within them, and its description.
-fn layout(here: &TypeInfo, there: &TypeInfo) -> Option<(String, String)> {
-    let sizes = (here.size != there.size)
-        .then(|| format!("{} here, {} there", bytes(here.size), bytes(there.size)));
+fn layout(local: &TypeInfo, remote: &TypeInfo) -> Option<(String, String)> {
+    let sizes = (local.size != remote.size)
+        .then(|| format!("{} here, {} there", bytes(local.size), bytes(remote.size)));
     let aligns = || {
-        (here.align != there.align)
-            .then(|| format!("alignment {} here, {} there", here.align, there.align))
+        (local.align != remote.align)
+            .then(|| format!("alignment {} here, {} there", local.align, remote.align))
     };
     let offsets = || {
-        let fields = here.kind.fields().zip(there.kind.fields());
-        let moved = |(here, there): (&FieldInfo, &FieldInfo)| {
-            (here.offset != there.offset).then(|| {
-                let (at, their) = (here.offset, there.offset);
+        let fields = local.kind.fields().zip(remote.kind.fields());
+        let moved = |(local, remote): (&FieldInfo, &FieldInfo)| {
+            (local.offset != remote.offset).then(|| {
+                let (at, their) = (local.offset, remote.offset);
                 (
-                    format!(".{}", here.name),
+                    format!(".{}", local.name),
                     format!("offset {at} here, {their} there"),
                 )
             })
         };
         fields.into_iter().find_map(moved)
     };
-    let whole = |what| (String::new(), what);
+    let whole = |details| (String::new(), details);
     offsets().or_else(|| sizes.or_else(aligns).map(whole))
 }

@@ -41,7 +41,7 @@ impl Schema {
     /// encodings if and only if they are equal. The descriptor is the XXH3 hash of the encoding.
     #[must_use]
     pub fn to_bytes(&self, root: TypeIndex) -> Vec<u8> {
-        Graph::of(self, root).to_bytes()
+        Graph::new(self, root).to_bytes()
     }
 
     /// Decodes a schema, and returns it with its root. The bytes need not be trusted: work and
@@ -63,7 +63,7 @@ impl Schema {
     /// Like `from_bytes`, without a limit on the length.
     pub(crate) fn decode(bytes: &[u8]) -> Result<(Self, TypeIndex), SchemaError> {
         let mut from = Decoder::new(bytes);
-        let schema = Self::take(&mut from)?;
+        let schema = Self::decode_types(&mut from)?;
         if from.at != bytes.len() {
             return Err(from.malformed("trailing bytes after the last type"));
         }
@@ -71,7 +71,7 @@ impl Schema {
     }
 
     /// Decodes a schema, which other bytes may follow.
-    pub(super) fn take(from: &mut Decoder<'_>) -> Result<Self, SchemaError> {
+    pub(super) fn decode_types(from: &mut Decoder<'_>) -> Result<Self, SchemaError> {
         match from.byte()? {
             VERSION => {}
             found => return Err(SchemaError::Version { found }),
@@ -82,7 +82,7 @@ impl Schema {
         };
         let mut schema = Self::default();
         for _ in 0..from.types {
-            schema.types.push(Some(TypeInfo::take(from)?));
+            schema.types.push(Some(TypeInfo::decode(from)?));
         }
         Ok(schema)
     }

@@ -23,10 +23,10 @@ pub(super) struct Node<'s> {
 }
 
 impl<'s> Graph<'s> {
-    pub(super) fn of(schema: &'s Schema, root: TypeIndex) -> Self {
+    pub(super) fn new(schema: &'s Schema, root: TypeIndex) -> Self {
         // One extra entry stands for all types that are not in the schema.
         let unknown = schema.types.len();
-        let place_of = |of: TypeIndex| unknown.min(of.place());
+        let place_of = |of: TypeIndex| unknown.min(of.index());
         let mut walk = Walk::new(unknown.saturating_add(1));
         walk.number(place_of(root));
         let mut nodes = Vec::new();

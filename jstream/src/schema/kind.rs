@@ -1,8 +1,8 @@
 //! Kinds of types.
 //!
 //! Everything specific to a kind is in the `match`es of this file: its encoding and the types it
-//! refers to ([`Kind::put`]), decoding ([`Kind::take`]), its name ([`Kind::noun`]) and its spelling
-//! ([`Kind::express`]). The rest of `schema` works on the graph that `put` reports.
+//! refers to ([`Kind::put`]), decoding ([`Kind::decode`]), its name ([`Kind::noun`]) and its
+//! spelling ([`Kind::express`]). The rest of `schema` works on the graph that `put` reports.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};
@@ -136,12 +136,12 @@ impl TypeInfo {
     }
 
     /// Decodes a type.
-    pub(super) fn take(from: &mut Decoder<'_>) -> Result<Self, SchemaError> {
+    pub(super) fn decode(from: &mut Decoder<'_>) -> Result<Self, SchemaError> {
         Ok(Self {
             name: from.name()?,
             size: from.size()?,
             align: from.size()?,
-            kind: Kind::take(from)?,
+            kind: Kind::decode(from)?,
         })
     }
 }
@@ -215,7 +215,7 @@ impl Kind {
     }
 
     /// Decodes the result of `put`.
-    fn take(from: &mut Decoder<'_>) -> Result<Self, SchemaError> {
+    fn decode(from: &mut Decoder<'_>) -> Result<Self, SchemaError> {
         Ok(match from.byte()? {
             0 => Self::Leaf,
             1 => Self::Text,

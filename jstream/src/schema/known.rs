@@ -62,7 +62,7 @@ pub(crate) struct Descriptors {
 
 impl Descriptors {
     #[inline]
-    pub(crate) fn of<F: InPlace>(&mut self) -> u64 {
+    pub(crate) fn descriptor<F: InPlace>(&mut self) -> u64 {
         match self.last_if::<F>() {
             Some(descriptor) => descriptor,
             None => self.look_up(typeid::of::<F>(), F::describe),
@@ -94,7 +94,7 @@ impl Descriptors {
 /// Returns the 64-bit hash of a type's structure: see [`schema`](crate::schema).
 #[must_use]
 pub fn descriptor<T: Transportable + 'static>() -> u64 {
-    Descriptors::default().of::<T::InPlace<'static>>()
+    Descriptors::default().descriptor::<T::InPlace<'static>>()
 }
 
 fn structure_of(describe: Describe) -> Vec<u8> {
@@ -126,7 +126,7 @@ fn unusable(error: SnapshotError) -> SchemaError {
     match error {
         SnapshotError::TooLong { len, limit } => SchemaError::TooLong { len, limit },
         _ => SchemaError::Malformed {
-            what: "rules that do not fit their types",
+            details: "rules that do not fit their types",
             at: 0,
         },
     }
@@ -243,42 +243,42 @@ impl Learnt {
         expected: u64,
         found: u64,
     ) -> Option<Box<Mismatch>> {
-        let there = self.known.get(&found).and_then(|there| {
-            let (schema, root) = Schema::from_snapshot(&there.snapshot).ok()?;
+        let embedded = self.known.get(&found).and_then(|entry| {
+            let (schema, root) = Schema::from_snapshot(&entry.snapshot).ok()?;
             Some(schema.to_bytes(root).into())
         });
-        let there = there.or_else(|| known(found))?;
-        let here = known(expected).unwrap_or_else(|| structure_of(describe).into());
-        Some(Box::new(Mismatch { here, there }))
+        let found = embedded.or_else(|| known(found))?;
+        let expected = known(expected).unwrap_or_else(|| structure_of(describe).into());
+        Some(Box::new(Mismatch { expected, found }))
     }
 }
 
-/// Two structures that differ: the reader's ("here") and the message's ("there").
+/// Two structures that differ: the reader's ("expected") and the message's ("found").
 ///
 /// Decoding and comparing happen only on request.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Mismatch {
-    here: Structure,
-    there: Structure,
+    expected: Structure,
+    found: Structure,
 }
 
 impl Mismatch {
     /// Returns the structure that the reader expects, and its root.
     #[must_use]
-    pub fn here(&self) -> (Schema, TypeIndex) {
-        decoded(&self.here)
+    pub fn expected(&self) -> (Schema, TypeIndex) {
+        decoded(&self.expected)
     }
 
     /// Returns the structure of the message, and its root.
     #[must_use]
-    pub fn there(&self) -> (Schema, TypeIndex) {
-        decoded(&self.there)
+    pub fn found(&self) -> (Schema, TypeIndex) {
+        decoded(&self.found)
     }
 
     /// Returns the first difference between the two structures.
     #[must_use]
     pub fn difference(&self) -> Option<Difference> {
-        let ((here, root), (there, their_root)) = (self.here(), self.there());
+        let ((here, root), (there, their_root)) = (self.expected(), self.found());
         here.difference(root, &there, their_root)
     }
 }
@@ -298,7 +298,7 @@ impl fmt::Display for Mismatch {
             None => f.write_str("no difference")?,
         }
         if f.alternate() {
-            let ((here, _), (there, _)) = (self.here(), self.there());
+            let ((here, _), (there, _)) = (self.expected(), self.found());
             write!(f, "\n\nhere:\n\n{here}\n\nthere:\n\n{there}")?;
         }
         Ok(())

@@ -6,7 +6,7 @@ pub struct TypeIndex(pub(super) u32);
 
 impl TypeIndex {
     /// Returns the index as a number, from 0 on.
-    pub(crate) const fn place(self) -> usize {
+    pub(crate) const fn index(self) -> usize {
         self.0 as usize
     }
 

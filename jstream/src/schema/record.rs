@@ -56,7 +56,7 @@ impl Schema {
     /// different defaults for a field, if rules do not fit their type, or if the snapshot is longer
     /// than [`MAX_BYTES`](Self::MAX_BYTES).
     pub fn to_snapshot(&self, root: TypeIndex) -> Result<Vec<u8>, SnapshotError> {
-        let graph = Graph::of(self, root);
+        let graph = Graph::new(self, root);
         let mut bytes = graph.to_bytes();
         let record = self.unite(&graph)?;
         if !record.is_empty() {
@@ -143,7 +143,7 @@ impl Schema {
             });
         }
         let mut from = Decoder::new(bytes);
-        let mut schema = Self::take(&mut from)?;
+        let mut schema = Self::decode_types(&mut from)?;
         if from.at == bytes.len() {
             return Ok((schema, TypeIndex(0)));
         }
@@ -155,7 +155,7 @@ impl Schema {
         from.bytes = bytes.get(..checked).unwrap_or_default();
         if checksum(from.bytes) != u64::from_le_bytes(*check) {
             return Err(SchemaError::Malformed {
-                what: "a check that does not match the bytes before it",
+                details: "a check that does not match the bytes before it",
                 at: checked,
             });
         }
@@ -311,14 +311,18 @@ impl<'r> Uniting<'r> {
         field: &FieldInfo,
         path: &dyn Fn() -> String,
     ) -> Result<Arc<[u8]>, SnapshotError> {
-        let message = default
-            .message()
-            .map_err(|why| SnapshotError::Default { field: path(), why })?;
+        let message = default.message().map_err(|reason| SnapshotError::Default {
+            field: path(),
+            reason,
+        })?;
         if matches!(default, DefaultValue::Function(_)) {
             let found = message.get(8..16).and_then(|of| of.try_into().ok());
             if found.map(u64::from_le_bytes) != Some(self.schema.descriptor(field.of)) {
-                let why = "it is not a message of the field's type".to_owned();
-                return Err(SnapshotError::Default { field: path(), why });
+                let reason = "it is not a message of the field's type".to_owned();
+                return Err(SnapshotError::Default {
+                    field: path(),
+                    reason,
+                });
             }
         }
         Ok(message)
@@ -336,10 +340,10 @@ impl<'r> Uniting<'r> {
         Ok(())
     }
 
-    fn misfit(&self, what: &'static str) -> SnapshotError {
+    fn misfit(&self, details: &'static str) -> SnapshotError {
         SnapshotError::Misfit {
             of: self.info.name.clone(),
-            what,
+            details,
         }
     }
 }
@@ -512,7 +516,7 @@ pub enum SnapshotError {
         /// The field, with its type.
         field: String,
         /// The reason.
-        why: String,
+        reason: String,
     },
     /// Two types of equal structure have different defaults for a field.
     Ambiguous {
@@ -524,7 +528,7 @@ pub enum SnapshotError {
         /// The name of the type.
         of: String,
         /// Description of the error.
-        what: &'static str,
+        details: &'static str,
     },
 }
 
@@ -535,15 +539,15 @@ impl fmt::Display for SnapshotError {
                 f,
                 "a snapshot of {len} bytes exceeds the limit of {limit} bytes (Schema::MAX_BYTES)"
             ),
-            Self::Default { field, why } => {
-                write!(f, "the default of {field} can't be written: {why}")
+            Self::Default { field, reason } => {
+                write!(f, "the default of {field} can't be written: {reason}")
             }
             Self::Ambiguous { field } => write!(
                 f,
                 "{field} has two different defaults, in two types of equal structure: use equal \
                  defaults, or give the types different names"
             ),
-            Self::Misfit { of, what } => write!(f, "invalid rules of {of}: {what}"),
+            Self::Misfit { of, details } => write!(f, "invalid rules of {of}: {details}"),
         }
     }
 }

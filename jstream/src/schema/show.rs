@@ -28,7 +28,7 @@ impl Schema {
     /// Returns the Rust spelling of each type, in canonical order.
     #[cfg(feature = "cli")]
     pub(crate) fn spellings(&self, root: TypeIndex) -> Vec<String> {
-        let named = Named::new(Graph::of(self, root));
+        let named = Named::new(Graph::new(self, root));
         let all = 0..named.graph.nodes.len();
         all.map(|of| named.spelling(of)).collect()
     }
@@ -49,7 +49,7 @@ struct Display<'s> {
 
 impl fmt::Display for Display<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let named = Named::new(Graph::of(self.schema, self.root));
+        let named = Named::new(Graph::new(self.schema, self.root));
         let mut rules = HashMap::new();
         // Of equal structures with different rules, those of the first are shown.
         for (place, node) in &named.graph.places {

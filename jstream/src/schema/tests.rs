@@ -136,7 +136,7 @@ fn every_prefix_and_every_damaged_byte_is_an_error_or_a_schema() {
             assert_eq!(found.is_none(), again.to_bytes(root) == whole, "{at}");
             if let Some(found) = found {
                 assert!(is_new || !found.path.is_empty());
-                assert!(!found.what.is_empty() && found.to_string().starts_with("Root"));
+                assert!(!found.details.is_empty() && found.to_string().starts_with("Root"));
             }
         }
     }

@@ -18,7 +18,7 @@ pub enum StreamError {
         /// Position, in bytes from the start of the stream.
         offset: usize,
         /// Description of the error.
-        what: &'static str,
+        details: &'static str,
     },
     /// The stream is longer than [`Limits::bytes`](crate::Limits::bytes).
     TooLong {
@@ -57,10 +57,10 @@ impl fmt::Display for StreamError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::EndOfStream => f.write_str("the stream has no more items"),
-            Self::Framing { offset, what } => {
+            Self::Framing { offset, details } => {
                 write!(
                     f,
-                    "invalid framing at offset {offset:#x} of the stream: {what}"
+                    "invalid framing at offset {offset:#x} of the stream: {details}"
                 )
             }
             Self::TooLong { len, limit } => write!(

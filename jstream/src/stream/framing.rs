@@ -19,7 +19,7 @@ impl Padding {
     const SIZE: usize = 8;
 
     /// Returns padding of `len` bytes, or `None` if `len` is 0.
-    pub(super) fn of(len: usize) -> Option<Self> {
+    pub(super) fn new(len: usize) -> Option<Self> {
         let len = u32::try_from(len).ok().filter(|len| *len > 0)?;
         Some(Self { len })
     }
@@ -31,7 +31,7 @@ impl Padding {
 }
 
 /// Returns the start of a message with alignment `align` after an item that ends at `end`.
-pub(super) const fn place(end: usize, align: usize) -> usize {
+pub(super) const fn aligned(end: usize, align: usize) -> usize {
     if align > LEAST_ALIGNMENT {
         align_up(end, ALIGNMENT)
     } else {
@@ -76,10 +76,10 @@ pub(super) fn next(rest: &[u8], end: usize) -> Result<Option<Frame>, StreamError
     if rest.is_empty() {
         return Ok(None);
     }
-    let mut start = place(end, 1);
-    let broken = |what| {
+    let mut start = aligned(end, 1);
+    let broken = |details| {
         let offset = start;
-        Err(StreamError::Framing { offset, what })
+        Err(StreamError::Framing { offset, details })
     };
     let Some((gap, item)) = rest.split_at_checked(start.wrapping_sub(end)) else {
         return broken("the stream ends between two items");
@@ -94,7 +94,7 @@ pub(super) fn next(rest: &[u8], end: usize) -> Result<Option<Frame>, StreamError
             let Some((padding, message)) = item.split_at_checked(len) else {
                 return broken("the padding extends beyond the end of the stream");
             };
-            if start.wrapping_add(len) != place(start, ALIGNMENT)
+            if start.wrapping_add(len) != aligned(start, ALIGNMENT)
                 || !padding.get(Padding::SIZE..).is_some_and(is_zero)
             {
                 return broken(
@@ -105,9 +105,9 @@ pub(super) fn next(rest: &[u8], end: usize) -> Result<Option<Frame>, StreamError
             message
         }
     };
-    let broken = |what| {
+    let broken = |details| {
         let offset = start;
-        Err(StreamError::Framing { offset, what })
+        Err(StreamError::Framing { offset, details })
     };
     let Some(header) = Header::at_start_of(message) else {
         return broken("the stream ends within the header of a message");

@@ -3,7 +3,7 @@
 use std::ptr;
 use std::slice;
 
-use super::framing::{Padding, place};
+use super::framing::{Padding, aligned};
 use super::reader::Unread;
 use crate::buffer::{EmptyBuffer, LEAST_ALIGNMENT, MessageBuffer, Space};
 use crate::model::Transportable;
@@ -66,7 +66,7 @@ impl StreamWriter {
         value: &T,
         align: usize,
     ) -> Result<(), Unplaced> {
-        let start = place(self.end, align);
+        let start = aligned(self.end, align);
         let room = self.room_from(start, None).map_err(Unplaced::Error)?;
         // SAFETY: `start` is at most the capacity.
         let base = unsafe { self.jbuf.base().add(start) };
@@ -90,7 +90,7 @@ impl StreamWriter {
     /// [`WriteError::EndOfStream`] if it does not fit.
     pub fn forward(&mut self, item: &Unread<'_>) -> Result<(), WriteError> {
         let bytes = item.as_bytes();
-        let start = place(self.end, item.align());
+        let start = aligned(self.end, item.align());
         self.room_from(start, Some(bytes.len()))?;
         let to = self.jbuf.base().as_ptr().wrapping_add(start);
         // SAFETY: there is space for all bytes from `start` on, in a buffer that nothing else
@@ -129,8 +129,8 @@ impl StreamWriter {
         // SAFETY: the bytes between the end and the item lie inside the buffer, which the stream
         // owns.
         unsafe { ptr::write_bytes(base.wrapping_add(self.end), 0, gap) };
-        let padded = place(self.end, LEAST_ALIGNMENT);
-        if let Some(padding) = Padding::of(start.wrapping_sub(padded)) {
+        let padded = aligned(self.end, LEAST_ALIGNMENT);
+        if let Some(padding) = Padding::new(start.wrapping_sub(padded)) {
             let (bytes, to) = (padding.to_bytes(), base.wrapping_add(padded));
             // SAFETY: padding has at least 16 bytes, all of them before the item.
             unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
@@ -147,7 +147,7 @@ impl StreamWriter {
     /// Returns the start of the next message with this alignment.
     #[inline]
     pub(super) fn next_place(&self, align: usize) -> usize {
-        place(self.end, align)
+        aligned(self.end, align)
     }
 
     /// Returns the maximum length in bytes of the next message, if none of its forms is aligned to
@@ -155,7 +155,7 @@ impl StreamWriter {
     #[inline]
     #[must_use]
     pub fn remaining(&self) -> usize {
-        let start = place(self.end, LEAST_ALIGNMENT);
+        let start = aligned(self.end, LEAST_ALIGNMENT);
         self.jbuf.capacity().saturating_sub(start)
     }
 

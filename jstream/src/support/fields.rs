@@ -142,7 +142,7 @@ pub unsafe fn read_adapted<A: Adapter<T>, T>(
     if WireForm::<A, T>::SHAPE.verified {
         // SAFETY: `read` made it a value. It is flat, so it refers to nothing.
         if let Err(refusal) = unsafe { WireForm::<A, T>::verify(wire.as_ptr()) } {
-            pass.set_adapter_error(refusal.into_why());
+            pass.set_adapter_error(refusal.into_reason());
             return Err(Fault::new(slot, FaultKind::Adapter));
         }
     }

@@ -48,8 +48,8 @@ impl Attack<'_> {
             longer.push(more);
             longer.clone()
         });
-        let step = self.step(self.sound.len());
-        let cut = (0..self.sound.len()).rev().step_by(step);
+        let stride = self.stride(self.sound.len());
+        let cut = (0..self.sound.len()).rev().step_by(stride);
         let cut = cut.filter_map(|len| self.sound.get(..len));
         for message in cut.chain(extended.iter().map(Vec::as_slice)) {
             if run.accepts(message)? {
@@ -63,8 +63,8 @@ impl Attack<'_> {
     pub(super) fn bytes(&self) -> Result<Tally, Finding> {
         let mut run = self.run();
         let mut bytes = self.sound.to_vec();
-        let step = self.step(self.sound.len().saturating_mul(8));
-        for (at, own) in self.sound.iter().enumerate().step_by(step) {
+        let stride = self.stride(self.sound.len().saturating_mul(8));
+        for (at, own) in self.sound.iter().enumerate().step_by(stride) {
             for byte in bytes_instead_of(*own).chain([*own]) {
                 if let Some(place) = bytes.get_mut(at) {
                     *place = byte;
@@ -80,14 +80,14 @@ impl Attack<'_> {
     /// Replaces each place by boundary values and by the values of other places.
     pub(super) fn structure(&self, places: &Places) -> Result<Tally, Finding> {
         let mut run = self.run();
-        let boundary = Boundary::of(self.sound, places);
+        let boundary = Boundary::new(self.sound, places);
         let mut all = Vec::new();
         for place in &places.all {
             let values = boundary.values(place);
             all.extend(values.into_iter().map(|value| (place, value)));
         }
         let mut bytes = self.sound.to_vec();
-        for (place, value) in all.iter().step_by(self.step(all.len())) {
+        for (place, value) in all.iter().step_by(self.stride(all.len())) {
             if boundary.put(&mut bytes, place, *value) {
                 run.accepts(&bytes)?;
             }
@@ -98,7 +98,7 @@ impl Attack<'_> {
     }
 
     /// Returns the step by which to choose from `count` messages.
-    fn step(&self, count: usize) -> usize {
+    fn stride(&self, count: usize) -> usize {
         count.div_ceil(self.most.max(1)).max(1)
     }
 

@@ -41,7 +41,7 @@ pub(super) struct Boundary<'m> {
 }
 
 impl<'m> Boundary<'m> {
-    pub(super) fn of(message: &'m [u8], places: &'m Places) -> Self {
+    pub(super) fn new(message: &'m [u8], places: &'m Places) -> Self {
         Self {
             message,
             places: &places.all,
@@ -249,12 +249,12 @@ impl fmt::Debug for Script {
 impl Script {
     /// Applies the script to a message.
     pub(super) fn apply(&self, sound: &[u8], places: &Places) -> Vec<u8> {
-        let boundary = Boundary::of(sound, places);
+        let boundary = Boundary::new(sound, places);
         let mut message = sound.to_vec();
         for step in self.0.chunks_exact(4) {
-            if let [what, low, high, with] = *step {
+            if let [details, low, high, with] = *step {
                 let at = usize::from(u16::from_le_bytes([low, high]));
-                step_of(&boundary, &mut message, (what, at, with));
+                step_of(&boundary, &mut message, (details, at, with));
             }
         }
         message
@@ -264,7 +264,7 @@ impl Script {
 /// Maximum number of bytes that a script adds in one step.
 const EXTENSION: usize = 32;
 
-fn step_of(boundary: &Boundary<'_>, message: &mut Vec<u8>, (what, at, with): (u8, usize, u8)) {
+fn step_of(boundary: &Boundary<'_>, message: &mut Vec<u8>, (details, at, with): (u8, usize, u8)) {
     let any = |at: usize| {
         let at = at.checked_rem(boundary.places.len())?;
         boundary.places.get(at)
@@ -272,7 +272,7 @@ fn step_of(boundary: &Boundary<'_>, message: &mut Vec<u8>, (what, at, with): (u8
     let Some(place) = any(at) else {
         return;
     };
-    match what % 8 {
+    match details % 8 {
         0 | 1 => {
             let values = boundary.values(place);
             let value = usize::from(with).checked_rem(values.len());

@@ -49,7 +49,7 @@ type Visit<T> = dyn for<'x> Fn(&'x <T as Transportable>::InPlace<'x>);
 pub struct Kit<T: Transportable + 'static> {
     limits: Limits,
     visit: Box<Visit<T>>,
-    write_again: fn(&Received<T>, &mut Writer) -> Result<Vec<u8>, WriteError>,
+    write_copy: fn(&Received<T>, &mut Writer) -> Result<Vec<u8>, WriteError>,
     forward: fn(Received<T>, &mut Writer) -> Result<ForwardedMessage, WriteError>,
     most: usize,
     writer: RefCell<Writer>,
@@ -91,7 +91,7 @@ impl<T: Transportable + 'static> Kit<T> {
         Self {
             limits: Limits::default(),
             visit: Box::new(visit),
-            write_again: |received, writer| received.with(|form| gathered(writer, form)),
+            write_copy: |received, writer| received.with(|form| gathered(writer, form)),
             forward: |received, writer| {
                 let forwarded = writer.forward(received);
                 forwarded.map_err(|unforwarded| unforwarded.error)
@@ -174,11 +174,11 @@ impl<T: Transportable + 'static> Kit<T> {
         if !received.with(is_same) {
             return Err(finding(Wrong::Unlike, &sound));
         }
-        let again = (self.write_again)(&received, writer);
-        let again =
-            again.map_err(|error| finding(Wrong::WriteFailure(error.to_string()), &sound))?;
-        if let Some(at) = difference(&sound, &again) {
-            return Err(Finding::new(name, Wrong::Changed { at }, &sound, &again));
+        let second = (self.write_copy)(&received, writer);
+        let second =
+            second.map_err(|error| finding(Wrong::WriteFailure(error.to_string()), &sound))?;
+        if let Some(at) = difference(&sound, &second) {
+            return Err(Finding::new(name, Wrong::Changed { at }, &sound, &second));
         }
         let forwarded = (self.forward)(received, writer);
         let forwarded =
@@ -330,11 +330,11 @@ impl<T: Transportable + 'static> Kit<T> {
         received.with(|form| (self.visit)(form));
         let unwritten = |error: WriteError| Wrong::WriteFailure(error.to_string());
         let writer = &mut *self.writer.borrow_mut();
-        let again = (self.write_again)(&received, writer).map_err(unwritten)?;
-        let second = read::<T>(reader, &again).map_err(Wrong::RefusedAgain)?;
-        second.with(|form| (self.visit)(form));
-        let third = (self.write_again)(&second, writer).map_err(unwritten)?;
-        if let Some(at) = difference(&again, &third) {
+        let second = (self.write_copy)(&received, writer).map_err(unwritten)?;
+        let reread = read::<T>(reader, &second).map_err(Wrong::RefusedAgain)?;
+        reread.with(|form| (self.visit)(form));
+        let third = (self.write_copy)(&reread, writer).map_err(unwritten)?;
+        if let Some(at) = difference(&second, &third) {
             return Err(Wrong::ChangedAgain { at });
         }
         let forwarded = match (self.forward)(received, writer) {
@@ -345,8 +345,8 @@ impl<T: Transportable + 'static> Kit<T> {
         };
         let fourth = reader.read::<T>(forwarded);
         let fourth = fourth.map_err(|failure| Wrong::RefusedAgain(failure.error))?;
-        let fifth = (self.write_again)(&fourth, writer).map_err(unwritten)?;
-        match difference(&again, &fifth) {
+        let fifth = (self.write_copy)(&fourth, writer).map_err(unwritten)?;
+        match difference(&second, &fifth) {
             Some(at) => Err(Wrong::ForwardedMessage { at }),
             None => Ok(None),
         }

@@ -42,7 +42,7 @@ pub fn places<T: Transportable + 'static>(message: &[u8]) -> Places {
 pub(super) fn places_of(plan: &Rc<Plan>, message: &[u8]) -> Places {
     let classes = |number| {
         let (schema, root) = crate::schema::of_descriptor(number)?;
-        Plan::of(schema, root).ok().map(Rc::new)
+        Plan::new(schema, root).ok().map(Rc::new)
     };
     let (Collected(mut all), walked) = walk(message, plan, &classes, Collected(Vec::new()));
     if walked.is_err() {
@@ -57,7 +57,7 @@ pub(super) fn places_of(plan: &Rc<Plan>, message: &[u8]) -> Places {
 /// Returns a plan for messages of `T`.
 pub(super) fn plan_of<T: Transportable + 'static>() -> Rc<Plan> {
     let (schema, root) = Schema::of::<T>();
-    match Plan::of(schema, root) {
+    match Plan::new(schema, root) {
         Ok(plan) => Rc::new(plan),
         Err(unsound) => unreachable!("the schema of a type of the program: {unsound}"),
     }
@@ -85,7 +85,7 @@ impl Visitor for Collected {
 /// Adds every word of the objects segment that the walk did not visit, as a place of unknown
 /// meaning.
 fn guess(message: &[u8], all: &mut Vec<Place>) {
-    let end = Header::of(message).map_or(0, |header| header.objects_end);
+    let end = Header::decode(message).map_or(0, |header| header.objects_end);
     let end = end.min(message.len());
     for at in (HEADER_LEN..end.saturating_sub(7)).step_by(8) {
         let word = at..at.wrapping_add(8);

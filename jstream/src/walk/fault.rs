@@ -70,7 +70,7 @@ pub struct Fault {
     /// Kind of the error.
     pub code: Code,
     /// Description of the error.
-    pub what: String,
+    pub details: String,
     /// The invalid bytes, as a range in the message.
     pub at: Range<usize>,
     /// Path of fields from the root; empty if there is none.
@@ -83,10 +83,10 @@ impl Fault {
     /// Creates a fault for these bytes.
     #[cold]
     #[must_use]
-    pub fn new(code: Code, at: Range<usize>, what: impl Into<String>) -> Self {
+    pub fn new(code: Code, at: Range<usize>, details: impl Into<String>) -> Self {
         Self {
             code,
-            what: what.into(),
+            details: details.into(),
             at,
             path: String::new(),
             steps: Vec::new(),
@@ -113,7 +113,7 @@ impl fmt::Display for Fault {
         if !self.path.is_empty() {
             write!(f, "{}: ", self.path)?;
         }
-        write!(f, "{} (at offset {:#x})", self.what, self.at.start)
+        write!(f, "{} (at offset {:#x})", self.details, self.at.start)
     }
 }
 

@@ -32,15 +32,15 @@ impl Header {
     ///
     /// A [`Fault`] if there is no header, or its fields are not valid. The message may be
     /// incomplete.
-    pub fn of(bytes: &[u8]) -> Result<Self, Fault> {
+    pub fn decode(bytes: &[u8]) -> Result<Self, Fault> {
         let end = bytes.len();
         let Some(header) = bytes.get(..HEADER_LEN) else {
-            let what = format!("a message of {end} bytes is shorter than its 40-byte header");
-            return Err(Fault::new(Code::Magic, 0..end, what));
+            let details = format!("a message of {end} bytes is shorter than its 40-byte header");
+            return Err(Fault::new(Code::Magic, 0..end, details));
         };
         if header.get(..4) != Some(MAGIC.to_le_bytes().as_slice()) {
-            let what = "the bytes do not begin with the magic number of a message";
-            return Err(Fault::new(Code::Magic, 0..4, what));
+            let details = "the bytes do not begin with the magic number of a message";
+            return Err(Fault::new(Code::Magic, 0..4, details));
         }
         let word = |at: Range<usize>| {
             let mut word = [0; 8];
@@ -52,15 +52,15 @@ impl Header {
         };
         let bulk_align = in_memory(word(4..8));
         if !bulk_align.is_power_of_two() || bulk_align > ORIGIN {
-            let what = format!("{bulk_align} is not a valid alignment");
-            return Err(Fault::new(Code::Lengths, 4..8, what));
+            let details = format!("{bulk_align} is not a valid alignment");
+            return Err(Fault::new(Code::Lengths, 4..8, details));
         }
         let length = |at: Range<usize>, name| {
             let len = in_memory(word(at.clone()));
             // Ensures that the sum of three lengths does not overflow.
             if len > usize::MAX >> 3 {
-                let what = format!("{len} bytes of {name} exceed the address space");
-                return Err(Fault::new(Code::Lengths, at, what));
+                let details = format!("{len} bytes of {name} exceed the address space");
+                return Err(Fault::new(Code::Lengths, at, details));
             }
             Ok(len)
         };

@@ -12,12 +12,12 @@ pub struct Unsound {
     /// Name of the invalid type.
     pub name: String,
     /// Description of the error.
-    pub what: &'static str,
+    pub details: &'static str,
 }
 
 impl fmt::Display for Unsound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "invalid schema: type `{}`: {}", self.name, self.what)
+        write!(f, "invalid schema: type `{}`: {}", self.name, self.details)
     }
 }
 
@@ -81,23 +81,23 @@ impl Making<'_> {
     fn info(&self, of: TypeIndex) -> Result<&TypeInfo, Unsound> {
         self.schema.get(of).ok_or_else(|| Unsound {
             name: String::new(),
-            what: "a type is not described",
+            details: "a type is not described",
         })
     }
 
     /// Computes the traits of a type. The recursion is limited to [`HIGHEST`] levels.
     fn visit(&mut self, of: TypeIndex) -> Result<Traits, Unsound> {
-        if let Some(known) = self.traits.get(of.place()).filter(|all| all.height > 0) {
+        if let Some(known) = self.traits.get(of.index()).filter(|all| all.height > 0) {
             return Ok(*known);
         }
         let schema = self.schema;
         let info = schema.get(of).ok_or_else(|| Unsound {
             name: String::new(),
-            what: "a type is not described",
+            details: "a type is not described",
         })?;
-        let wrong = |what| Unsound {
+        let wrong = |details| Unsound {
             name: info.name.clone(),
-            what,
+            details,
         };
         if self.open.contains(&of) {
             return Err(wrong("the type contains itself"));
@@ -109,13 +109,13 @@ impl Making<'_> {
         let found = self.judge(of, info);
         self.open.pop();
         let found = found.map_err(|fault| match fault {
-            TypeFault::Here(what) => wrong(what),
+            TypeFault::Here(details) => wrong(details),
             TypeFault::Below(unsound) => unsound,
         })?;
         if found.height > HIGHEST {
             return Err(wrong("types are nested too deeply"));
         }
-        if let Some(place) = self.traits.get_mut(of.place()) {
+        if let Some(place) = self.traits.get_mut(of.index()) {
             *place = found;
         }
         Ok(found)
@@ -157,7 +157,7 @@ impl Making<'_> {
                     Kind::Reference(_) | Kind::Slice(_) | Kind::Shared(_)
                 );
                 all.none = if size == info.size {
-                    let most = self.traits.get(payload.place()).and_then(|of| of.most);
+                    let most = self.traits.get(payload.index()).and_then(|of| of.most);
                     let none = most.and_then(|most| most.checked_add(1));
                     all.most = none.filter(|_| size == 1);
                     all.most
@@ -306,7 +306,7 @@ impl Making<'_> {
         let mut first = None;
         for field in fields {
             let size = self.part(field.of, whole, all)?;
-            let most = self.traits.get(field.of.place()).and_then(|of| of.most);
+            let most = self.traits.get(field.of.index()).and_then(|of| of.most);
             first = first.or(most);
             let end = field.offset.checked_add(size);
             let end = end.filter(|end| *end <= whole.size);

@@ -276,8 +276,8 @@ impl<V: Visitor> Walk<'_, V> {
         }
         self.now = 0;
         if let Some(at) = self.shared.circle() {
-            let what = "an object is reached from itself although no Cell is on the way";
-            return Err(Fault::new(Code::Circle, at..at.saturating_add(1), what));
+            let details = "an object is reached from itself although no Cell is on the way";
+            return Err(Fault::new(Code::Circle, at..at.saturating_add(1), details));
         }
         self.assert_used_up()
     }
@@ -286,13 +286,13 @@ impl<V: Visitor> Walk<'_, V> {
         let (size, _) = self.layout(run.of)?;
         for i in 0..run.count {
             let at = run.at.saturating_add(i.saturating_mul(size));
-            let step = match (self.now, run.many) {
+            let suffix = match (self.now, run.many) {
                 (0, _) => Step::Root,
                 (_, true) => Step::Index(i),
                 (_, false) => Step::Target,
             };
-            let walked = self.value(step, run.of, at);
-            walked.map_err(|fault| match step {
+            let walked = self.value(suffix, run.of, at);
+            walked.map_err(|fault| match suffix {
                 Step::Index(i) => fault.under(format!("[{i}]")),
                 _ => fault,
             })?;
@@ -309,12 +309,12 @@ impl<V: Visitor> Walk<'_, V> {
         for (name, segment) in segments {
             let Range { start, end } = segment.free;
             if start != end {
-                let what = format!(
+                let details = format!(
                     "{} bytes of the {name} segment belong to no object",
                     end.saturating_sub(start)
                 );
                 let at = segment.in_message(start)..segment.in_message(end);
-                return Err(Fault::new(Code::Unused, at, what));
+                return Err(Fault::new(Code::Unused, at, details));
             }
         }
         Ok(())
@@ -335,8 +335,8 @@ impl<V: Visitor> Walk<'_, V> {
     /// Subtracts `n` values from the remaining number.
     fn count(&mut self, n: usize, at: usize) -> Result<(), Fault> {
         let left = self.left.checked_sub(n).ok_or_else(|| {
-            let what = "the schema requires too much work for a message of this length";
-            Fault::new(Code::Work, at..at, what)
+            let details = "the schema requires too much work for a message of this length";
+            Fault::new(Code::Work, at..at, details)
         })?;
         self.left = left;
         Ok(())

@@ -13,7 +13,7 @@ pub(super) fn range(start: usize, size: usize) -> Range<usize> {
 
 impl<V: Visitor> Walk<'_, V> {
     /// Walks the value of type `of` at offset `start`.
-    pub(super) fn value(&mut self, step: Step<'_>, of: Of, start: usize) -> Result<(), Fault> {
+    pub(super) fn value(&mut self, suffix: Step<'_>, of: Of, start: usize) -> Result<(), Fault> {
         let plan = self.plan(of)?;
         let Some(info) = plan.info(of.index) else {
             return Err(Fault::new(Code::Work, start..start, "a type is missing"));
@@ -21,10 +21,10 @@ impl<V: Visitor> Walk<'_, V> {
         let at = range(start, info.size);
         self.count(1, start)?;
         if self.message.get(at.clone()).is_none() {
-            let what = "the value reaches past the end of the message";
-            return Err(Fault::new(Code::PastEnd, at, what));
+            let details = "the value reaches past the end of the message";
+            return Err(Fault::new(Code::PastEnd, at, details));
         }
-        self.visitor.open(step, &plan, of.index, at.clone());
+        self.visitor.open(suffix, &plan, of.index, at.clone());
         self.inside(of, (&plan, info), at)?;
         self.visitor.close();
         Ok(())
@@ -87,8 +87,8 @@ impl<V: Visitor> Walk<'_, V> {
                 }
             }
             Kind::Text | Kind::Dynamic => {
-                let what = "an unsized type is stored inline";
-                Err(Fault::new(Code::Work, at, what))
+                let details = "an unsized type is stored inline";
+                Err(Fault::new(Code::Work, at, details))
             }
         }
     }
@@ -106,9 +106,9 @@ impl<V: Visitor> Walk<'_, V> {
     fn fields(&mut self, of: Of, fields: &[FieldInfo], start: usize) -> Result<(), Fault> {
         for field in fields {
             let index = field.of;
-            let step = Step::Field(&field.name);
+            let suffix = Step::Field(&field.name);
             let place = start.saturating_add(field.offset);
-            let walked = self.value(step, Of { index, ..of }, place);
+            let walked = self.value(suffix, Of { index, ..of }, place);
             walked.map_err(|fault| fault.under(format!(".{}", field.name)))?;
         }
         Ok(())
@@ -221,8 +221,8 @@ impl<V: Visitor> Walk<'_, V> {
         } else {
             let next = self.text.free.start;
             if next >= self.text.free.end {
-                let what = format!("the tag of the {name} lies past the end of the text");
-                return Err(Fault::new(Code::PastEnd, slot, what));
+                let details = format!("the tag of the {name} lies past the end of the text");
+                return Err(Fault::new(Code::PastEnd, slot, details));
             }
             self.text.free.start = next.saturating_add(1);
             self.text.in_message(next)
@@ -230,8 +230,8 @@ impl<V: Visitor> Walk<'_, V> {
         let at = range(place, 1);
         self.visitor.mark(at.clone(), Meaning::Tag);
         let found = self.message.get(place).copied().unwrap_or(0);
-        let what = format!("byte {found}, the tag of the {name}, is neither 0 nor 1");
-        Ok((Fault::new(Code::Value, at, what), found))
+        let details = format!("byte {found}, the tag of the {name}, is neither 0 nor 1");
+        Ok((Fault::new(Code::Value, at, details), found))
     }
 
     /// Returns true if a result that was already walked is `Ok`, as far as its slot determines it.
@@ -276,7 +276,7 @@ impl<V: Visitor> Walk<'_, V> {
 fn no_value(name: &str, bytes: &[u8], at: Range<usize>) -> Fault {
     let vowel = name.starts_with(['A', 'E', 'I', 'O', 'a', 'e', 'i', 'o']);
     let article = if vowel { "an" } else { "a" };
-    let what = match bytes {
+    let details = match bytes {
         [byte] => format!("byte {byte} is not {article} {name}"),
         _ if bytes.len() <= 8 => {
             let mut word = [0; 8];
@@ -288,5 +288,5 @@ fn no_value(name: &str, bytes: &[u8], at: Range<usize>) -> Fault {
         }
         _ => format!("the bytes are not {article} {name}"),
     };
-    Fault::new(Code::Value, at, what)
+    Fault::new(Code::Value, at, details)
 }

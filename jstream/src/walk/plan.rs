@@ -35,7 +35,7 @@ impl Plan {
     /// # Errors
     ///
     /// [`Unsound`] if the schema is inconsistent.
-    pub(crate) fn of(schema: Schema, root: TypeIndex) -> Result<Self, Unsound> {
+    pub(crate) fn new(schema: Schema, root: TypeIndex) -> Result<Self, Unsound> {
         let (traits, tags) = judge::all(&schema)?;
         let plan = Self {
             schema,
@@ -47,7 +47,7 @@ impl Plan {
         match plan.info(root).map(|info| &info.kind) {
             Some(Kind::Text | Kind::Dynamic) | None => Err(Unsound {
                 name: String::new(),
-                what: "the root is unsized",
+                details: "the root is unsized",
             }),
             Some(_) => Ok(plan),
         }
@@ -64,10 +64,10 @@ impl Plan {
         };
         let (schema, root) = decoded.map_err(|_| Unsound {
             name: String::new(),
-            what: "a type that it refers to is not described",
+            details: "a type that it refers to is not described",
         })?;
         let spellings = schema.spellings(root);
-        let plan = Self::of(schema, root)?;
+        let plan = Self::new(schema, root)?;
         Ok(Self {
             spellings: spellings.into_iter().map(Rc::from).collect(),
             ..plan
@@ -76,7 +76,7 @@ impl Plan {
 
     /// Returns the Rust spelling of a type.
     pub(crate) fn spelling(&self, of: TypeIndex) -> Rc<str> {
-        let spelling = self.spellings.get(of.place()).map(Rc::clone);
+        let spelling = self.spellings.get(of.index()).map(Rc::clone);
         spelling.unwrap_or_default()
     }
 
@@ -91,7 +91,7 @@ impl Plan {
 
     /// Returns the name of the root's type.
     pub(crate) fn name(&self) -> Rc<str> {
-        match self.spellings.get(self.root.place()) {
+        match self.spellings.get(self.root.index()) {
             Some(spelling) => Rc::clone(spelling),
             None => self.info(self.root).map_or("", |info| &info.name).into(),
         }
@@ -102,7 +102,7 @@ impl Plan {
     }
 
     fn traits(&self, of: TypeIndex) -> Traits {
-        self.traits.get(of.place()).copied().unwrap_or_default()
+        self.traits.get(of.index()).copied().unwrap_or_default()
     }
 
     /// Returns true if the targets of a type lie in the bulk segment.

@@ -27,10 +27,10 @@ impl<V: Visitor> Walk<'_, V> {
             let Some(plan) = (self.classes)(class) else {
                 let name = self.plan(target)?;
                 let name = name.info(target.index).map_or("", |info| &info.name);
-                let what = format!(
+                let details = format!(
                     "the schema of class {class:#018x}, an implementation of {name}, is not known"
                 );
-                return Err(Fault::new(Code::Class, range(second, 8), what));
+                return Err(Fault::new(Code::Class, range(second, 8), details));
             };
             self.plans.push(plan);
             self.numbers.push(class);
@@ -61,8 +61,8 @@ impl<V: Visitor> Walk<'_, V> {
         let is_inside = self.text.free.start < self.text.free.end && !self.ascii;
         let next = self.message.get(at.end).filter(|_| is_inside);
         if V::CHECKS && next.is_some_and(|byte| byte & 0xc0 == 0x80) {
-            let what = "the string ends inside a UTF-8 character";
-            return Err(Fault::new(Code::SplitCharacter, range(start, 16), what));
+            let details = "the string ends inside a UTF-8 character";
+            return Err(Fault::new(Code::SplitCharacter, range(start, 16), details));
         }
         if let Some(first) = first {
             self.shared.enter(first, at.start);
@@ -97,14 +97,14 @@ impl<V: Visitor> Walk<'_, V> {
             self.shared.next()
         };
         let Some(number) = known else {
-            let what = format!(
+            let details = format!(
                 "the pointer refers to shared object {}, which is not known or of another type",
                 word & !SHARED
             );
-            return Err(Fault::new(Code::NotShared, at, what));
+            return Err(Fault::new(Code::NotShared, at, details));
         };
         if !in_cell {
-            self.shared.note(self.owner, number);
+            self.shared.record(self.owner, number);
         }
         if further {
             self.visitor.mark(start..second, Meaning::Number);
@@ -236,19 +236,19 @@ impl SegmentRange {
         count: u64,
         (size, align): (usize, usize),
     ) -> Result<usize, Fault> {
-        let wrong = |code, what| Err(Fault::new(code, range(slot, 8), what));
+        let wrong = |code, details| Err(Fault::new(code, range(slot, 8), details));
         let at = align_up(self.free.start, align);
         let most = isize::MAX.unsigned_abs().checked_div(size);
         if most.is_some_and(|most| in_memory(count) > most) {
-            let what =
+            let details =
                 format!("the pointer refers to {count} values, which exceed the address space");
-            return wrong(Code::PastEnd, what);
+            return wrong(Code::PastEnd, details);
         }
         if in_memory(place) != at {
-            let what = format!(
+            let details = format!(
                 "the pointer is {place:#x}, but the next free place of its segment is {at:#x}"
             );
-            return wrong(Code::Misplaced, what);
+            return wrong(Code::Misplaced, details);
         }
         let len = in_memory(count).saturating_mul(size);
         let end = at.checked_add(len).filter(|end| *end <= self.free.end);
@@ -258,11 +258,11 @@ impl SegmentRange {
                 Ok(at)
             }
             _ => {
-                let what = format!(
+                let details = format!(
                     "the pointer leads to {len} bytes, aligned to {align}, past the end of their \
                      segment"
                 );
-                wrong(Code::PastEnd, what)
+                wrong(Code::PastEnd, details)
             }
         }
     }

@@ -11,17 +11,17 @@ const FIELDS: [Range<usize>; 5] = [4..8, 8..16, 16..24, 24..32, 32..40];
 impl<V: Visitor> Walk<'_, V> {
     /// Parses the header, and initialises the segments.
     pub(super) fn header(&mut self) -> Result<Header, Fault> {
-        let header = Header::of(self.message)?;
+        let header = Header::decode(self.message)?;
         for at in FIELDS {
             self.visitor.mark(at, Meaning::Header);
         }
         let len = self.message.len();
         if header.objects_end < HEADER_LEN || header.message_len() != len {
-            let what = format!(
+            let details = format!(
                 "the header describes a message of {} bytes, but there are {len}",
                 header.message_len()
             );
-            return Err(Fault::new(Code::Lengths, 16..HEADER_LEN, what));
+            return Err(Fault::new(Code::Lengths, 16..HEADER_LEN, details));
         }
         self.objects = SegmentRange {
             free: HEADER_LEN..header.objects_end,

@@ -45,7 +45,7 @@ impl Table {
     }
 
     /// Adds an edge from a target to another one.
-    pub(super) fn note(&mut self, from: u32, to: u32) {
+    pub(super) fn record(&mut self, from: u32, to: u32) {
         self.backward |= to <= from;
         self.edges.push([from, to]);
     }

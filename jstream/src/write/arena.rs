@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_stay_where_they_are() {
+    fn values_keep_their_addresses() {
         let mut arena = ValueArena::new();
         let mut all = Vec::new();
         for i in 0..2_000u64 {
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_dropped_once() {
+    fn drops_no_value_twice() {
         let counted = std::rc::Rc::new(());
         let mut arena = ValueArena::new();
         let value = arena.value(counted.clone());

@@ -195,19 +195,19 @@ fn is_misplaced(address: usize, place: usize, size: usize) -> bool {
 ///
 /// # Safety
 ///
-/// `turn` must have been pushed with `own`, for `T` or a type for which `own` is the same code, by
+/// `item` must have been pushed with `own`, for `T` or a type for which `own` is the same code, by
 /// a walk that is still in progress, and must have been taken off the queue of `draft`. `back` must
 /// convert native values of `T` to wire form.
 #[inline(always)]
 unsafe fn run_work_items<'b, T>(
     draft: &mut Draft<'b>,
-    mut turn: WorkItem<Draft<'b>>,
+    mut item: WorkItem<Draft<'b>>,
     own: WriteBackFn<Draft<'b>>,
     back: unsafe fn(*mut T, &mut Draft<'b>),
 ) -> Result<(), Full> {
     loop {
-        let end = turn.end.cast::<T>();
-        let mut place = turn.start.cast::<T>();
+        let end = item.end.cast::<T>();
+        let mut place = item.start.cast::<T>();
         while place != end {
             // SAFETY: the work item is for the values from its start to its end, which are still
             // native (invariant 2).
@@ -218,7 +218,7 @@ unsafe fn run_work_items<'b, T>(
             return Err(Full);
         }
         match draft.scratch.work_queue.pop_same(own) {
-            Some(next) => turn = next,
+            Some(next) => item = next,
             None => return Ok(()),
         }
     }
@@ -229,14 +229,14 @@ unsafe fn run_work_items<'b, T>(
 ///
 /// # Safety
 ///
-/// `turn` must have been pushed for `T`, or for a type whose instance of this function is the same
+/// `item` must have been pushed for `T`, or for a type whose instance of this function is the same
 /// code, by a walk that is still in progress, and must have been taken off the queue of `draft`.
 unsafe fn write_back_values<'b, T: Transportable + 'b>(
     draft: &mut Draft<'b>,
-    turn: WorkItem<Draft<'b>>,
+    item: WorkItem<Draft<'b>>,
 ) -> Result<(), Full> {
     // SAFETY: the caller's promise is passed on.
-    unsafe { run_work_items(draft, turn, write_back_values::<T>, T::write_back) }
+    unsafe { run_work_items(draft, item, write_back_values::<T>, T::write_back) }
 }
 
 /// Like [`write_back_values`], for values that the program may have changed.
@@ -246,10 +246,10 @@ unsafe fn write_back_values<'b, T: Transportable + 'b>(
 /// As for [`write_back_values`].
 unsafe fn rewrite_values<'b, T: Transportable + 'b>(
     draft: &mut Draft<'b>,
-    turn: WorkItem<Draft<'b>>,
+    item: WorkItem<Draft<'b>>,
 ) -> Result<(), Full> {
     // SAFETY: the caller's promise is passed on.
-    unsafe { run_work_items(draft, turn, rewrite_values::<T>, rewrite::<T>) }
+    unsafe { run_work_items(draft, item, rewrite_values::<T>, rewrite::<T>) }
 }
 
 /// Maximum size in bytes of a form that is put on the stack.

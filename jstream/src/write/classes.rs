@@ -16,7 +16,7 @@ pub(super) struct Classes {
 impl Classes {
     /// Records a class. The number 0 stands for no class.
     #[inline]
-    pub(super) fn note(&mut self, number: u64, class: impl FnOnce() -> Option<&'static Class>) {
+    pub(super) fn record(&mut self, number: u64, class: impl FnOnce() -> Option<&'static Class>) {
         if number == self.last {
             return;
         }
@@ -30,7 +30,7 @@ impl Classes {
     }
 
     /// Removes and returns the recorded classes.
-    pub(super) fn take(&mut self) -> BTreeMap<u64, &'static Class> {
+    pub(super) fn drain(&mut self) -> BTreeMap<u64, &'static Class> {
         self.last = 0;
         std::mem::take(&mut self.met)
     }

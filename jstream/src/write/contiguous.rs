@@ -127,8 +127,8 @@ fn write_all(segments: &[IoSlice<'_>], into: &mut (impl io::Write + ?Sized)) -> 
         }
     }
     if begun > 0 {
-        let what = "more bytes were written than the message has";
-        return Err(io::Error::new(ErrorKind::InvalidData, what));
+        let details = "more bytes were written than the message has";
+        return Err(io::Error::new(ErrorKind::InvalidData, details));
     }
     Ok(len)
 }

@@ -341,7 +341,7 @@ impl<'b> Draft<'b> {
     ) {
         #[cfg(all(feature = "file", unix))]
         if let Some(classes) = &mut self.classes {
-            classes.note(number, class);
+            classes.record(number, class);
         }
         #[cfg(not(all(feature = "file", unix)))]
         let _ = (number, class);

@@ -57,7 +57,7 @@ pub enum WriteError {
         /// The value's type.
         class: String,
         /// The error of its serialization.
-        why: String,
+        reason: String,
     },
 }
 
@@ -123,7 +123,9 @@ impl fmt::Display for WriteError {
                 "{class} is not registered as an implementation of {of}, or another type of its \
                  name and structure is: add `#[transportable(implements({of}))]`, or rename one"
             ),
-            Self::Unarchived { class, why } => write!(f, "serializing a {class} failed: {why}"),
+            Self::Unarchived { class, reason } => {
+                write!(f, "serializing a {class} failed: {reason}")
+            }
         }
     }
 }

@@ -87,7 +87,7 @@ impl Writer {
         value: &T,
         base: *mut u8,
     ) -> Result<(), WriteError> {
-        let descriptor = self.descriptors.of::<T::InPlace<'_>>();
+        let descriptor = self.descriptors.descriptor::<T::InPlace<'_>>();
         if T::WIRE_IS_MEMORY {
             // SAFETY: the caller's promise is passed on, and this is such a value.
             unsafe { copy_root(descriptor, value, base) };

@@ -165,13 +165,13 @@ impl Writer {
         }
         // SAFETY: the header was checked when the message was read, no pointer leads to it, and no
         // other handle to the buffer exists.
-        let segments = unsafe { Segments::of(received.base()) };
+        let segments = unsafe { Segments::from_base(received.base()) };
         let kept = match wire {
             Wire::Kept => segments.kept::<T::InPlace<'static>>(received.capacity()),
             _ => None,
         };
         let mut writing = self.writing(None, RECORD_MIN_BYTES);
-        let there = match kept {
+        let unchanged = match kept {
             // SAFETY: the object was read from this message as the form for any lifetime. This
             // function owns the handle, and references to the object borrow from the handle, so
             // none exist. The copy was made before the object was changed.
@@ -179,24 +179,24 @@ impl Writer {
             None => matches!(wire, Wire::AsRead),
         };
         // SAFETY: as above.
-        let there = there
+        let unchanged = unchanged
             || unsafe {
                 writing.write_back_walk::<T::InPlace<'static>>(&segments, WriteBackMode::Compare)
             };
-        if !there {
+        if !unchanged {
             return WriteBackOutcome::Moved(received);
         }
         let changed = wire != Wire::AsRead;
         // SAFETY: as above, and the object is not accessed again: the buffer becomes spent, or is
         // dropped by a panic.
-        let there = unsafe {
+        let unchanged = unsafe {
             writing.write_back_walk::<T::InPlace<'static>>(
                 &segments,
                 WriteBackMode::Commit { changed },
             )
         };
         let empty = received.into_empty();
-        if !there {
+        if !unchanged {
             return WriteBackOutcome::Lost;
         }
         // SAFETY: the walk has claimed each byte of all segments. The targets that it claimed are

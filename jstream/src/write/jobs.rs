@@ -237,16 +237,16 @@ impl<D> Jobs<D> {
     /// which a job was popped. Looks at each job of the list twice at most.
     fn waiting_runs(&mut self) -> usize {
         let list = &self.list;
-        let begins = |i: usize| {
+        let starts_run = |i: usize| {
             let before = i.checked_sub(1).and_then(|before| list.get(before));
             !before
                 .zip(list.get(i))
                 .is_some_and(|(before, job)| job.continues(before))
         };
-        let begun = (self.runs.counted..list.len()).filter(|&i| begins(i));
-        let popped = (self.runs.popped..self.head).filter(|&i| begins(i));
+        let begun = (self.runs.counted..list.len()).filter(|&i| starts_run(i));
+        let popped = (self.runs.popped..self.head).filter(|&i| starts_run(i));
         let (begun, popped) = (begun.count(), popped.count());
-        let is_within = self.head < list.len() && !begins(self.head);
+        let is_within = self.head < list.len() && !starts_run(self.head);
         let runs = &mut self.runs;
         runs.counted = list.len();
         runs.begun = runs.begun.wrapping_add(begun);
@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_end_where_the_last_job_of_one_was_written() {
+    fn levels_end_after_their_last_job() {
         for levels in 0..6 {
             let mut jobs = Jobs::new();
             jobs.begin(levels);

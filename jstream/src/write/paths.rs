@@ -49,9 +49,9 @@ impl PathTracker {
             self.level = self.level.saturating_add(1);
             self.level_end = cursor;
         }
-        let begins = |i: usize| self.regions.get(i).is_some_and(|(start, _)| *start <= at);
+        let starts_by = |i: usize| self.regions.get(i).is_some_and(|(start, _)| *start <= at);
         let mut region = self.region;
-        while begins(region.wrapping_add(1)) {
+        while starts_by(region.wrapping_add(1)) {
             region = region.wrapping_add(1);
         }
         self.region = region;
@@ -96,7 +96,7 @@ impl PathTracker {
             to,
             level: self.level.saturating_add(1),
         };
-        self.table.note(edge);
+        self.table.record(edge);
     }
 
     /// Returns true if a path has more than `most` pointers.

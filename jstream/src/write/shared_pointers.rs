@@ -6,7 +6,7 @@ use crate::model::Target;
 
 impl Identity {
     #[inline(always)]
-    fn of<'b, T: Target + ?Sized + 'b>(target: &T) -> Self {
+    fn new<'b, T: Target + ?Sized + 'b>(target: &T) -> Self {
         Self {
             address: std::ptr::from_ref(target).addr(),
             meta: target.meta(),
@@ -44,7 +44,7 @@ impl<'b> Draft<'b> {
             if self.back.active {
                 return self.shared_slow(target);
             }
-            let identity = Identity::of(target);
+            let identity = Identity::new(target);
             if let Some(number) = self.scratch.shared.number(identity) {
                 if !in_cell {
                     self.count_further(number);
@@ -73,7 +73,7 @@ impl<'b> Draft<'b> {
     /// Returns the words of a pointer to it.
     #[inline(always)]
     pub(crate) fn claim_shared<T: Target + ?Sized>(&mut self, target: &'b T) -> [u64; 2] {
-        let identity = Identity::of(target);
+        let identity = Identity::new(target);
         let size = size_of_val(target);
         let met = if size == 0 {
             Lookup::Elsewhere

@@ -43,7 +43,7 @@ impl<'b> Draft<'b> {
         let span = self.begin_root(root)?;
         self.begin_levels(span.end);
         // SAFETY: as in `write_graph`, and `begin_root` has made room for the value.
-        unsafe { write_where_room::<T>(self, span) }
+        unsafe { write_if_room::<T>(self, span) }
     }
 
     /// Writes a root whose form is [`text_only`](crate::model::Shape::text_only) into a buffer of
@@ -59,7 +59,7 @@ impl<'b> Draft<'b> {
         // other objects (invariant 1). The draft is cleared before the borrow of the buffer ends.
         unsafe { self.scratch.text.begin_at(place, room) };
         // SAFETY: as in `write_root`.
-        unsafe { write_where_room::<T>(self, span) }
+        unsafe { write_if_room::<T>(self, span) }
     }
 
     /// Begins to count levels below the root, which ends at `root_end`, and what it allocates.
@@ -405,7 +405,7 @@ unsafe fn write_values<'b, T: Transportable + 'b>(
     draft.reserve(span.end)?;
     draft.zero_up_to(span.at);
     // SAFETY: the caller's promise is passed on, and room was just reserved.
-    unsafe { write_where_room::<T>(draft, span) }
+    unsafe { write_if_room::<T>(draft, span) }
 }
 
 /// # Safety
@@ -413,7 +413,7 @@ unsafe fn write_values<'b, T: Transportable + 'b>(
 /// As for [`write_values`]. The buffer must have room up to the end of the place, and everything
 /// before the place must have been written, including the gap before it.
 #[inline(always)]
-unsafe fn write_where_room<'b, T: Transportable + 'b>(
+unsafe fn write_if_room<'b, T: Transportable + 'b>(
     draft: &mut Draft<'b>,
     span: ValueSpan,
 ) -> Result<(), Full> {

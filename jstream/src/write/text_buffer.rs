@@ -94,7 +94,7 @@ impl TextBuffer {
 
     /// Empties the buffer, and returns to the writer's memory.
     #[inline(always)]
-    pub(super) fn leave(&mut self) {
+    pub(super) fn use_own_memory(&mut self) {
         self.len = 0;
         self.start = self.own.as_mut_ptr();
         self.over = self.own.capacity().wrapping_add(1);
@@ -171,7 +171,7 @@ impl TextBuffer {
         let len = own.len();
         own.clear();
         self.own = own;
-        self.leave();
+        self.use_own_memory();
         self.len = len;
     }
 
@@ -180,7 +180,7 @@ impl TextBuffer {
     #[inline]
     pub(super) fn clear(&mut self, most: usize) {
         clear_after(&mut self.own, most, self.len);
-        self.leave();
+        self.use_own_memory();
     }
 }
 

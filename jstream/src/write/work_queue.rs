@@ -73,13 +73,13 @@ impl<D> WorkQueue<D> {
     /// Adds a work item at the end. Equal function pointers refer to the same code, so adjacent
     /// work items with equal functions can be merged whatever types they were pushed for.
     #[inline(always)]
-    pub(super) fn push(&mut self, turn: WorkItem<D>) {
+    pub(super) fn push(&mut self, item: WorkItem<D>) {
         let open = &mut self.open;
-        if open.end == turn.start && ptr::fn_addr_eq(open.back, turn.back) {
-            open.end = turn.end;
+        if open.end == item.start && ptr::fn_addr_eq(open.back, item.back) {
+            open.end = item.end;
             return;
         }
-        let closed = mem::replace(open, turn);
+        let closed = mem::replace(open, item);
         if closed.start != closed.end {
             self.close(closed);
         }
@@ -87,21 +87,21 @@ impl<D> WorkQueue<D> {
 
     /// Kept out of line because `push` is inlined into the walk over every pointer.
     #[inline(never)]
-    fn close(&mut self, turn: WorkItem<D>) {
+    fn close(&mut self, item: WorkItem<D>) {
         if self.head >= COMPACT && self.head.wrapping_mul(2) >= self.closed.len() {
             self.closed.drain(..self.head);
             self.head = 0;
         }
-        self.closed.push(turn);
+        self.closed.push(item);
         self.peak_len = self.peak_len.max(self.closed.len());
     }
 
     /// Pops the oldest work item.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<WorkItem<D>> {
-        if let Some(turn) = self.closed.get(self.head) {
+        if let Some(item) = self.closed.get(self.head) {
             self.head = self.head.wrapping_add(1);
-            return Some(*turn);
+            return Some(*item);
         }
         self.closed.clear();
         self.head = 0;
@@ -110,9 +110,9 @@ impl<D> WorkQueue<D> {
 
     #[inline(always)]
     fn take_open(&mut self) -> Option<WorkItem<D>> {
-        let turn = self.open;
-        self.open.start = turn.end;
-        (turn.start != turn.end).then_some(turn)
+        let item = self.open;
+        self.open.start = item.end;
+        (item.start != item.end).then_some(item)
     }
 
     /// Pops the oldest work item if it is executed by the same code.
@@ -160,7 +160,7 @@ mod tests {
         Ok(())
     }
 
-    fn turn(back: WriteBackFn<u32>, start: usize, end: usize) -> WorkItem<u32> {
+    fn item(back: WriteBackFn<u32>, start: usize, end: usize) -> WorkItem<u32> {
         WorkItem {
             back,
             start: ptr::without_provenance_mut(start),
@@ -170,34 +170,34 @@ mod tests {
 
     fn spans(turns: &mut WorkQueue<u32>) -> Vec<(usize, usize)> {
         std::iter::from_fn(|| turns.pop())
-            .map(|turn| (turn.start.addr(), turn.end.addr()))
+            .map(|item| (item.start.addr(), item.end.addr()))
             .collect()
     }
 
     #[test]
     fn neighbours_merge_and_order_is_kept() {
         let mut turns = WorkQueue::new();
-        turns.push(turn(nothing, 8, 16));
-        turns.push(turn(nothing, 16, 24));
-        turns.push(turn(other, 24, 32));
-        turns.push(turn(nothing, 32, 40));
-        turns.push(turn(nothing, 48, 56));
+        turns.push(item(nothing, 8, 16));
+        turns.push(item(nothing, 16, 24));
+        turns.push(item(other, 24, 32));
+        turns.push(item(nothing, 32, 40));
+        turns.push(item(nothing, 48, 56));
         let expected = [(8, 24), (24, 32), (32, 40), (48, 56)];
         assert_eq!(spans(&mut turns), expected);
         // Values adjacent to a work item that was popped form a work item of their own.
-        turns.push(turn(nothing, 56, 64));
+        turns.push(item(nothing, 56, 64));
         assert_eq!(spans(&mut turns), [(56, 64)]);
     }
 
     #[test]
     fn only_the_same_code_continues_a_turn() {
         let mut turns = WorkQueue::new();
-        turns.push(turn(nothing, 8, 16));
+        turns.push(item(nothing, 8, 16));
         assert!(turns.pop_same(other).is_none());
         assert!(turns.pop_same(nothing).is_some());
         assert!(turns.pop_same(nothing).is_none());
-        turns.push(turn(other, 16, 24));
-        turns.push(turn(nothing, 24, 32));
+        turns.push(item(other, 16, 24));
+        turns.push(item(nothing, 24, 32));
         assert!(turns.pop_same(nothing).is_none());
         assert!(turns.pop_same(other).is_some());
         assert_eq!(spans(&mut turns), [(24, 32)]);
@@ -207,7 +207,7 @@ mod tests {
     fn taken_turns_do_not_pile_up() {
         let mut turns = WorkQueue::new();
         for i in 1..100_000usize {
-            turns.push(turn(if i % 2 == 0 { other } else { nothing }, i, i + 1));
+            turns.push(item(if i % 2 == 0 { other } else { nothing }, i, i + 1));
             if i > 10 {
                 assert_eq!(turns.pop().unwrap().start.addr(), i - 10);
             }
@@ -219,14 +219,14 @@ mod tests {
     fn queues_are_compared_turn_by_turn() {
         let same = |pushed: [WorkItem<u32>; 2]| {
             let (mut one, mut two) = (WorkQueue::new(), WorkQueue::new());
-            one.push(turn(nothing, 8, 16));
-            one.push(turn(other, 16, 24));
-            pushed.into_iter().for_each(|turn| two.push(turn));
+            one.push(item(nothing, 8, 16));
+            one.push(item(other, 16, 24));
+            pushed.into_iter().for_each(|item| two.push(item));
             one.are_the_same(&mut two)
         };
-        assert!(same([turn(nothing, 8, 16), turn(other, 16, 24)]));
-        assert!(!same([turn(nothing, 8, 16), turn(other, 16, 32)]));
-        assert!(!same([turn(nothing, 8, 16), turn(nothing, 16, 24)]));
-        assert!(!same([turn(other, 16, 24), turn(nothing, 8, 16)]));
+        assert!(same([item(nothing, 8, 16), item(other, 16, 24)]));
+        assert!(!same([item(nothing, 8, 16), item(other, 16, 32)]));
+        assert!(!same([item(nothing, 8, 16), item(nothing, 16, 24)]));
+        assert!(!same([item(other, 16, 24), item(nothing, 8, 16)]));
     }
 }

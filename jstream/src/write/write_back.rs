@@ -42,7 +42,7 @@ impl Segments {
     ///
     /// `base` must be that of a buffer whose header was checked when the message in it was read,
     /// and has not been changed since.
-    pub(crate) unsafe fn of(base: NonNull<u8>) -> Self {
+    pub(crate) unsafe fn from_base(base: NonNull<u8>) -> Self {
         // SAFETY: by the caller's promise there is a header, aligned as a buffer is.
         let header = unsafe { base.cast::<Header>().read() };
         let objects_end = in_memory(header.objects_end);
@@ -95,7 +95,7 @@ pub(super) enum WriteBackMode {
 
 impl<'b> Draft<'b> {
     /// Walks over a message that was read. Returns true if everything is at the address that the
-    /// writer would choose, and the segments hold nothing else. If so, and `step` commits, the
+    /// writer would choose, and the segments hold nothing else. If so, and `mode` commits, the
     /// message is in wire form again, with its header still in place.
     ///
     /// # Safety
@@ -106,14 +106,14 @@ impl<'b> Draft<'b> {
     pub(super) unsafe fn write_back_walk<T: Transportable + 'b>(
         &mut self,
         of: &Segments,
-        step: WriteBackMode,
+        mode: WriteBackMode,
     ) -> bool {
-        self.begin_write_back(of, step);
+        self.begin_write_back(of, mode);
         let root = of.root::<T>();
         let at = align_up(HEADER_LEN, align_of::<T>());
         self.cursor = at.wrapping_add(size_of::<T>());
         self.scratch.shared.set_root(root.cast::<T::InPlace<'b>>());
-        match step {
+        match mode {
             // A value that the program was able to change may have uninitialised padding, so it is
             // rewritten as a whole.
             // SAFETY: the root is at its place and native.
@@ -185,7 +185,7 @@ impl<'b> Draft<'b> {
         mem::swap(&mut self.scratch.shared, &mut self.scratch.previous_shared);
         // SAFETY: as above.
         let is = unsafe { self.root_claims(of, of.root::<T>()) };
-        let there = was.is_some() && was == is;
+        let same_claims = was.is_some() && was == is;
         let Scratch {
             work_queue,
             previous_work_queue,
@@ -193,7 +193,7 @@ impl<'b> Draft<'b> {
             previous_shared,
             ..
         } = &mut self.scratch;
-        let same = there
+        let same = same_claims
             && shared.is_the_same(previous_shared)
             && work_queue.are_the_same(previous_work_queue);
         self.end_write_back();
@@ -219,13 +219,13 @@ impl<'b> Draft<'b> {
         self.cursor = align_up(HEADER_LEN, align_of::<T>()).wrapping_add(size_of::<T>());
         // SAFETY: by the caller's promise there is a root.
         unsafe { T::write_back(root, self) };
-        let there = !self.back.moved && self.refused.is_none();
-        there.then_some([self.cursor, self.bulk_cursor, self.back.text_cursor])
+        let same_claims = !self.back.moved && self.refused.is_none();
+        same_claims.then_some([self.cursor, self.bulk_cursor, self.back.text_cursor])
     }
 
     /// Sets the cursors to the beginning of the message, and removes all room from the draft.
     /// Everything to be written is then looked for in the message.
-    fn begin_write_back(&mut self, of: &Segments, step: WriteBackMode) {
+    fn begin_write_back(&mut self, of: &Segments, mode: WriteBackMode) {
         self.growable = false;
         self.begin(0, RECORD_MIN_BYTES);
         self.limit_from_origin = 0;
@@ -246,7 +246,7 @@ impl<'b> Draft<'b> {
         };
         self.back = WriteBackState {
             active: true,
-            commit: step != WriteBackMode::Compare,
+            commit: mode != WriteBackMode::Compare,
             moved: false,
             exclusive: false,
             walks_copy: false,

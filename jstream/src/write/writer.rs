@@ -132,7 +132,7 @@ impl Writer {
     /// Returns the descriptor of a form.
     #[inline]
     pub(crate) fn descriptor_of<F: InPlace>(&mut self) -> u64 {
-        self.descriptors.of::<F>()
+        self.descriptors.descriptor::<F>()
     }
 
     /// Starts or stops recording the classes of trait objects.
@@ -145,7 +145,7 @@ impl Writer {
     #[cfg(all(feature = "file", unix))]
     pub(crate) fn take_classes(&mut self) -> BTreeMap<u64, &'static Class> {
         let classes = self.draft.classes.as_mut();
-        classes.map(Classes::take).unwrap_or_default()
+        classes.map(Classes::drain).unwrap_or_default()
     }
 
     /// Writes `value`, and everything that it reaches, into `into`.
@@ -301,7 +301,7 @@ impl Writer {
         value: &T,
         into: Space<'_>,
     ) -> Result<usize, WriteIntoError> {
-        let descriptor = self.descriptors.of::<T::InPlace<'_>>();
+        let descriptor = self.descriptors.descriptor::<T::InPlace<'_>>();
         let mut writing = self.writing(Some(into), RECORD_MIN_BYTES);
         writing.set_descriptor(descriptor);
         let written = if <T::InPlace<'_> as InPlace>::SHAPE.text_only {
@@ -312,7 +312,7 @@ impl Writer {
             root.and_then(|()| writing.finish())
         };
         written
-            .or_else(|Full| writing.finish_again(value))
+            .or_else(|Full| writing.finish_rewrite(value))
             .map_err(|Full| writing.into_error())
     }
 
@@ -357,7 +357,7 @@ impl Writer {
         // The memory of the emptied list is reused for segments of another lifetime.
         let mut many: Vec<IoSlice<'_>> = mem::take(&mut self.segments);
         let mut few = [IoSlice::new(&[]); FEW];
-        let descriptor = self.descriptors.of::<T::InPlace<'_>>();
+        let descriptor = self.descriptors.descriptor::<T::InPlace<'_>>();
         let mut writing = self.writing(None, record_min_bytes);
         writing.set_descriptor(descriptor);
         let written = writing.write_graph(value);
@@ -508,14 +508,14 @@ impl<'b> Writing<'_, 'b> {
         if !self.draft.must_restart() {
             return result;
         }
-        self.write_graph_again(value)
+        self.rewrite_graph(value)
     }
 
     /// Like [`write_graph`](Self::write_graph), after a target that was not recorded may have been
     /// met again, or a path to one may be too long. Records all shared targets, or the paths to
     /// them. Both can turn out to be needed, one after the other.
     #[cold]
-    fn write_graph_again<T: Transportable>(&mut self, value: &'b T) -> Result<(), Full> {
+    fn rewrite_graph<T: Transportable>(&mut self, value: &'b T) -> Result<(), Full> {
         loop {
             self.draft.restart();
             *self.rewritten = Rewritten {
@@ -533,11 +533,11 @@ impl<'b> Writing<'_, 'b> {
     /// Writes a message again that could not be completed in the buffer, if that is because it
     /// [has to be written again](Draft::must_restart). Returns the length of the message.
     #[cold]
-    fn finish_again<T: Transportable>(&mut self, value: &'b T) -> Result<usize, Full> {
+    fn finish_rewrite<T: Transportable>(&mut self, value: &'b T) -> Result<usize, Full> {
         if !self.draft.must_restart() {
             return Err(Full);
         }
-        self.write_graph_again(value)?;
+        self.rewrite_graph(value)?;
         self.draft.finish()
     }
 
@@ -742,7 +742,7 @@ impl Draft<'_> {
             return self.finish();
         }
         let text_len = self.scratch.text.len();
-        self.scratch.text.leave();
+        self.scratch.text.use_own_memory();
         let header = Header {
             text_len: text_len as u64,
             ..Header::of_root(self.descriptor, end)

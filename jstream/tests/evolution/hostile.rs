@@ -143,7 +143,7 @@ fn compared(old: &[Ty], new: &[Ty]) -> Result<Compatibility, InvalidSchema> {
 fn invalid(types: &[Ty]) -> &'static str {
     match compared(types, types) {
         Ok(found) => panic!("the schema was accepted: {found}"),
-        Err(error) => error.what,
+        Err(error) => error.details,
     }
 }
 
@@ -202,8 +202,8 @@ fn inconsistent_schemas_are_refused() {
         (1 << 63, 8),
         (u64::MAX, 1),
     ] {
-        let what = invalid(&[root(size, align, Vec::new())]);
-        assert!(what.contains("size or alignment"), "{what}");
+        let details = invalid(&[root(size, align, Vec::new())]);
+        assert!(details.contains("size or alignment"), "{details}");
     }
     let lying = [ty("[]", (8, 4), Shape::Array(1, 1 << 62)), u32_()];
     assert!(invalid(&lying).contains("array"));
@@ -342,10 +342,10 @@ fn many_types_against_a_recursive_one_take_bounded_time() {
     for (old, new) in [(40_000, 39_999), (257, 256), (1001, 1000), (40_000, 7)] {
         let old = chain(old, 8, &|_| Vec::new());
         let found = compared(&old, &chain(new, 8, &|_| Vec::new())).unwrap();
-        let what = found.to_string();
+        let details = found.to_string();
         assert!(
-            found.effect() == Effect::Converted || what.contains("too many parts"),
-            "{what}"
+            found.effect() == Effect::Converted || details.contains("too many parts"),
+            "{details}"
         );
     }
 }

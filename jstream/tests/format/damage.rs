@@ -35,7 +35,7 @@ pub fn kind_of(error: &ReadError) -> &'static str {
         ReadError::Descriptor { .. } => return "descriptor",
         ReadError::NotUtf8 { .. } => return "not utf-8",
         ReadError::Unused { .. } => return "unused",
-        ReadError::Value { what, .. } => what,
+        ReadError::Value { details, .. } => details,
         _ => return "another",
     };
     let known = [

@@ -416,8 +416,8 @@ fn a_mismatch_names_the_first_difference_and_shows_both_structures() {
         panic!("{error}");
     };
     let mismatch = mismatch.as_ref().unwrap();
-    let (there, root) = mismatch.there();
-    assert_eq!(there.descriptor(root), descriptor::<Pair<u8, u32>>());
+    let (found, root) = mismatch.found();
+    assert_eq!(found.descriptor(root), descriptor::<Pair<u8, u32>>());
     assert_eq!(mismatch.difference().unwrap().path, "Pair.b");
 }
 

@@ -73,9 +73,9 @@ impl<T: Transportable + 'static> Forged<T> {
     #[track_caller]
     fn expect(&mut self, field: &str, says: &str) {
         match self.error() {
-            ReadError::Value { path, what, .. } => {
-                assert_eq!(path, field, "{what}");
-                assert!(what.contains(says), "{path}: {what}");
+            ReadError::Value { path, details, .. } => {
+                assert_eq!(path, field, "{details}");
+                assert!(details.contains(says), "{path}: {details}");
             }
             other => panic!("{other}"),
         }

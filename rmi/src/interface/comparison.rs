@@ -82,13 +82,13 @@ impl Method {
             return self.has_hidden_types().then(signatures).flatten();
         };
         Some(match difference(ours, theirs) {
-            Some((path, what)) if is_inner(&path, &what) => {
-                format!("{name}: {}: {}", shown(&path), shown(&what))
+            Some((path, details)) if is_inner(&path, &details) => {
+                format!("{name}: {}: {}", shown(&path), shown(&details))
             }
             found => signatures().unwrap_or_else(|| {
-                let what = found.map(|(_, what)| shown(&what));
-                let what = what.unwrap_or_else(|| "other types here than there".to_owned());
-                format!("{name}: {what}")
+                let details = found.map(|(_, details)| shown(&details));
+                let details = details.unwrap_or_else(|| "other types here than there".to_owned());
+                format!("{name}: {details}")
             }),
         })
     }
@@ -96,8 +96,8 @@ impl Method {
 
 /// Returns true if a difference is not one of the types at the root of the path, which the
 /// signatures show.
-fn is_inner(path: &str, what: &str) -> bool {
-    let rest = what.strip_prefix(path);
+fn is_inner(path: &str, details: &str) -> bool {
+    let rest = details.strip_prefix(path);
     !rest.is_some_and(|rest| rest.starts_with(" here, "))
 }
 
@@ -116,7 +116,7 @@ fn difference(ours: &[u8], theirs: &[u8]) -> Option<(String, String)> {
     let mut differing = both
         .chain([(our_root, their_root)])
         .filter_map(|(a, b)| ours.difference(a, &theirs, b));
-    differing.next().map(|found| (found.path, found.what))
+    differing.next().map(|found| (found.path, found.details))
 }
 
 /// Returns the types of a message's parts: those of a tuple, or the type itself. For references,

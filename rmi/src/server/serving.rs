@@ -259,7 +259,7 @@ impl ServingState {
     /// Performs the handshake. Returns `None` if it fails.
     async fn greet(self: &Arc<Self>, number: u64, mut newcomer: Newcomer) -> Option<()> {
         let options = &self.options;
-        newcomer.hear().await.ok()?;
+        newcomer.read_greeting().await.ok()?;
         let source = newcomer.peer().source();
         let checked = self.load.places().check(&source, PlaceLimits::of(options));
         let full = checked.err();

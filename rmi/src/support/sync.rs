@@ -8,5 +8,5 @@ use jstream_sync::callbacks::DeferringGuard;
 /// or dropped under the lock wait until it is released; see [`jstream_sync::callbacks`].
 #[inline]
 pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> DeferringGuard<MutexGuard<'_, T>> {
-    DeferringGuard::of(jstream_sync::lock(mutex))
+    DeferringGuard::new(jstream_sync::lock(mutex))
 }

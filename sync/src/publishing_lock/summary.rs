@@ -19,7 +19,7 @@ pub(super) mod sealed {
 
     /// Creates, loads and stores the words.
     pub trait Store<V> {
-        fn of(value: V) -> Self;
+        fn new(value: V) -> Self;
 
         fn load(&self) -> V;
 
@@ -57,7 +57,7 @@ macro_rules! word {
         }
 
         impl sealed::Store<$value> for Word<$value> {
-            fn of(value: $value) -> Self {
+            fn new(value: $value) -> Self {
                 Self($atomic::new(value))
             }
 
@@ -95,7 +95,7 @@ impl Summary for DekkerFlag {
 }
 
 impl sealed::Store<u32> for DekkerFlag {
-    fn of(value: u32) -> Self {
+    fn new(value: u32) -> Self {
         let flag = Self::new();
         flag.store(value, Ordering::Relaxed);
         flag
@@ -118,8 +118,8 @@ impl<S: Summary> Summary for CacheLines<S> {
 }
 
 impl<S: Summary> sealed::Store<S::Value> for CacheLines<S> {
-    fn of(value: S::Value) -> Self {
-        Self(S::of(value))
+    fn new(value: S::Value) -> Self {
+        Self(S::new(value))
     }
 
     #[inline]
@@ -139,8 +139,8 @@ impl<A: Summary, B: Summary> Summary for (A, B) {
 
 /// The words are loaded and stored one after the other.
 impl<A: Summary, B: Summary> sealed::Store<(A::Value, B::Value)> for (A, B) {
-    fn of((a, b): (A::Value, B::Value)) -> Self {
-        (A::of(a), B::of(b))
+    fn new((a, b): (A::Value, B::Value)) -> Self {
+        (A::new(a), B::new(b))
     }
 
     #[inline]

@@ -107,19 +107,19 @@ fn a_panic_under_the_lock_publishes() {
 fn a_callback_uses_the_lock_whose_release_calls_it() {
     // It changes the state only once, as otherwise it would call itself for ever.
     let shared = shared(|shared| {
-        let mut guard = DeferringGuard::of(shared.lock());
+        let mut guard = DeferringGuard::new(shared.lock());
         if guard.count < 2 {
             guard.count = 2;
         }
     });
-    DeferringGuard::of(shared.lock()).count = 1;
+    DeferringGuard::new(shared.lock()).count = 1;
     assert_eq!((shared.summary().get(), notifications(&shared)), (2, 2));
 }
 
 #[test]
 fn a_callback_that_panics_leaves_the_lock_free() {
     let shared = shared(|_| panic!("a callback panics"));
-    DeferringGuard::of(shared.lock()).count = 1;
+    DeferringGuard::new(shared.lock()).count = 1;
     assert_eq!(shared.summary().get(), 1);
     assert!(shared.try_lock().is_some());
 }
@@ -131,8 +131,8 @@ fn a_callback_runs_when_the_thread_holds_no_lock() {
         inner.listeners().notifications.fetch_add(10, Relaxed);
     });
     let outer = shared(|_| {});
-    let guard = DeferringGuard::of(outer.lock());
-    DeferringGuard::of(inner.lock()).count = 1;
+    let guard = DeferringGuard::new(outer.lock());
+    DeferringGuard::new(inner.lock()).count = 1;
     assert_eq!((inner.summary().get(), notifications(&inner)), (1, 1));
     drop(guard);
     assert_eq!(notifications(&inner), 11);

@@ -82,12 +82,13 @@ pub struct Accepted {
 /// A connection whose greetings are not exchanged yet. No method blocks, except
 /// [`wait`](Self::wait).
 ///
-/// `hear`, then `accept`, are called until they succeed, or `decline` is called. After `decline` or
-/// an error, `farewell` is called until the peer has gone, or the caller does not wait any longer.
+/// `read_greeting`, then `accept`, are called until they succeed, or `decline` is called. After
+/// `decline` or an error, `farewell` is called until the peer has gone, or the caller does not wait
+/// any longer.
 /// Between the calls, the caller sleeps as it does for a half of a connection.
 pub trait Establish: Send {
     /// Receives the greeting of the peer. Returns true once it is complete and valid.
-    fn hear(&mut self) -> Result<bool, HandshakeError>;
+    fn read_greeting(&mut self) -> Result<bool, HandshakeError>;
 
     /// Answers the greeting that was heard. Returns the connection, once, when all greetings are
     /// exchanged.
@@ -152,7 +153,7 @@ impl dyn Establish {
     pub fn establish(mut self: Box<Self>) -> Result<Connection, HandshakeError> {
         let deadline = Deadline::after(self.timeout());
         loop {
-            let tried = match self.hear() {
+            let tried = match self.read_greeting() {
                 Ok(true) => self.accept(),
                 Ok(false) => Ok(None),
                 Err(error) => Err(error),
@@ -177,7 +178,7 @@ impl dyn Establish {
     pub fn refuse(mut self: Box<Self>, reason: &str) {
         let deadline = Deadline::after(self.timeout().min(BRIEFLY));
         loop {
-            match self.hear() {
+            match self.read_greeting() {
                 Ok(false) if !deadline.has_passed() => {
                     if self.wait(deadline).is_err() {
                         break;
@@ -195,8 +196,8 @@ impl dyn Establish {
     /// Waits until the farewell has come this far.
     fn take_leave(&mut self, until: Farewell, deadline: Deadline) {
         loop {
-            let come = self.farewell();
-            let is_over = come == until || come == Farewell::Gone || deadline.has_passed();
+            let progress = self.farewell();
+            let is_over = progress == until || progress == Farewell::Gone || deadline.has_passed();
             if is_over || self.wait(deadline).is_err() {
                 return;
             }

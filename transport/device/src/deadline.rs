@@ -67,8 +67,8 @@ mod tests {
         assert!(now.or_sooner(never).has_passed());
         assert!(Deadline::NEVER.or_sooner(now).has_passed());
         assert!(!Deadline::NEVER.or_sooner(never).has_passed());
-        let later = Deadline::after(Duration::from_secs(1000));
-        assert!(later.or_sooner(now).has_passed());
-        assert!(later.left() > Some(Duration::from_secs(500)));
+        let next = Deadline::after(Duration::from_secs(1000));
+        assert!(next.or_sooner(now).has_passed());
+        assert!(next.left() > Some(Duration::from_secs(500)));
     }
 }

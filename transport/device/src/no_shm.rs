@@ -8,7 +8,7 @@ pub enum Outbox {}
 
 impl Outbox {
     /// Returns an empty buffer of at least `length` bytes.
-    pub fn take(&self, _length: usize) -> Option<EmptyBuffer> {
+    pub fn allocate(&self, _length: usize) -> Option<EmptyBuffer> {
         match *self {}
     }
 

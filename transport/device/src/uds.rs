@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_who_want_a_stale_name_one_gets_it() {
+    fn one_of_many_listeners_gets_a_stale_name() {
         let directory = directory();
         let path = directory.path().join("a");
         for _ in 0..20 {

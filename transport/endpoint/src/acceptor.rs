@@ -127,7 +127,7 @@ impl Acceptor {
             limits,
             greet: Box::new(move |newcomer| Box::pin(greet(newcomer))),
             failures: 0,
-            _share: ShareOfDescriptors::take(),
+            _share: ShareOfDescriptors::acquire(),
         };
         let thread = jstream_sync::threads::spawn(name, move || accepting.run())?;
         Ok(Self {
@@ -176,7 +176,7 @@ impl fmt::Debug for Acceptor {
 struct ShareOfDescriptors;
 
 impl ShareOfDescriptors {
-    fn take() -> Self {
+    fn acquire() -> Self {
         ACCEPTORS.fetch_add(1, Ordering::Relaxed);
         Self
     }
@@ -251,7 +251,7 @@ impl Accepting {
             } else {
                 earlier(self.expire(), rests_until)
             };
-            for number in self.woken.take(until) {
+            for number in self.woken.wait(until) {
                 if number == LISTENER {
                     next = Pause::Tasks;
                 } else if self.poll(number) && matches!(next, Pause::Rest) {

@@ -91,7 +91,7 @@ impl Carrier {
 async fn send_the_rest(shared: Arc<Shared>) {
     loop {
         let stuck = shared.count_abandoned();
-        let mut late = pin!(sim::sleep(shared.info().send_timeout));
+        let mut timeout = pin!(sim::sleep(shared.info().send_timeout));
         let all_gone = poll_fn(|context| {
             // Other threads may send the rest, and then nothing else wakes this task.
             shared.notify_when_all_sent(context.waker());
@@ -100,7 +100,7 @@ async fn send_the_rest(shared: Arc<Shared>) {
             }
             match shared.count_abandoned() {
                 None => Poll::Pending,
-                Some(_) => late.as_mut().poll(context).map(|()| false),
+                Some(_) => timeout.as_mut().poll(context).map(|()| false),
             }
         });
         if all_gone.await {

@@ -15,7 +15,7 @@ pub struct Closer {
 }
 
 impl Closer {
-    pub(super) fn of<C: Close + 'static>(end: &Arc<C>) -> Self {
+    pub(super) fn new<C: Close + 'static>(end: &Arc<C>) -> Self {
         // Two steps, because unsizing needs the type named.
         let end: Weak<C> = Arc::downgrade(end);
         Self { end }

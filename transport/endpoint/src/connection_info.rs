@@ -72,7 +72,7 @@ pub(crate) enum Trouble {
 
 impl Trouble {
     /// Classifies a fault. `begun` is the number of bytes of a message that were received.
-    pub(crate) fn of(fault: Fault, begun: u64) -> Self {
+    pub(crate) fn new(fault: Fault, begun: u64) -> Self {
         Self::End(match fault {
             Fault::ClosedLocally => EndReason::ClosedLocally,
             Fault::Ended => EndReason::Ended,
@@ -253,7 +253,7 @@ impl ConnectionInfo {
         match end {
             EndReason::Lost { source, .. } => SendError::Lost {
                 peer,
-                source: again(source),
+                source: copy_of(source),
             },
             _ => self.unsendable(end),
         }
@@ -286,7 +286,7 @@ impl ConnectionInfo {
             EndReason::Lost { received, source } => RecvError::Lost {
                 received: *received,
                 peer,
-                source: again(source),
+                source: copy_of(source),
             },
             EndReason::TooLarge { length } => RecvError::TooLarge {
                 length: *length,
@@ -329,7 +329,7 @@ impl Evict for ConnectionInfo {
 }
 
 /// Duplicates an error, because each operation gets its own.
-fn again(error: &io::Error) -> io::Error {
+fn copy_of(error: &io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(code) => io::Error::from_raw_os_error(code),
         None => io::Error::new(error.kind(), error.to_string()),

@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_counted_stays() {
+    fn counts_never_decrease() {
         let (one, two) = (enlist("counted"), enlist("counted"));
         one.sent(10);
         one.sent(5);

@@ -78,14 +78,14 @@ impl Endpoint {
     /// Returns the properties of the connection, and how much was sent and received so far.
     #[must_use]
     pub fn info(&self) -> EndpointInfo<'_> {
-        EndpointInfo::of(&self.shared)
+        EndpointInfo::new(&self.shared)
     }
 
     /// Returns a handle that closes the connection from another thread. The handle does not keep
     /// the connection alive.
     #[must_use]
     pub fn closer(&self) -> Closer {
-        Closer::of(&self.shared)
+        Closer::new(&self.shared)
     }
 
     /// Closes the connection, as [`Closer::close`] does.
@@ -174,7 +174,7 @@ impl Endpoint {
     #[inline]
     pub fn take(&self, capacity: usize) -> Result<EmptyBuffer, PoolError> {
         let info = self.shared.info();
-        match info.outbox().and_then(|outbox| outbox.take(capacity)) {
+        match info.outbox().and_then(|outbox| outbox.allocate(capacity)) {
             Some(empty) => Ok(empty),
             None => info.pool.take(capacity),
         }

@@ -38,7 +38,7 @@ pub struct EndpointInfo<'a> {
 }
 
 impl<'a> EndpointInfo<'a> {
-    pub(crate) fn of(shared: &'a Shared) -> Self {
+    pub(crate) fn new(shared: &'a Shared) -> Self {
         let info = shared.info();
         Self {
             address: &info.address,

@@ -239,7 +239,7 @@ impl Listener {
     /// not closed.
     #[must_use]
     pub fn closer(&self) -> Closer {
-        Closer::of(&self.shared)
+        Closer::new(&self.shared)
     }
 }
 

@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slots_are_used_again_and_numbers_are_not() {
+    fn reuses_slots_but_not_numbers() {
         let mut ops = Ops::default();
         let (one, two) = (ops.insert('a'), ops.insert('b'));
         assert_eq!(ops.get_mut(one), Some(&mut 'a'));

@@ -409,7 +409,7 @@ impl Receiving {
     #[cold]
     pub(super) fn handle_fault(&mut self, fault: Fault) -> Option<RecvError> {
         let begun = self.half.as_ref().map_or(0, |half| half.begun());
-        match Trouble::of(fault, begun) {
+        match Trouble::new(fault, begun) {
             Trouble::NoBuffer { length, source } => {
                 // The next attempt may choose another destination.
                 self.begun = self.into.is_some();

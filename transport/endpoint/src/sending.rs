@@ -269,7 +269,7 @@ impl SendDirection {
     }
 
     /// Removes an operation that has completed, and returns its outcome.
-    pub(super) fn take(&mut self, id: OpId) -> Option<SendOutcome> {
+    pub(super) fn take_outcome(&mut self, id: OpId) -> Option<SendOutcome> {
         self.ops.get_mut(id)?.result.as_ref()?;
         let op = self.ops.remove(id)?;
         Some(SendOutcome {
@@ -291,7 +291,7 @@ impl SendDirection {
     pub(super) fn forget(&mut self, id: OpId) -> Option<SendOutcome> {
         let op = self.ops.get_mut(id)?;
         if op.result.is_some() {
-            return self.take(id);
+            return self.take_outcome(id);
         }
         if let Notify::Task(task) = std::mem::replace(&mut op.notify, Notify::Nobody) {
             self.release(task);
@@ -441,7 +441,7 @@ impl SendDirection {
                 if missed && sink.is_awaited() {
                     self.common.duties.record_break();
                 }
-                if let Some(sent) = self.take(id) {
+                if let Some(sent) = self.take_outcome(id) {
                     sink.sent(user, sent);
                 }
             }

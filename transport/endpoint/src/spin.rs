@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_budget_there_is_no_second_look() {
+    fn polls_a_single_time_without_a_budget() {
         let mut spin = Spin::begin(Duration::ZERO, 0, Deadline::NEVER);
         assert_eq!(looks(&mut spin), 0);
         let passed = Deadline::after(Duration::ZERO);
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_shares_its_core_yields_soon() {
+    fn a_thread_on_a_shared_core_yields_early() {
         let full = Duration::from_secs(100);
         let mut habit = 0;
         for turn in 1..=MOST_VAIN {

@@ -95,7 +95,7 @@ mod tests {
         (Arc::new(TimerBell(rings)).into(), heard)
     }
 
-    fn hear(heard: &mpsc::Receiver<()>) {
+    fn expect_alarm(heard: &mpsc::Receiver<()>) {
         heard.recv_timeout(Duration::from_secs(20)).unwrap();
     }
 
@@ -104,24 +104,24 @@ mod tests {
     }
 
     #[test]
-    fn a_timer_rings_once_and_not_before_its_moment() {
+    fn a_timer_fires_at_its_deadline() {
         let ((late, late_heard), (soon, soon_heard)) = (bell(), bell());
         let (one, two) = (Timer::new().unwrap(), Timer::new().unwrap());
         let start = Instant::now();
         one.set(after(60), &late);
         // The earlier timer is set after the thread has begun to sleep.
         two.set(after(20), &soon);
-        hear(&soon_heard);
+        expect_alarm(&soon_heard);
         assert!(start.elapsed() >= Duration::from_millis(20));
-        hear(&late_heard);
+        expect_alarm(&late_heard);
         assert!(start.elapsed() >= Duration::from_millis(60));
         two.set(after(1), &late);
-        hear(&late_heard);
+        expect_alarm(&late_heard);
         assert!(soon_heard.try_recv().is_err() && late_heard.try_recv().is_err());
     }
 
     #[test]
-    fn what_was_set_last_counts() {
+    fn the_last_deadline_counts() {
         let ((one, one_heard), (two, two_heard)) = (bell(), bell());
         let [a, b, c] = [(); 3].map(|()| Timer::new().unwrap());
         a.set(after(10), &one);
@@ -130,19 +130,19 @@ mod tests {
         a.set(after(30), &two);
         b.set(Deadline::NEVER, &one);
         drop((c, one));
-        hear(&two_heard);
+        expect_alarm(&two_heard);
         // No timer holds that waker any more.
         assert_eq!(one_heard.recv(), Err(mpsc::RecvError));
         a.clear();
     }
 
     #[test]
-    fn places_are_used_again() {
+    fn reuses_places() {
         let (waker, heard) = bell();
         for _ in 0..100 {
             let timer = Timer::new().unwrap();
             timer.set(after(0), &waker);
-            hear(&heard);
+            expect_alarm(&heard);
         }
         // Other tests use timers at the same time.
         let places = Reactor::started().unwrap().timers().count_places();

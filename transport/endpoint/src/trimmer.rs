@@ -49,8 +49,8 @@ impl Trimmer {
     #[cold]
     fn schedule(self: &Arc<Self>) {
         let timer = self.timer.get_or_init(|| {
-            let late = Arc::new(Late(Arc::downgrade(self)));
-            Some((Timer::new().ok()?, late.into()))
+            let timer = Arc::new(Late(Arc::downgrade(self)));
+            Some((Timer::new().ok()?, timer.into()))
         });
         if let Some((timer, waker)) = timer {
             let doublings = self.doublings.load(Ordering::Relaxed);

@@ -14,9 +14,10 @@ pub(crate) struct About {
 #[cfg(unix)]
 impl About {
     /// Formats the metadata of a file of `len` bytes.
-    pub(crate) fn of(summary: &jstream::file::Summary, len: u64) -> Self {
+    pub(crate) fn new(summary: &jstream::file::Summary, len: u64) -> Self {
         let version = summary.version;
-        let line = |at: u64, what: &str, text: &str| format!("  {at:#010x}  {what:<12} {text}");
+        let line =
+            |at: u64, details: &str, text: &str| format!("  {at:#010x}  {details:<12} {text}");
         let mut lines = vec![line(
             0,
             "header",

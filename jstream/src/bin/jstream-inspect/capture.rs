@@ -217,7 +217,7 @@ impl Report<'_> {
         let found = message(payload, &catalog, &self.arguments.options());
         if let Some(fault) = &found.fault {
             self.fine = false;
-            say(&format!("{}: {}", fault.path, fault.what));
+            say(&format!("{}: {}", fault.path, fault.details));
         }
         Ok(Some(value::value(&found)))
     }
@@ -250,7 +250,7 @@ fn name(method: Option<&Method>) -> Option<String> {
 }
 
 /// Returns the error text of a message.
-fn why(of: &Message) -> Option<String> {
+fn error_text(of: &Message) -> Option<String> {
     let text = match of.kind {
         Kind::Reply if of.word != 0 => &of.payload[..],
         Kind::Return | Kind::Bounce => {
@@ -263,13 +263,13 @@ fn why(of: &Message) -> Option<String> {
 }
 
 fn line(number: u64, of: &Message, method: Option<&Method>, asked: Option<u64>) -> String {
-    let way = match of.direction {
+    let arrow = match of.direction {
         Direction::Outward => "->",
         Direction::Inward => "<-",
     };
     let micros = |nanos: u64| nanos / 1000;
     let mut line = format!(
-        "{number:>6} {:>12} us {way} {:<7}",
+        "{number:>6} {:>12} us {arrow} {:<7}",
         micros(of.nanos),
         of.kind.name()
     );
@@ -287,12 +287,15 @@ fn line(number: u64, of: &Message, method: Option<&Method>, asked: Option<u64>) 
         let after = micros(of.nanos.saturating_sub(asked));
         line.push_str(&format!(", after {after} us"));
     }
-    if let Some(why) = why(of) {
+    if let Some(error_text) = error_text(of) {
         let code = match of.kind {
             Kind::Reply => of.word,
             _ => u64::from(of.code),
         };
-        line.push_str(&format!(", failed with {code}: {}", why.escape_debug()));
+        line.push_str(&format!(
+            ", failed with {code}: {}",
+            error_text.escape_debug()
+        ));
     }
     line
 }
@@ -311,6 +314,6 @@ fn as_json(number: u64, of: &Message, method: Option<&Method>, asked: Option<u64
         "method": method.map(|of| &of.name),
         "bytes": of.payload.len(),
         "after_nanos": asked.map(|asked| of.nanos.saturating_sub(asked)),
-        "failed": why(of),
+        "failed": error_text(of),
     })
 }

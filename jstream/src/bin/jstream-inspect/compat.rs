@@ -124,8 +124,8 @@ fn direction(
 pub(crate) fn findings(output: &mut Output, found: &Compatibility) -> Result<(), Failure> {
     for finding in found.findings() {
         let (effect, change) = (finding.effect, finding.change);
-        let (path, what) = (&finding.path, &finding.what);
-        output.line(&format!("  {effect:<11} {change:<8} {path}: {what}"))?;
+        let (path, details) = (&finding.path, &finding.details);
+        output.line(&format!("  {effect:<11} {change:<8} {path}: {details}"))?;
     }
     if found.unlisted() > 0 {
         output.line(&format!("  and {} further differences", found.unlisted()))?;
@@ -147,7 +147,7 @@ fn direction_json(found: &Compatibility) -> Json {
             "effect": finding.effect.to_string(),
             "change": finding.change.to_string(),
             "path": finding.path,
-            "what": finding.what,
+            "what": finding.details,
         })
     });
     json!({

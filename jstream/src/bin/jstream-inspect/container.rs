@@ -70,7 +70,7 @@ impl Container {
             added.map_err(|error| Failure::Said(format!("{}: {error}", path.display())))?;
         }
         let bytes = container.fill(arguments)?;
-        match Input::of(&bytes) {
+        match Input::detect(&bytes) {
             Ok(input) => container.input = Some(input),
             Err(fault) => container.faults.push(fault),
         }
@@ -96,7 +96,7 @@ impl Container {
             return self.fill_from(file, path, arguments.bytes);
         }
         let bytes = first(&file, FRONT, path)?;
-        if matches!(Input::of(&bytes), Ok(Input::File)) {
+        if matches!(Input::detect(&bytes), Ok(Input::File)) {
             self.len = meta.len();
             self.data = Data::Disk(file);
             return Ok(bytes);
@@ -115,7 +115,7 @@ impl Container {
         most: u64,
     ) -> Result<Vec<u8>, Failure> {
         let mut bytes = first(&mut from, SHOWN, path)?;
-        if Input::of(&bytes).is_ok() {
+        if Input::detect(&bytes).is_ok() {
             bytes = all(from, bytes, path, most)?;
         }
         self.len = bytes.len() as u64;
@@ -134,7 +134,7 @@ impl Container {
 
     fn fill_from_stream(&mut self, bytes: Vec<u8>) {
         let mut items = Vec::new();
-        for item in Items::of(&bytes) {
+        for item in Items::new(&bytes) {
             match item {
                 Ok(item) => items.push(item),
                 Err(fault) => self.faults.push(fault),
@@ -171,7 +171,7 @@ impl Container {
                 return Ok(());
             }
         };
-        self.about = Some(About::of(&reader.summary(), self.len));
+        self.about = Some(About::new(&reader.summary(), self.len));
         let compared = match arguments.object {
             // Verifies all checksums, including those of the objects.
             None => reader.verify(),
@@ -194,8 +194,8 @@ impl Container {
             match reader.schema(descriptor) {
                 Ok(Some((schema, root))) => {
                     if let Err(error) = self.catalog.add(&schema, root) {
-                        let what = format!("schema {descriptor:#018x}: {error}");
-                        self.faults.push(Fault::new(Code::File, 0..0, what));
+                        let details = format!("schema {descriptor:#018x}: {error}");
+                        self.faults.push(Fault::new(Code::File, 0..0, details));
                     }
                 }
                 Ok(None) => {}

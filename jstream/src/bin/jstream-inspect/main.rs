@@ -62,7 +62,7 @@ fn with_commands(program: Command) -> Command {
 }
 
 fn show(arguments: &Arguments) -> Result<bool, Failure> {
-    let mut output = Output::of(arguments);
+    let mut output = Output::from_arguments(arguments);
     let fine = match capture::is_capture(arguments) {
         true => capture::report(arguments, &mut output),
         false => report::report(arguments, &mut output),

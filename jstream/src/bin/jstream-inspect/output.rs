@@ -36,7 +36,7 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    pub(crate) fn of(arguments: &Arguments) -> Self {
+    pub(crate) fn from_arguments(arguments: &Arguments) -> Self {
         if arguments.quiet {
             Self::new(Box::new(io::stderr()), arguments.json)
         } else {

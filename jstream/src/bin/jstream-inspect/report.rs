@@ -64,7 +64,7 @@ impl Report<'_> {
     }
 
     /// Reads and inspects an object, or returns the error in its index entry.
-    fn look(&mut self, number: u64) -> Result<Result<Looked, Fault>, Failure> {
+    fn inspect(&mut self, number: u64) -> Result<Result<Looked, Fault>, Failure> {
         let object = match self.container.object(number)? {
             Ok(object) => object,
             Err(fault) => {
@@ -75,12 +75,12 @@ impl Report<'_> {
         if object.len > self.arguments.bytes {
             self.fine = false;
             let at = usize::try_from(object.at).unwrap_or(usize::MAX);
-            let what = format!(
+            let details = format!(
                 "object {number} has {} bytes, which exceed the limit; --bytes raises the limit",
                 object.len
             );
             let at = at..at.saturating_add(1);
-            return Ok(Err(Fault::new(Code::File, at, what)));
+            return Ok(Err(Fault::new(Code::File, at, details)));
         }
         let bytes = self.container.read(object.at, object.len)?;
         let options = self.arguments.options();
@@ -97,11 +97,11 @@ impl Report<'_> {
     fn is_hopeless(&mut self, number: u64, missing: u64) -> bool {
         let is_hopeless = missing >= MISSING;
         if is_hopeless {
-            let what =
+            let details =
                 format!("the objects from {number} on are skipped after too many missing ones");
             self.container
                 .faults
-                .push(Fault::new(Code::File, 0..0, what));
+                .push(Fault::new(Code::File, 0..0, details));
         }
         is_hopeless
     }
@@ -120,7 +120,7 @@ impl Report<'_> {
                 break;
             }
             let shown = number < self.arguments.limit as u64 || self.arguments.object.is_some();
-            match self.look(number)? {
+            match self.inspect(number)? {
                 Ok(looked) => {
                     missing = 0;
                     if shown && !quiet {
@@ -330,7 +330,7 @@ impl Report<'_> {
             if self.is_hopeless(number, missing) {
                 break;
             }
-            let message = match self.look(number)? {
+            let message = match self.inspect(number)? {
                 Ok(of) => {
                     missing = 0;
                     let at = usize::try_from(of.object.at).unwrap_or(usize::MAX);
@@ -363,7 +363,7 @@ impl Report<'_> {
         if self.container.count() == 0 {
             return Err(Failure::Said("there is no object to draw".to_owned()));
         }
-        let looked = match self.look(number)? {
+        let looked = match self.inspect(number)? {
             Ok(looked) => looked,
             Err(fault) => {
                 say(&fault.to_string());

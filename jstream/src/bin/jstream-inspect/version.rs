@@ -40,7 +40,7 @@ impl Version {
     /// Reads a file with a schema or a snapshot, or the schema of a type in a file of objects. The
     /// type is given by its name or descriptor, or is the only one.
     pub(crate) fn load(path: &Path, type_of: Option<&str>) -> Result<Self, Failure> {
-        match Input::of(&start(path)?) {
+        match Input::detect(&start(path)?) {
             Ok(Input::File) => of_objects(path, type_of),
             Ok(Input::Schema) => Self::of_snapshot(path),
             _ => Err(Failure::Said(format!(

@@ -77,7 +77,7 @@ impl<S> Kept<S> {
 
     /// Takes a cached slot, with its slab. Only called by the owner of the cache.
     #[inline]
-    pub(super) fn take(&self, class: usize) -> Option<(u32, *mut S)> {
+    pub(super) fn pop(&self, class: usize) -> Option<(u32, *mut S)> {
         self.when_alone(class, Places::pop)
     }
 
@@ -87,7 +87,7 @@ impl<S> Kept<S> {
     /// Once the slot is cached, it may be recalled. From then on this function accesses only the
     /// busy flag.
     #[inline]
-    pub(super) fn give(&self, class: usize, slot: u32, slab: *mut S) -> bool {
+    pub(super) fn push(&self, class: usize, slot: u32, slab: *mut S) -> bool {
         let push = |places: &Places<S>| places.push(slot, slab).then_some(());
         self.when_alone(class, push).is_some()
     }

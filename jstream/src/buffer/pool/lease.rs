@@ -29,7 +29,7 @@ impl Lease {
     }
 
     /// Returns the place of the slot with this number, which has `size` bytes.
-    pub(in crate::buffer) fn place(&self, slot: u32, size: usize) -> Place {
+    pub(in crate::buffer) fn position(&self, slot: u32, size: usize) -> Place {
         // SAFETY: the slab lives at least until its slot is returned.
         let slab = unsafe { self.0.as_ref() };
         // SAFETY: the pool of the slab lives as long as the slab.
@@ -120,7 +120,7 @@ unsafe fn give_back(slab: NonNull<Slab<Shared>>, slot: u32) {
     let shared = unsafe { of.shared.as_ref() };
     let is_kept = shared
         .kept()
-        .is_some_and(|kept| kept.give(of.class, slot, slab.as_ptr()));
+        .is_some_and(|kept| kept.push(of.class, slot, slab.as_ptr()));
     if !is_kept {
         // SAFETY: the caller's promise is passed on; the slot has not been returned.
         unsafe { give_to_stack(slab, slot) };

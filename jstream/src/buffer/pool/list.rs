@@ -170,7 +170,7 @@ impl Stack {
 
     /// Returns the head. If two such heads are equal and have no slot, the stack was empty all the
     /// time between them.
-    pub(super) fn look(&self) -> u64 {
+    pub(super) fn peek(&self) -> u64 {
         self.head.load(Ordering::SeqCst)
     }
 

@@ -11,7 +11,7 @@ use loom::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use loom::thread;
 
 use super::list::{CLOSED, Links, NONE, Outstanding, Stack, WANTED};
-use super::moving::{Moves, none_at_once};
+use super::moving::{Moves, were_all_empty};
 
 mod kept;
 
@@ -231,7 +231,7 @@ fn looking(none: fn(&Model) -> Option<bool>) -> impl Fn() + Send + Sync + 'stati
 #[test]
 fn slots_on_their_way_are_free() {
     loom::model(looking(|model| {
-        none_at_once(model.stacks.iter(), model.moves.iter(), &mut [0; 2])
+        were_all_empty(model.stacks.iter(), model.moves.iter(), &mut [0; 2])
     }));
 }
 
@@ -239,7 +239,7 @@ fn slots_on_their_way_are_free() {
 #[should_panic(expected = "a slot is free")]
 fn stacks_that_are_empty_twice_are_no_proof() {
     loom::model(looking(|model| {
-        none_at_once(model.stacks.iter(), std::iter::empty(), &mut [0; 2])
+        were_all_empty(model.stacks.iter(), std::iter::empty(), &mut [0; 2])
     }));
 }
 
@@ -358,7 +358,7 @@ fn no_slot_comes_back_unseen() {
 #[should_panic(expected = "it would sleep for ever")]
 fn a_flag_that_is_looked_at_before_is_missed() {
     loom::model(waiting(|model| {
-        let wanted = model.stacks[0].look() & WANTED != 0;
+        let wanted = model.stacks[0].peek() & WANTED != 0;
         model.give(0, 0);
         wanted
     }));

@@ -56,7 +56,7 @@ impl Drop for Moving<'_> {
 /// if a slot was found, and `None` if neither is certain.
 ///
 /// `seen` must have at least one entry for each stack.
-pub(super) fn none_at_once<'s>(
+pub(super) fn were_all_empty<'s>(
     stacks: impl Iterator<Item = &'s Stack> + Clone,
     moves: impl Iterator<Item = &'s Moves> + Clone,
     seen: &mut [u64],
@@ -67,13 +67,13 @@ pub(super) fn none_at_once<'s>(
     };
     let done = sum(|moves| &moves.done);
     for (stack, seen) in stacks.clone().zip(&mut *seen) {
-        *seen = stack.look();
+        *seen = stack.peek();
         if !Stack::was_empty(*seen) {
             return Some(false);
         }
     }
     // All stacks were empty. They were empty at the same moment if no head has changed since, and
     // if no thread was moving slots.
-    let same = stacks.zip(seen).all(|(stack, seen)| stack.look() == *seen);
+    let same = stacks.zip(seen).all(|(stack, seen)| stack.peek() == *seen);
     (same && sum(|moves| &moves.begun) == done).then_some(true)
 }

@@ -27,7 +27,7 @@ use super::book::Book;
 use super::kept::Kept;
 use super::lease::Lease;
 use super::list::{Links, NONE, Outstanding, Stack};
-use super::moving::{Moves, none_at_once};
+use super::moving::{Moves, were_all_empty};
 use super::options::PoolOptions;
 use super::sizes::{CLASSES, SMALLEST, slab_len, slot_size};
 use super::slab::{Slab, Table};
@@ -162,7 +162,7 @@ impl Shared {
     /// Takes a slot from the calling thread's cache. Also returns its slab.
     #[inline]
     pub(super) fn take_kept(&self, class: usize) -> Option<Taken> {
-        let (slot, slab) = self.kept()?.take(class)?;
+        let (slot, slab) = self.kept()?.pop(class)?;
         Some((slot, NonNull::new(slab)?))
     }
 
@@ -202,7 +202,7 @@ impl Shared {
         for distance in 1..self.shards.len() {
             let other = self.shards.get(start.wrapping_add(distance) & self.mask)?;
             let stack = &other.cell(class).stack;
-            if Stack::was_empty(stack.look()) {
+            if Stack::was_empty(stack.peek()) {
                 continue;
             }
             let to = &own.cell(class).stack;
@@ -220,7 +220,7 @@ impl Shared {
         let mut seen = [0; MOST_SHARDS];
         let moves = self.shards.iter().map(|shard| &shard.moves);
         loop {
-            if let Some(none) = none_at_once(self.stacks(class), moves.clone(), &mut seen) {
+            if let Some(none) = were_all_empty(self.stacks(class), moves.clone(), &mut seen) {
                 return none;
             }
             thread::yield_now();

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_used_again_and_never_twice_at_once() {
+    fn reuses_a_number_only_after_its_thread_has_ended() {
         let own = thread_number();
         assert_eq!(own, thread_number());
         let mut others = Vec::new();

@@ -30,12 +30,12 @@ const DIGITS: usize = 16;
 impl RkyvError {
     #[cold]
     #[inline(never)]
-    pub(super) fn with_text(what: impl Display) -> Self {
+    pub(super) fn with_text(details: impl Display) -> Self {
         let mut error = Self(Box::new(ErrorText {
             words: String::new(),
             deep: false,
         }));
-        error.add(format_args!("{what}"));
+        error.add(format_args!("{details}"));
         error
     }
 

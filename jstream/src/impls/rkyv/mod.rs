@@ -106,8 +106,8 @@ impl<T: Archivable> RkyvArchive<T> {
     pub fn access(bytes: &[u8]) -> Result<&Self, RkyvError> {
         let align = const { alignment_of::<T>() };
         if bytes.as_ptr().addr() & align.wrapping_sub(1) != 0 {
-            let why = format_args!("the bytes are not aligned to {align}");
-            return Err(RkyvError::with_text(why));
+            let reason = format_args!("the bytes are not aligned to {align}");
+            return Err(RkyvError::with_text(reason));
         }
         check::<T>(bytes, DEPTH)?;
         // SAFETY: the bytes were just checked, and are borrowed for as long as the archive.

@@ -185,7 +185,7 @@ where
         Err(error) => {
             draft.refuse(WriteError::Unarchived {
                 class: short(type_name::<T>()),
-                why: error.to_string(),
+                reason: error.to_string(),
             });
             &[]
         }

@@ -25,10 +25,10 @@ fn is_blamed(found: &Message, offset: usize) -> bool {
 
 /// Asserts that an inspection and a reader agree, except about faults that only a reader detects.
 #[track_caller]
-pub(crate) fn assert_agree(what: &str, found: &Message, read: &Result<(), ReadError>) {
+pub(crate) fn assert_agree(details: &str, found: &Message, read: &Result<(), ReadError>) {
     let refused = match read {
         Ok(()) => {
-            assert_eq!(found.fault, None, "{what}: a reader accepts it");
+            assert_eq!(found.fault, None, "{details}: a reader accepts it");
             return;
         }
         Err(error) => error,
@@ -39,7 +39,7 @@ pub(crate) fn assert_agree(what: &str, found: &Message, read: &Result<(), ReadEr
         return;
     }
     let Some(fault) = &found.fault else {
-        panic!("{what}: not found: {refused}");
+        panic!("{details}: not found: {refused}");
     };
     let fits = match refused {
         ReadError::Short { .. } | ReadError::Magic { .. } => fault.code == Code::Magic,
@@ -47,7 +47,7 @@ pub(crate) fn assert_agree(what: &str, found: &Message, read: &Result<(), ReadEr
         ReadError::Descriptor { .. } => fault.code == Code::Descriptor,
         ReadError::NotUtf8 { offset } => fault.code == Code::NotUtf8 && fault.at.start == *offset,
         // Either may name any object of the cycle.
-        ReadError::Value { what, .. } if what.contains("reached from itself") => {
+        ReadError::Value { details, .. } if details.contains("reached from itself") => {
             fault.code == Code::Circle
         }
         ReadError::Value { offset, .. } => is_blamed(found, *offset),
@@ -58,10 +58,13 @@ pub(crate) fn assert_agree(what: &str, found: &Message, read: &Result<(), ReadEr
                 _ => "text",
             };
             fault.code == Code::Unused
-                && fault.what.contains(name)
-                && fault.what.starts_with(&bytes.to_string())
+                && fault.details.contains(name)
+                && fault.details.starts_with(&bytes.to_string())
         }
         other => panic!("{other}"),
     };
-    assert!(fits, "{what}: found {fault}, but a reader says: {refused}");
+    assert!(
+        fits,
+        "{details}: found {fault}, but a reader says: {refused}"
+    );
 }

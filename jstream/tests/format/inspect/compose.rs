@@ -192,7 +192,7 @@ fn maps_and_sets_are_entries() {
     assert_eq!(value::value(&found), empty);
     let error = compose(&schema, root, &json!([7, [], []])).unwrap_err();
     assert_eq!(error.path, ".0");
-    assert!(error.what.contains("expected"), "{error}");
+    assert!(error.details.contains("expected"), "{error}");
 }
 
 /// Composes the order with `change` and returns the error.
@@ -227,13 +227,13 @@ fn what_is_wrong_is_said_where_it_is() {
     );
     let said = complaint(|order| drop(order.as_object_mut().unwrap().remove("small")));
     assert_eq!(said, "the field \"small\" is missing");
-    for (field, what) in [
+    for (field, details) in [
         ("symbol", "a string"),
         ("sides", "a list"),
         ("tight", "true or false"),
     ] {
         let said = complaint(|order| order[field] = json!(17));
-        assert_eq!(said, format!(".{field}: expected {what}, found 17"));
+        assert_eq!(said, format!(".{field}: expected {details}, found 17"));
     }
     let said = complaint(|order| order["name"] = json!(["é", [1]]));
     assert_eq!(said, ".name.1: expected a list of 2, found [1]");

@@ -8,10 +8,10 @@ use crate::inspect::agree::assert_agree;
 use crate::inspect::samples::{self, Sample};
 
 /// Inspects a damaged message and compares the result with that of a reader.
-fn compare(sample: &Sample, bytes: &[u8], what: &str) {
+fn compare(sample: &Sample, bytes: &[u8], details: &str) {
     let found = sample.look_at(bytes);
-    let what = format!("{}, {what}", sample.name);
-    assert_agree(&what, &found, &sample.read(bytes));
+    let details = format!("{}, {details}", sample.name);
+    assert_agree(&details, &found, &sample.read(bytes));
 }
 
 #[test]
@@ -92,13 +92,13 @@ fn streams_are_taken_apart() {
         starts.push(stream.len());
         stream.extend(&sample.bytes);
     }
-    assert_eq!(Input::of(&stream), Ok(Input::Stream));
-    assert_eq!(Input::of(&order.bytes), Ok(Input::Message));
-    assert_eq!(Input::of(&order.schema), Ok(Input::Schema));
-    assert_eq!(Input::of(b"jstfile\x01"), Ok(Input::File));
-    assert!(Input::of(b"something else").is_err());
-    assert!(Input::of(&[]).is_err());
-    let items: Vec<_> = Items::of(&stream).map(Result::unwrap).collect();
+    assert_eq!(Input::detect(&stream), Ok(Input::Stream));
+    assert_eq!(Input::detect(&order.bytes), Ok(Input::Message));
+    assert_eq!(Input::detect(&order.schema), Ok(Input::Schema));
+    assert_eq!(Input::detect(b"jstfile\x01"), Ok(Input::File));
+    assert!(Input::detect(b"something else").is_err());
+    assert!(Input::detect(&[]).is_err());
+    let items: Vec<_> = Items::new(&stream).map(Result::unwrap).collect();
     assert_eq!(
         items.iter().map(|item| item.at.start).collect::<Vec<_>>(),
         starts
@@ -114,14 +114,14 @@ fn streams_are_taken_apart() {
     stream.extend(u32::try_from(pad).unwrap().to_le_bytes());
     stream.resize(start + pad, 0);
     stream.extend(&order.bytes);
-    assert_eq!(Items::of(&stream).filter_map(Result::ok).count(), 4);
+    assert_eq!(Items::new(&stream).filter_map(Result::ok).count(), 4);
 
     // Every byte of the stream.
     for at in 0..stream.len() {
         let mut damaged = stream.clone();
         damaged[at] ^= 0x55;
-        let _ = Input::of(&damaged);
-        let all: Vec<_> = Items::of(&damaged).collect();
+        let _ = Input::detect(&damaged);
+        let all: Vec<_> = Items::new(&damaged).collect();
         let is_inside = items.iter().any(|item| item.at.contains(&at));
         let is_last = at >= start + pad;
         if !is_inside && !is_last {
@@ -136,14 +136,14 @@ fn streams_are_taken_apart() {
         }
     }
     for len in 0..stream.len() {
-        let _ = Input::of(&stream[..len]);
-        for item in Items::of(&stream[..len]).flatten() {
+        let _ = Input::detect(&stream[..len]);
+        for item in Items::new(&stream[..len]).flatten() {
             assert!(item.at.end <= len);
         }
     }
     stream.push(0);
-    let last = Items::of(&stream).last().unwrap();
-    assert!(last.unwrap_err().what.contains("after the last message"));
+    let last = Items::new(&stream).last().unwrap();
+    assert!(last.unwrap_err().details.contains("after the last message"));
 }
 
 #[test]

@@ -167,11 +167,11 @@ fn no_target_is_misaligned() {
         bytes[4..8].copy_from_slice(&align.to_le_bytes());
         let error = read::<(Vec<u64>, u8)>(&bytes).err().unwrap();
         assert_eq!(end % 8, 0);
-        let ReadError::Value { path, what, .. } = error else {
+        let ReadError::Value { path, details, .. } = error else {
             panic!("{error}")
         };
         assert_eq!(path, "(Vec<u64>, u8).0");
-        assert!(what.contains("reaches past the end"), "{what}");
+        assert!(details.contains("reaches past the end"), "{details}");
     }
     for align in [0u32, 3, 9, 129, 256, 1 << 31, u32::MAX] {
         bytes[4..8].copy_from_slice(&align.to_le_bytes());
@@ -316,7 +316,7 @@ fn a_list_of_a_million() {
         head = List { ok: true, next };
     }
     let bytes = message(&head).as_bytes().to_vec();
-    let Err(ReadError::Value { path, what, .. }) = read::<List<'_>>(&bytes) else {
+    let Err(ReadError::Value { path, details, .. }) = read::<List<'_>>(&bytes) else {
         panic!("it is accepted");
     };
     assert!(
@@ -324,8 +324,8 @@ fn a_list_of_a_million() {
         "{path}"
     );
     assert!(
-        what.contains("leads deeper than Limits::depth allows"),
-        "{what}"
+        details.contains("leads deeper than Limits::depth allows"),
+        "{details}"
     );
     let mut limits = Limits::default();
     limits.depth = None;

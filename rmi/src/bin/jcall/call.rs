@@ -85,7 +85,7 @@ pub(crate) fn value_of(schema: &[u8], bytes: &[u8]) -> Result<Json, Failure> {
     if let Some(fault) = &found.fault {
         return Err(Failure::Said(format!(
             "the message can't be read: {}: {}",
-            fault.path, fault.what
+            fault.path, fault.details
         )));
     }
     if found.hidden > 0 {

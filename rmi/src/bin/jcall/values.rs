@@ -59,7 +59,7 @@ pub(crate) fn compose_call(
         _ => Json::from(values),
     };
     let message = compose(&schema, root, &value);
-    let message = message.map_err(|error| parameters.wrong(&error.path, &error.what))?;
+    let message = message.map_err(|error| parameters.wrong(&error.path, &error.details))?;
     Ok(ComposedCall {
         message,
         _objects: objects,
@@ -192,7 +192,7 @@ impl<'s> Parameters<'s> {
 
     /// Returns the failure of an argument that does not match its type, by the path of the invalid
     /// part.
-    fn wrong(&self, path: &str, what: &str) -> Failure {
+    fn wrong(&self, path: &str, details: &str) -> Failure {
         let digits = |text: &str| {
             text.find(|c: char| !c.is_ascii_digit())
                 .unwrap_or(text.len())
@@ -207,7 +207,7 @@ impl<'s> Parameters<'s> {
             rest => format!(" at `{rest}`"),
         };
         Failure::Usage(format!(
-            "{}: {}{rest}: {what}; try {}",
+            "{}: {}{rest}: {details}; try {}",
             self.method,
             self.named(index),
             self.example(index)

@@ -114,7 +114,7 @@ impl Queue {
 
     /// Locks the state. Wakers are called after the lock is released.
     fn lock(&self) -> DeferringGuard<PublishingGuard<'_, SendQueueState>> {
-        DeferringGuard::of(self.state.lock())
+        DeferringGuard::new(self.state.lock())
     }
 
     /// Returns true if an entry may be sent, or is being sent.

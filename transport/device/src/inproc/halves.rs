@@ -315,7 +315,11 @@ impl ReceiveHalf {
 
     /// Drops the queued messages.
     fn forget(&mut self) {
-        while self.emptier.front(|letter| drop(letter.take())).is_some() {
+        while self
+            .emptier
+            .front(|letter| drop(letter.take_payload()))
+            .is_some()
+        {
             self.emptier.pop();
         }
     }
@@ -363,7 +367,7 @@ impl Incoming for ReceiveHalf {
                 let Some(bytes) = letter.bytes() else {
                     *into = None;
                     let length = letter.header().length;
-                    return Ok((length, letter.take()));
+                    return Ok((length, letter.take_payload()));
                 };
                 let length = bytes.len() as u64;
                 let filled = match into.take() {

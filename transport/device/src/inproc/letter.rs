@@ -18,15 +18,15 @@ pub const INLINE: usize = 80;
 
 /// A message in a slot.
 ///
-/// Invariant: `room` holds what `what` says: either its first `length` bytes are a payload of at
-/// most [`INLINE`] bytes, or it holds a `MessageBuffer` or an `Erased`, which this letter owns and
-/// must drop.
+/// Invariant: `room` holds what `contents` says: either its first `length` bytes are a payload of
+/// at most [`INLINE`] bytes, or it holds a `MessageBuffer` or an `Erased`, which this letter owns
+/// and must drop.
 #[repr(C)]
 #[derive(Default)]
 pub struct SlotMessage {
     kind: u32,
     op: u16,
-    what: What,
+    contents: What,
     words: [u64; 3],
     length: u64,
     room: SlotRoom,
@@ -80,7 +80,7 @@ impl SlotMessage {
             rest = behind;
         }
         self.length = length;
-        self.what = What::Bytes;
+        self.contents = What::Bytes;
     }
 
     /// Stores a message whose payload is a buffer.
@@ -94,7 +94,7 @@ impl SlotMessage {
                 .cast::<MessageBuffer>()
                 .write(filled)
         };
-        self.what = What::Jbuf;
+        self.contents = What::Jbuf;
     }
 
     /// Stores a message whose payload is an object.
@@ -102,14 +102,14 @@ impl SlotMessage {
         self.begin(header);
         // SAFETY: As above.
         unsafe { ptr::from_mut(&mut self.room).cast::<Erased>().write(object) };
-        self.what = What::Object;
+        self.contents = What::Object;
     }
 
     /// Drops the previous payload and stores the header.
     #[inline]
     fn begin(&mut self, header: &Header) {
-        if self.what != What::Bytes {
-            drop(self.take());
+        if self.contents != What::Bytes {
+            drop(self.take_payload());
         }
         self.kind = header.kind;
         // Values of `op` are small; others are never sent.
@@ -136,7 +136,7 @@ impl SlotMessage {
     /// Returns the payload if it is stored inline.
     #[inline]
     pub fn bytes(&self) -> Option<&[u8]> {
-        if self.what != What::Bytes {
+        if self.contents != What::Bytes {
             return None;
         }
         let length = usize::try_from(self.length).unwrap_or(usize::MAX);
@@ -148,22 +148,22 @@ impl SlotMessage {
     /// Takes the payload if it is a buffer. Further calls return `None`.
     #[inline]
     pub fn take_jbuf(&mut self) -> Option<MessageBuffer> {
-        if self.what != What::Jbuf {
+        if self.contents != What::Jbuf {
             return None;
         }
-        self.what = What::Nothing;
+        self.contents = What::Nothing;
         // SAFETY: By the invariant, the room holds a `MessageBuffer`. It is read only once, because
-        // `what` was reset.
+        // `contents` was reset.
         Some(unsafe { ptr::from_ref(&self.room).cast::<MessageBuffer>().read() })
     }
 
     /// Takes the payload if it is not stored inline. Further calls return `None`.
-    pub(super) fn take(&mut self) -> Option<Payload> {
+    pub(super) fn take_payload(&mut self) -> Option<Payload> {
         let room = ptr::from_ref(&self.room);
         if let Some(filled) = self.take_jbuf() {
             return Some(Payload::Bytes(filled));
         }
-        match mem::replace(&mut self.what, What::Nothing) {
+        match mem::replace(&mut self.contents, What::Nothing) {
             What::Nothing | What::Bytes | What::Jbuf => None,
             // SAFETY: As above, for an `Erased`.
             What::Object => Some(Payload::Object(unsafe { room.cast::<Erased>().read() })),
@@ -173,7 +173,7 @@ impl SlotMessage {
 
 impl Drop for SlotMessage {
     fn drop(&mut self) {
-        drop(self.take());
+        drop(self.take_payload());
     }
 }
 
@@ -183,7 +183,7 @@ mod tests {
     use jstream::buffer::Pool;
 
     #[test]
-    fn what_is_put_there_comes_out_once() {
+    fn returns_each_payload_a_single_time() {
         let pool = Pool::default();
         let jbuf = |bytes: &[u8]| pool.take(bytes.len()).unwrap().copy_from(bytes).unwrap();
         let header = Header::new(7, [1, 2, 3]);
@@ -192,17 +192,17 @@ mod tests {
         letter.put_bytes(&header, &[IoSlice::new(b"ab"), IoSlice::new(b"cde")]);
         assert_eq!(letter.header(), header.with_length(5));
         assert_eq!(letter.bytes(), Some(&b"abcde"[..]));
-        assert!(letter.take().is_none());
+        assert!(letter.take_payload().is_none());
         letter.put_jbuf(&header, jbuf(b"one"));
         assert!(letter.bytes().is_none());
         letter.put_jbuf(&header, jbuf(b"three"));
         assert_eq!(pool.stats().in_use, 1);
         assert_eq!(letter.header().length, 5);
-        let Some(Payload::Bytes(filled)) = letter.take() else {
+        let Some(Payload::Bytes(filled)) = letter.take_payload() else {
             panic!("a jbuf");
         };
         assert_eq!(filled.as_bytes(), b"three");
-        assert!(letter.take().is_none());
+        assert!(letter.take_payload().is_none());
         letter.put_jbuf(&header, filled);
         drop(letter);
         assert_eq!(pool.stats().in_use, 0);

@@ -66,7 +66,7 @@ impl Device for Inproc {
             address: address.clone(),
             source,
         };
-        let backlog = Backlog::of(name_of(address)).ok_or_else(no_listener)?;
+        let backlog = Backlog::find(name_of(address)).ok_or_else(no_listener)?;
         let (ours, theirs) = pair(address, options, backlog.options());
         let request = AcceptRequest::new(theirs);
         backlog
@@ -201,7 +201,7 @@ impl Drop for NameListener {
 struct AcceptedRequest(Arc<AcceptRequest>);
 
 impl Establish for AcceptedRequest {
-    fn hear(&mut self) -> Result<bool, HandshakeError> {
+    fn read_greeting(&mut self) -> Result<bool, HandshakeError> {
         Ok(true)
     }
 

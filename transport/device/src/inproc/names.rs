@@ -68,7 +68,7 @@ impl Backlog {
     }
 
     /// Returns the backlog of the listener with this name.
-    pub(super) fn of(name: &str) -> Option<Arc<Self>> {
+    pub(super) fn find(name: &str) -> Option<Arc<Self>> {
         let names = lock(&NAMES);
         names.get(find(name, &names).ok()?).cloned()
     }

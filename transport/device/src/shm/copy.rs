@@ -188,7 +188,7 @@ unsafe fn move_bytes(to: *mut u8, from: *const u8, n: usize) {
         unsafe { move_by_registers(to, from, n) };
     } else {
         // SAFETY: The caller guarantees this function's contract.
-        unsafe { move_at_once(to, from, n) };
+        unsafe { move_by_string(to, from, n) };
     }
 }
 
@@ -198,7 +198,7 @@ unsafe fn move_bytes(to: *mut u8, from: *const u8, n: usize) {
 ///
 /// The requirements of [`move_bytes`].
 #[cfg(target_arch = "x86_64")]
-unsafe fn move_at_once(to: *mut u8, from: *const u8, n: usize) {
+unsafe fn move_by_string(to: *mut u8, from: *const u8, n: usize) {
     // SAFETY: The caller guarantees that both sides are valid. The ABI guarantees that the
     // direction flag is clear. The compiler assumes nothing about the memory that is read or
     // written.
@@ -337,7 +337,7 @@ mod tests {
             .map(|n| (n * 11 + 5 + (n >> 8)) as u8)
             .collect();
         let ways = [
-            (true, move_at_once as unsafe fn(*mut u8, *const u8, usize)),
+            (true, move_by_string as unsafe fn(*mut u8, *const u8, usize)),
             (
                 std::arch::is_x86_feature_detected!("avx"),
                 move_by_registers,

@@ -139,7 +139,7 @@ pub(super) enum Users {
 
 impl Users {
     /// Returns the users who may connect to a listener at a path, or at another name.
-    pub(super) fn of(is_path: bool) -> Self {
+    pub(super) fn allowed(is_path: bool) -> Self {
         if is_path { Self::ByMode } else { Self::Same }
     }
 
@@ -182,9 +182,9 @@ pub(super) fn connect(
         mark: mark(&nonce, listening, options),
         flags: trusted.flag(TRUSTS),
     };
-    say(&socket, &ours.to_bytes(), &[])?;
+    send_record(&socket, &ours.to_bytes(), &[])?;
     let mut given = Vec::new();
-    let offer = Offer::from_bytes(talk.hear(&mut given)?)?;
+    let offer = Offer::from_bytes(talk.receive(&mut given)?)?;
     let inbox = trusted.agree(offer.flags & TRUSTS != 0, || given.pop())?;
     let (Some(bells), Some(memory)) = (given.pop(), given.pop()) else {
         return Err(odd("the peer sent no descriptor of shared memory").into());
@@ -201,7 +201,7 @@ pub(super) fn connect(
     };
     let can = if remote.is_ok() { READS } else { 0 };
     let fd = trusted.fd();
-    say(&socket, &can.to_ne_bytes(), fd.as_slice())?;
+    send_record(&socket, &can.to_ne_bytes(), fd.as_slice())?;
     Ok(Made {
         peer,
         sockets: [socket, bells],
@@ -279,7 +279,7 @@ impl PendingShm {
         let trusts = offer.flags & TRUSTS != 0;
         let mut descriptors = vec![memory.as_fd(), theirs_too.as_fd()];
         descriptors.extend(trusted.fd().filter(|_| trusts));
-        say(wire.socket(), &ours.to_bytes(), &descriptors)?;
+        send_record(wire.socket(), &ours.to_bytes(), &descriptors)?;
         Ok(ServerOffer {
             theirs,
             remote,
@@ -293,11 +293,11 @@ impl PendingShm {
 }
 
 impl Establish for PendingShm {
-    fn hear(&mut self) -> Result<bool, HandshakeError> {
+    fn read_greeting(&mut self) -> Result<bool, HandshakeError> {
         let Some(wire) = &self.wire else {
             return Err(HandshakeError::Closed { received: 0 });
         };
-        let heard = self.welcoming.hear(wire, &self.options);
+        let heard = self.welcoming.read_hello(wire, &self.options);
         if matches!(heard, Ok(false)) || self.process.is_some() {
             return heard;
         }
@@ -316,13 +316,13 @@ impl Establish for PendingShm {
             return Ok(None);
         };
         if self.offered.is_none() {
-            if !self.offer.hear(wire.socket())? {
+            if !self.offer.receive(wire.socket())? {
                 return Ok(None);
             }
             let offer = Offer::from_bytes(self.offer.bytes)?;
             self.offered = Some(self.answer(theirs, offer)?);
         }
-        if !self.can.hear(wire.socket())? {
+        if !self.can.receive(wire.socket())? {
             return Ok(None);
         }
         let can = u64::from_ne_bytes(self.can.bytes);
@@ -391,9 +391,9 @@ fn wire(socket: &Socket) -> Result<SocketWire, HandshakeError> {
     }
 }
 
-fn odd(what: &'static str) -> HandshakeError {
+fn odd(details: &'static str) -> HandshakeError {
     HandshakeError::System {
-        source: io::Error::new(io::ErrorKind::InvalidData, what),
+        source: io::Error::new(io::ErrorKind::InvalidData, details),
     }
 }
 
@@ -474,9 +474,9 @@ struct Talk<'a> {
 
 impl Talk<'_> {
     /// Receives exactly `N` bytes, and the descriptors that accompany them.
-    fn hear<const N: usize>(&self, given: &mut Vec<OwnedFd>) -> Result<[u8; N], HandshakeError> {
+    fn receive<const N: usize>(&self, given: &mut Vec<OwnedFd>) -> Result<[u8; N], HandshakeError> {
         let mut record = Record::<N>::new();
-        while !record.hear(self.socket)? {
+        while !record.receive(self.socket)? {
             if self.deadline.has_passed() {
                 return Err(HandshakeError::TimedOut {
                     received: record.received,
@@ -493,7 +493,7 @@ impl Talk<'_> {
 }
 
 /// Sends a few bytes. An empty socket buffer always has room for them.
-fn say(
+fn send_record(
     socket: &Socket,
     bytes: &[u8],
     descriptors: &[BorrowedFd<'_>],
@@ -536,7 +536,7 @@ impl<const N: usize> Record<N> {
 
     /// Receives available bytes. Returns true once the record is complete. Does not block. More
     /// descriptors than a record may have are closed.
-    fn hear(&mut self, socket: &Socket) -> Result<bool, HandshakeError> {
+    fn receive(&mut self, socket: &Socket) -> Result<bool, HandshakeError> {
         while let Some(rest) = self.bytes.get_mut(self.received..) {
             if rest.is_empty() {
                 break;

@@ -127,12 +127,12 @@ impl ShmIncoming {
         if !ended && !self.hung_up && self.looks % LOOKS != 0 {
             return Ok(None);
         }
-        self.look_again(ended)
+        self.check_end(ended)
     }
 
     /// Checks the ring once more after it is known whether the peer has `ended` or is gone.
     #[cold]
-    fn look_again(&mut self, ended: bool) -> Result<Option<SlotMark>, Fault> {
+    fn check_end(&mut self, ended: bool) -> Result<Option<SlotMark>, Fault> {
         if !ended && !self.hung_up {
             self.hung_up = !self.line.drain(HalfEvent::Published);
             if !self.hung_up {

@@ -81,7 +81,7 @@ impl Accept for ShmListener {
         match accepted {
             Ok((socket, _)) => {
                 let peer = named(&self.address, &socket);
-                let users = Users::of(is_path(&peer));
+                let users = Users::allowed(is_path(&peer));
                 let pending = PendingShm::new(socket, peer.clone(), users, &self.options);
                 let half_made = Box::new(pending);
                 Ok(Some(Accepted { peer, half_made }))

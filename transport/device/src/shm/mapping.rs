@@ -92,7 +92,7 @@ fn seal(file: &File, length: usize) -> io::Result<()> {
 
 /// Returns the memory file that a peer sent, or an error if its length could still change.
 pub(super) fn sealed_by_peer(fd: OwnedFd) -> io::Result<File> {
-    let refused = |what| Err(io::Error::new(io::ErrorKind::InvalidData, what));
+    let refused = |details| Err(io::Error::new(io::ErrorKind::InvalidData, details));
     let Ok(seals) = rustix::fs::fcntl_get_seals(&fd) else {
         return refused("the peer's descriptor is not of a memory file");
     };
@@ -223,9 +223,9 @@ mod tests {
     }
 
     #[test]
-    fn the_protocol_says_how_long_the_memory_is() {
+    fn mapping_has_the_length_of_the_protocol() {
         let page = include_str!("../../../PROTOCOL.md");
-        for (bytes, what) in [
+        for (bytes, details) in [
             (LENGTH, "a memory file (`memfd`) of {} bytes"),
             (LANE, "two lanes of {} bytes"),
             (DATA, "| {} | data |"),
@@ -233,7 +233,7 @@ mod tests {
             let digits = bytes.to_string();
             let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().collect();
             let number = String::from_utf8(groups.join(&b',')).unwrap();
-            let says = what.replace("{}", &number);
+            let says = details.replace("{}", &number);
             assert!(page.contains(&says), "{says}");
         }
     }

@@ -99,7 +99,7 @@ impl Device for Shm {
                 _ => return Err(unreachable(error)),
             }
         }
-        let users = handshake::Users::of(is_path(address));
+        let users = handshake::Users::allowed(is_path(address));
         handshake::connect(socket, address.clone(), users, options)
             .map_err(|unwelcome| unwelcome.at(address))
     }

@@ -268,7 +268,7 @@ impl ShmOutgoing {
         parts: &[IoSlice<'_>],
         length: usize,
     ) -> Result<Push, Fault> {
-        let stretch = Stretch::of(length);
+        let stretch = Stretch::preferred(length);
         let piece = if length < LONG { PIECE } else { LONG_PIECE };
         loop {
             let taken = usize::try_from(message.taken).unwrap_or(usize::MAX);
@@ -313,7 +313,7 @@ impl Outbox {
     /// Moves or copies a message into the outbox. Returns its position, which the caller must
     /// announce; the memory then belongs to the peer. A message that is moved is taken from `body`.
     #[inline]
-    pub(super) fn leave(&self, body: &mut Body<'_>) -> Option<Spot> {
+    pub(super) fn publish(&self, body: &mut Body<'_>) -> Option<Spot> {
         match body {
             Body::Owned(_) => {
                 let Body::Owned(filled) = std::mem::replace(body, Body::Taken) else {
@@ -351,15 +351,17 @@ unsafe impl Outgoing for ShmOutgoing {
         }
         let length = usize::try_from(message.header.length).unwrap_or(usize::MAX);
         let trusted = length > INLINE && self.line.outbox().is_some();
-        if trusted && self.flight == Flight::Nothing && self.leave(message)? {
+        if trusted && self.flight == Flight::Nothing && self.publish_trusted(message)? {
             return Ok(Push::Done);
         }
         if let Body::Borrowed(parts) = message.body {
-            return self.go_on(message, parts, length);
+            return self.continue_message(message, parts, length);
         }
         let body = std::mem::replace(&mut message.body, Body::Taken);
         let pushed = match &body {
-            Body::Owned(filled) => self.go_on(message, &[IoSlice::new(filled.as_bytes())], length),
+            Body::Owned(filled) => {
+                self.continue_message(message, &[IoSlice::new(filled.as_bytes())], length)
+            }
             // This device does not move objects.
             _ => self.fail(Broken::Lost(io::ErrorKind::Unsupported)),
         };
@@ -404,7 +406,7 @@ unsafe impl Outgoing for ShmOutgoing {
 
 impl ShmOutgoing {
     #[inline]
-    fn go_on(
+    fn continue_message(
         &mut self,
         message: &mut Outbound<'_>,
         parts: &[IoSlice<'_>],
@@ -423,7 +425,7 @@ impl ShmOutgoing {
 
     /// Leaves a message in the outbox, in which the peer reads it. Returns false if that is not
     /// possible.
-    fn leave(&mut self, message: &mut Outbound<'_>) -> Result<bool, Fault> {
+    fn publish_trusted(&mut self, message: &mut Outbound<'_>) -> Result<bool, Fault> {
         // If the peer is gone or the ring has no room, leaves this to the usual path, which reports
         // it.
         let has_room = matches!(self.ring.has_room(0, Stretch::Front), Ok(true));
@@ -433,7 +435,7 @@ impl ShmOutgoing {
         let Some(outbox) = self.line.outbox() else {
             return Ok(false);
         };
-        let Some(spot) = outbox.leave(&mut message.body) else {
+        let Some(spot) = outbox.publish(&mut message.body) else {
             return match outbox.odd() {
                 Some(error) => self.fail(error.into()),
                 None => Ok(false),

@@ -60,7 +60,7 @@ pub(super) enum Stretch {
 impl Stretch {
     /// Returns the preferred part for a message of `length` bytes.
     #[inline]
-    pub(super) fn of(length: usize) -> Self {
+    pub(super) fn preferred(length: usize) -> Self {
         if length <= FRONT {
             Self::Front
         } else {
@@ -145,8 +145,11 @@ pub(super) fn lap(position: u64) -> u64 {
 }
 
 #[cold]
-pub(super) fn malformed(what: &'static str, value: u64) -> HeaderError {
-    HeaderError::Ring { what, value }
+pub(super) fn malformed(details: &'static str, value: u64) -> HeaderError {
+    HeaderError::Ring {
+        what: details,
+        value,
+    }
 }
 
 /// Returns the number of bytes that a piece of data occupies.
@@ -217,7 +220,7 @@ impl Producer {
 
     #[cold]
     fn make_room(&mut self, data: usize, leaves_front: bool) -> Result<bool, HeaderError> {
-        self.look()?;
+        self.refresh_consumed()?;
         if leaves_front && self.consumed == self.at {
             self.data_at = front_after(self.data_at);
             self.data_until = self.data_at.wrapping_add(DATA as u64);
@@ -245,7 +248,7 @@ impl Producer {
 
     /// Reads and checks the consumer's position. The consumer cannot have consumed more than was
     /// published.
-    fn look(&mut self) -> Result<(), HeaderError> {
+    fn refresh_consumed(&mut self) -> Result<(), HeaderError> {
         let consumed = self.consumed();
         if consumed == self.consumed {
             return Ok(());
@@ -268,7 +271,7 @@ impl Producer {
 
     /// Returns true if the consumer has consumed everything that was published.
     pub(super) fn is_all_consumed(&mut self) -> Result<bool, HeaderError> {
-        self.look()?;
+        self.refresh_consumed()?;
         Ok(self.consumed == self.at)
     }
 

@@ -56,14 +56,14 @@ impl Simulation {
         let outcome = loop {
             match self.tasks.choose() {
                 Some(chosen) if chosen == id => {
-                    self.tasks.note(id);
+                    self.tasks.record(id);
                     let poll = main.as_mut().poll(&mut Context::from_waker(&waker));
                     if let Poll::Ready(output) = poll {
                         break Ok(output);
                     }
                 }
                 Some(chosen) => self.tasks.poll(chosen),
-                None if self.world.step() => {}
+                None if self.world.process_event() => {}
                 None => {
                     let waiting = self.tasks.names();
                     break Err(Stuck::Deadlock { waiting });
@@ -329,8 +329,8 @@ impl SimTasks {
         Some(woken.swap_remove(*index))
     }
 
-    fn note(&self, id: u64) {
-        self.world.note(&[0, id]);
+    fn record(&self, id: u64) {
+        self.world.record(&[0, id]);
     }
 
     fn poll(&self, id: u64) {
@@ -343,7 +343,7 @@ impl SimTasks {
         let Some((mut body, waker)) = taken else {
             return;
         };
-        self.note(id);
+        self.record(id);
         let poll = body.as_mut().poll(&mut Context::from_waker(&waker));
         let mut tasks = self.tasks.borrow_mut();
         if poll.is_ready() {
@@ -361,7 +361,7 @@ impl SimTasks {
                 self.poll(id);
                 true
             }
-            None => self.world.step(),
+            None => self.world.process_event(),
         }
     }
 
@@ -418,8 +418,8 @@ fn try_current() -> Option<Rc<SimTasks>> {
     CURRENT.try_with(|current| current.borrow().clone()).ok()?
 }
 
-fn current(what: &str) -> Rc<SimTasks> {
-    try_current().unwrap_or_else(|| panic!("sim::{what} requires a simulation on this thread"))
+fn current(details: &str) -> Rc<SimTasks> {
+    try_current().unwrap_or_else(|| panic!("sim::{details} requires a simulation on this thread"))
 }
 
 /// Returns the time for waits on this thread: the simulated time if a simulation runs, else the
@@ -427,7 +427,7 @@ fn current(what: &str) -> Rc<SimTasks> {
 pub fn clock() -> Instant {
     let tasks = try_current();
     tasks.map_or_else(Instant::now, |tasks| {
-        let elapsed = tasks.world.look();
+        let elapsed = tasks.world.tick();
         tasks.began.checked_add(elapsed).unwrap_or(tasks.began)
     })
 }

@@ -213,9 +213,9 @@ struct PendingSim {
 }
 
 impl Establish for PendingSim {
-    fn hear(&mut self) -> Result<bool, HandshakeError> {
+    fn read_greeting(&mut self) -> Result<bool, HandshakeError> {
         match &self.wire {
-            Some(wire) => self.welcoming.hear(wire, &self.options),
+            Some(wire) => self.welcoming.read_hello(wire, &self.options),
             None => Err(HandshakeError::Closed { received: 0 }),
         }
     }

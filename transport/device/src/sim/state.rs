@@ -94,8 +94,8 @@ impl NetworkState {
         self.next
     }
 
-    pub(super) fn note(&mut self, what: &[u64]) {
-        for word in what.iter().chain([&self.now]) {
+    pub(super) fn record(&mut self, details: &[u64]) {
+        for word in details.iter().chain([&self.now]) {
             self.trace = (self.trace ^ word).wrapping_mul(0x0100_0000_01b3);
             self.trace ^= self.trace >> 29;
         }
@@ -142,8 +142,8 @@ impl NetworkState {
             return Err(ErrorKind::ConnectionRefused.into());
         }
         let pipe = self.number().saturating_mul(2);
-        let there = pipe.saturating_add(1);
-        for number in [pipe, there] {
+        let reverse = pipe.saturating_add(1);
+        for number in [pipe, reverse] {
             let pipe = Pipe::new(&self.settings, &mut self.random);
             self.pipes.insert(number, pipe);
         }
@@ -154,11 +154,11 @@ impl NetworkState {
         let name = name.into();
         let ends = EndPipes {
             reads: pipe,
-            writes: there,
+            writes: reverse,
         };
         self.at(at, Event::Knocks { name, id, ends });
         Ok(EndPipes {
-            reads: there,
+            reads: reverse,
             writes: pipe,
         })
     }
@@ -189,7 +189,7 @@ impl NetworkState {
         }
         let room = if last { most } else { pipe.room() };
         let written = pipe.write(parts, most.min(room), &mut self.random);
-        self.note(&[2, number, written.taken as u64]);
+        self.record(&[2, number, written.taken as u64]);
         if !written.bytes.is_empty() {
             self.dispatch(number, written.bytes);
         }
@@ -266,9 +266,12 @@ impl NetworkState {
     /// Delivers an error to both sides of a pipe, after `patience` and the latency.
     fn break_off(&mut self, number: u64, kind: ErrorKind, patience: u64) {
         let at = self.now.saturating_add(patience);
-        let (there, here) = (self.latency(), self.latency());
+        let (reverse, here) = (self.latency(), self.latency());
         let end = Err(kind);
-        self.at(at.saturating_add(there), Event::Ends { pipe: number, end });
+        self.at(
+            at.saturating_add(reverse),
+            Event::Ends { pipe: number, end },
+        );
         self.at(
             at.saturating_add(here),
             Event::Refuses { pipe: number, kind },
@@ -299,7 +302,7 @@ impl NetworkState {
         take(back.get(..rest).unwrap_or(back));
         pipe.ready.drain(..n);
         pipe.writer.wake(&mut self.wakers);
-        self.note(&[3, number, n as u64]);
+        self.record(&[3, number, n as u64]);
         Ok(n)
     }
 
@@ -351,28 +354,28 @@ impl NetworkState {
         }
     }
 
-    pub(super) fn step(&mut self) -> bool {
+    pub(super) fn process_event(&mut self) -> bool {
         let Some(((time, _), event)) = self.events.pop_first() else {
             return false;
         };
         self.now = self.now.max(time);
         match event {
             Event::Arrives { pipe, bytes } => {
-                self.note(&[4, pipe, bytes.len() as u64]);
+                self.record(&[4, pipe, bytes.len() as u64]);
                 self.happens(pipe, |pipe| pipe.deliver(&bytes));
             }
             Event::Ends { pipe, end } => {
-                self.note(&[5, pipe]);
+                self.record(&[5, pipe]);
                 self.happens(pipe, |pipe| pipe.finish(end));
             }
             Event::Refuses { pipe, kind } => {
-                self.note(&[6, pipe]);
+                self.record(&[6, pipe]);
                 self.happens(pipe, |pipe| {
                     pipe.refusal.get_or_insert(kind);
                 });
             }
             Event::Knocks { name, id, ends } => {
-                self.note(&[7, id]);
+                self.record(&[7, id]);
                 match self.names.get_mut(&name).filter(|door| door.id == id) {
                     Some(door) => {
                         door.waiting.push_back(ends);

@@ -65,7 +65,7 @@ impl World {
         let mut state = self.lock();
         let result = change(&mut state);
         if !self.driven {
-            while state.step() {}
+            while state.process_event() {}
         }
         let wakers = mem::take(&mut state.wakers);
         drop(state);
@@ -93,19 +93,19 @@ impl World {
 
     /// Returns the time after advancing it a little, so that a loop that polls the clock
     /// terminates.
-    pub(super) fn look(&self) -> Duration {
+    pub(super) fn tick(&self) -> Duration {
         let mut state = self.lock();
         state.now = state.now.saturating_add(LOOK);
         Duration::from_nanos(state.now)
     }
 
-    pub(super) fn note(&self, what: &[u64]) {
-        self.lock().note(what);
+    pub(super) fn record(&self, details: &[u64]) {
+        self.lock().record(details);
     }
 
     /// Processes the next event. Returns true if there was one.
-    pub(super) fn step(&self) -> bool {
-        self.change(NetworkState::step)
+    pub(super) fn process_event(&self) -> bool {
+        self.change(NetworkState::process_event)
     }
 
     /// Chooses one of `runnable` tasks. Returns `None` if an event comes first, or if no task can
@@ -174,7 +174,7 @@ impl World {
     ) -> Result<Option<ConnectionEnd>, Closed> {
         let mut state = self.lock();
         let ends = state.door(name, id).ok_or(Closed)?.waiting.pop_front();
-        state.note(&[1, id, u64::from(ends.is_some())]);
+        state.record(&[1, id, u64::from(ends.is_some())]);
         Ok(ends.map(|pipes| ConnectionEnd {
             world: Arc::clone(self),
             pipes,

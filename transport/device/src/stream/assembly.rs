@@ -227,7 +227,7 @@ impl Assembly {
             return Ok(());
         };
         if filling.len() == filling.capacity() && filling.len() < length {
-            let mut whole = self.take(length, length)?;
+            let mut whole = self.allocate(length, length)?;
             let fits = whole.extend(filling.as_bytes());
             debug_assert!(fits, "it is longer");
             *filling = whole;
@@ -249,7 +249,7 @@ impl Assembly {
         };
         let mut filling = match into.take() {
             Some(filling) => filling,
-            None => self.take(self.first_buffer(length), length)?,
+            None => self.allocate(self.first_buffer(length), length)?,
         };
         self.unstage(&mut filling, length);
         if filling.len() < length {
@@ -293,7 +293,7 @@ impl Assembly {
     }
 
     /// Takes a buffer for `part` bytes of a message of `length` bytes.
-    fn take(&self, part: usize, length: usize) -> Result<BufferWriter, Fault> {
+    fn allocate(&self, part: usize, length: usize) -> Result<BufferWriter, Fault> {
         let empty = self.pool.take(part);
         let empty = empty.map_err(|source| Fault::NoBuffer {
             length: length as u64,

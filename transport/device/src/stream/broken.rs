@@ -21,7 +21,7 @@ pub(crate) enum Broken {
 impl Broken {
     /// Returns the permanent form of `fault`. `None` if the call may be repeated, or if the
     /// connection itself records the fault.
-    pub(crate) fn of(fault: &Fault) -> Option<Self> {
+    pub(crate) fn from_fault(fault: &Fault) -> Option<Self> {
         Some(match fault {
             Fault::Ended => Self::Ended,
             Fault::Lost(error) => error

@@ -97,7 +97,7 @@ impl Gathered {
 
     /// Returns the number of bytes sent of the current message. If that is 0, removes the message
     /// from the buffer. If everything was sent, empties the buffer.
-    pub(super) fn settle(&mut self) -> u64 {
+    pub(super) fn end_message(&mut self) -> u64 {
         let taken = self.sent.saturating_sub(self.start);
         if taken == 0 {
             self.bytes.truncate(self.start);

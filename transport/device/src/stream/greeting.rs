@@ -82,8 +82,8 @@ pub(crate) fn greet_until(
 ) -> Result<Hello, Unwelcome> {
     // A server that refuses may close the connection without reading the hello. So an error of this
     // write counts only if the server closed the connection without an answer.
-    let sent = write_all(wire, &Hello::of(options).to_bytes(), deadline);
-    let heard = hear(wire, deadline, options);
+    let sent = write_all(wire, &Hello::from_options(options).to_bytes(), deadline);
+    let heard = read_reply(wire, deadline, options);
     if let Err(HandshakeError::Closed { .. }) = heard {
         in_words(sent, 0, options)?;
     }
@@ -125,7 +125,7 @@ pub(crate) struct Welcoming {
 impl Welcoming {
     /// Receives the client's hello. Returns true once it is complete. A client whose hello is
     /// invalid is refused.
-    pub(crate) fn hear(
+    pub(crate) fn read_hello(
         &mut self,
         wire: &dyn Wire,
         options: &Options,
@@ -249,7 +249,7 @@ fn answer(options: &Options, verdict: u8, reason: &str) -> Vec<u8> {
     let length = u16::try_from(reason.len()).unwrap_or_default();
     let [low, high] = length.to_le_bytes();
     let verdict: [u8; VERDICT_LENGTH] = [verdict, 0, low, high, 0, 0, 0, 0];
-    let mut bytes = Hello::of(options).to_bytes().to_vec();
+    let mut bytes = Hello::from_options(options).to_bytes().to_vec();
     bytes.extend(verdict);
     bytes.extend(reason.as_bytes());
     bytes
@@ -264,7 +264,11 @@ fn cut(reason: &str) -> &str {
     reason.get(..end).unwrap_or_default()
 }
 
-fn hear(wire: &dyn Wire, deadline: Deadline, options: &Options) -> Result<Hello, HandshakeError> {
+fn read_reply(
+    wire: &dyn Wire,
+    deadline: Deadline,
+    options: &Options,
+) -> Result<Hello, HandshakeError> {
     let mut bytes = [0; Hello::WIRE_LENGTH];
     let read = read_exact(wire, &mut bytes, deadline);
     if bytes.starts_with(&ALERT) {
@@ -325,9 +329,11 @@ mod tests {
 
     fn welcome(wire: &SocketWire, options: &Options) -> Result<Hello, HandshakeError> {
         let mut welcoming = Welcoming::default();
-        let heard = repeat(wire, options, || match welcoming.hear(wire, options) {
-            Ok(false) => None,
-            done => Some(done),
+        let heard = repeat(wire, options, || {
+            match welcoming.read_hello(wire, options) {
+                Ok(false) => None,
+                done => Some(done),
+            }
         });
         match heard {
             Some(Ok(_)) => Ok(welcoming.accept(wire, options)?.unwrap()),
@@ -342,7 +348,7 @@ mod tests {
     fn refuse(wire: &SocketWire, options: &Options, reason: &str) {
         let mut welcoming = Welcoming::default();
         repeat(wire, options, || {
-            matches!(welcoming.hear(wire, options), Ok(true)).then_some(())
+            matches!(welcoming.read_hello(wire, options), Ok(true)).then_some(())
         });
         welcoming.decline(options, reason);
         welcoming.farewell(wire);
@@ -373,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn both_learn_what_the_other_takes() {
+    fn both_sides_learn_the_limits_of_the_peer() {
         let (client, server) = pair();
         thread::scope(|scope| {
             let greeted = scope.spawn(|| greet(&client, &options(7)));
@@ -383,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_why() {
+    fn a_refusal_has_a_reason() {
         let long = "\u{e4}".repeat(200);
         for (reason, heard) in [
             ("", ""),
@@ -408,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_tells_a_stranger_why() {
+    fn refuses_a_stranger_with_a_reason() {
         let (client, server) = pair();
         let mut hello = Hello { max_message: 1 }.to_bytes();
         hello[8] = 9;
@@ -443,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_ends_says_where() {
+    fn reports_the_length_of_a_truncated_answer() {
         let whole = refusal(&options(1), "no");
         assert_eq!(whole.len(), 42);
         for end in 0..whole.len() {
@@ -457,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn who_says_nothing_is_not_waited_for() {
+    fn times_out_on_a_silent_peer() {
         let (client, server) = pair();
         let mut options = options(1);
         options.handshake_timeout = Duration::from_millis(50);

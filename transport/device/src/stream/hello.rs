@@ -23,7 +23,7 @@ impl Hello {
     pub(crate) const WIRE_LENGTH: usize = 32;
 
     /// Returns the hello of this side.
-    pub(crate) fn of(options: &Options) -> Self {
+    pub(crate) fn from_options(options: &Options) -> Self {
         Self {
             max_message: options.max_message,
         }

@@ -47,7 +47,7 @@ impl<W: Wire> StreamIncoming<W> {
         if self.line.is_closed() {
             return Fault::ClosedLocally;
         }
-        if let Some(why) = Broken::of(&fault) {
+        if let Some(why) = Broken::from_fault(&fault) {
             self.broken = Some(why);
         }
         fault
@@ -81,16 +81,16 @@ impl<W: Wire> StreamIncoming<W> {
 impl<W: Wire> Incoming for StreamIncoming<W> {
     fn header(&mut self) -> Result<Option<Header>, Fault> {
         self.check()?;
-        let here = self.assembly.header();
-        match here.map_err(|fault| self.remember(fault))? {
+        let header = self.assembly.header();
+        match header.map_err(|fault| self.remember(fault))? {
             None => {}
             header => return Ok(header),
         }
         if !self.read(&mut None, None)? {
             return Ok(None);
         }
-        let here = self.assembly.header();
-        here.map_err(|fault| self.remember(fault))
+        let header = self.assembly.header();
+        header.map_err(|fault| self.remember(fault))
     }
 
     fn first_buffer(&self, length: u64) -> u64 {

@@ -22,7 +22,7 @@ impl Lent {
     }
 
     /// Takes the buffer out if there is no other owner, and leaves `self` empty.
-    pub(crate) fn take(&mut self) -> Option<MessageBuffer> {
+    pub(crate) fn take_buffer(&mut self) -> Option<MessageBuffer> {
         Arc::get_mut(&mut self.0)?.take()
     }
 

@@ -53,17 +53,17 @@ impl<W: Wire> StreamSocket<W> {
     /// Begins a message. Returns false if nothing may be sent.
     #[inline]
     pub(crate) fn begin(&self) -> bool {
-        self.turn(IDLE, SENDING)
+        self.change_phase(IDLE, SENDING)
     }
 
     /// Ends the current message, which was sent as a whole or not at all.
     #[inline]
-    pub(crate) fn settle(&self) {
-        self.turn(SENDING, IDLE);
+    pub(crate) fn end_message(&self) {
+        self.change_phase(SENDING, IDLE);
     }
 
     #[inline]
-    fn turn(&self, from: u8, to: u8) -> bool {
+    fn change_phase(&self, from: u8, to: u8) -> bool {
         self.phase
             .compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire)
             .is_ok()
@@ -73,7 +73,7 @@ impl<W: Wire> StreamSocket<W> {
     /// the socket has no room now, a background thread waits for the peer, for at most `patience`.
     pub(crate) fn end_sending(self: &Arc<Self>, patience: Duration) {
         // An incomplete message must not be followed by a farewell.
-        if self.turn(IDLE, ENDED) {
+        if self.change_phase(IDLE, ENDED) {
             let sent = self.wire.try_write(&[IoSlice::new(&FAREWELL)]);
             let sent = sent.unwrap_or(Some(FAREWELL.len())).unwrap_or(0);
             if let Some(rest) = FAREWELL.get(sent..).filter(|rest| !rest.is_empty()) {
@@ -89,7 +89,7 @@ impl<W: Wire> StreamSocket<W> {
     /// before the deadline.
     pub(crate) fn finish_sending(&self, deadline: Deadline) -> bool {
         // A connection that has failed has no peer that waits for the farewell.
-        let in_time = !self.turn(IDLE, ENDED)
+        let in_time = !self.change_phase(IDLE, ENDED)
             || !matches!(
                 write_all(&self.wire, &FAREWELL, deadline),
                 Err(Short::TimedOut { .. })

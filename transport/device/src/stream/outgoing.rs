@@ -79,7 +79,7 @@ impl<W: Wire> StreamOutgoing<W> {
         } else {
             Fault::Lost(error)
         };
-        self.broken = Broken::of(&fault);
+        self.broken = Broken::from_fault(&fault);
         fault
     }
 
@@ -121,7 +121,7 @@ impl<W: Wire> StreamOutgoing<W> {
             debug_assert!(fits, "there is room for more than one");
         }
         let sent = self.send_gathered();
-        *taken = self.gathered.settle();
+        *taken = self.gathered.end_message();
         sent
     }
 
@@ -138,7 +138,7 @@ impl<W: Wire> StreamOutgoing<W> {
     /// Sends the gathered messages before another message. Returns true if all of them were sent.
     fn send_before(&mut self) -> io::Result<bool> {
         let sent = self.send_gathered();
-        self.gathered.settle();
+        self.gathered.end_message();
         sent?;
         Ok(self.gathered.rest().is_empty())
     }
@@ -152,7 +152,7 @@ impl<W: Wire> StreamOutgoing<W> {
         rest.taken = self.gathered.sent();
         match sent {
             Ok(is_done) if is_done || rest.taken == 0 => {
-                self.line.settle();
+                self.line.end_message();
                 Ok(if is_done { Push::Done } else { Push::Untouched })
             }
             Ok(_) => Ok(Push::Begun),
@@ -214,7 +214,7 @@ impl<W: Wire> StreamOutgoing<W> {
         let Some(mut lent) = self.lent.take() else {
             return;
         };
-        let jbuf = lent.take().unwrap_or_else(|| {
+        let jbuf = lent.take_buffer().unwrap_or_else(|| {
             let bytes = lent.bytes();
             let empty = self.pool.take(bytes.len());
             let empty = empty.unwrap_or_else(|_| EmptyBuffer::heap(bytes.len()));
@@ -323,13 +323,13 @@ unsafe impl<W: Wire> Outgoing for StreamOutgoing<W> {
         }
         let whole = (Header::WIRE_LENGTH as u64).saturating_add(message.header.length);
         Ok(if message.taken >= whole {
-            self.line.settle();
+            self.line.end_message();
             Push::Done
         } else if message.taken > 0 {
             Push::Begun
         } else {
             if !self.gathered.is_begun() {
-                self.line.settle();
+                self.line.end_message();
             }
             Push::Untouched
         })

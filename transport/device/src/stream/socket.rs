@@ -172,10 +172,10 @@ impl Patience {
             (Some(told), Some(left)) => {
                 // Waking up a little late is acceptable, and saves a system call for each piece of
                 // a message.
-                let late = left
+                let longest = left
                     .saturating_add(left.checked_div(8).unwrap_or_default())
                     .saturating_add(SHORTEST);
-                told > late || (self.in_vain && told < left)
+                told > longest || (self.in_vain && told < left)
             }
         }
     }
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn the_system_is_told_only_what_matters() {
+    fn sets_the_timeout_only_if_it_matters() {
         let of = |millis| Some(Duration::from_millis(millis));
         assert!(!told(None, true).has_changed(None));
         assert!(told(None, false).has_changed(of(5)));

@@ -172,7 +172,7 @@ fn bare() -> (TcpStream, Connection) {
     let uri = listener.local().to_string();
     let mut stream = TcpStream::connect(uri.strip_prefix("tcp://").unwrap()).unwrap();
     stream.set_nodelay(true).unwrap();
-    let hello = Hello::of(&options()).to_bytes();
+    let hello = Hello::from_options(&options()).to_bytes();
     stream.write_all(&hello).unwrap();
     let connection = accept(&*listener).half_made.establish().unwrap();
     let mut theirs = [1; 40];

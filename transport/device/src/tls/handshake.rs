@@ -34,7 +34,7 @@ pub(super) fn agree(
 ) -> Result<TlsWire, HandshakeError> {
     let mut shaking = Shaking::new(socket, Some(tls.into()));
     loop {
-        let done = shaking.step(|| Err(shaking_without_session()));
+        let done = shaking.advance(|| Err(shaking_without_session()));
         match done {
             Ok(true) => return shaking.finish(),
             Ok(false) if deadline.has_passed() => return Err(shaking.timed_out(options)),
@@ -43,7 +43,7 @@ pub(super) fn agree(
                 slept.map_err(|source| HandshakeError::System { source })?;
             }
             Err(error) => {
-                shaking.leave(&error);
+                shaking.send_alert(&error);
                 return Err(explain(error));
             }
         }
@@ -75,7 +75,7 @@ impl Shaking {
 
     /// Continues as far as is possible without blocking. Returns true once the handshake is
     /// complete. `session` makes the session if there is none yet.
-    pub(super) fn step(
+    pub(super) fn advance(
         &mut self,
         session: impl FnOnce() -> Result<Connection, HandshakeError>,
     ) -> Result<bool, HandshakeError> {
@@ -137,7 +137,7 @@ impl Shaking {
     }
 
     /// Tells the peer the reason of the failure.
-    pub(super) fn leave(&mut self, error: &HandshakeError) {
+    pub(super) fn send_alert(&mut self, error: &HandshakeError) {
         if matches!(error, HandshakeError::Tls { .. }) {
             if let Some(tls) = &mut self.tls {
                 // A failure is ignored, because then no peer is listening.
@@ -187,11 +187,11 @@ fn is_tls(bytes: &[u8]) -> Result<(), HandshakeError> {
     if bytes.first().is_none_or(|first| FIRST.contains(first)) {
         return Ok(());
     }
-    let begins = bytes.get(..MAGIC.len()).unwrap_or(bytes);
-    let reason = if begins == MAGIC {
+    let start = bytes.get(..MAGIC.len()).unwrap_or(bytes);
+    let reason = if start == MAGIC {
         "the peer communicates without encryption; use tls://host:port on both sides".into()
     } else {
-        format!("the peer does not speak TLS: it began with {begins:02x?}")
+        format!("the peer does not speak TLS: it began with {start:02x?}")
     };
     Err(HandshakeError::Tls { reason })
 }

@@ -158,7 +158,7 @@ impl PendingTls {
                 Ok(true)
             }
             Err(error) => {
-                shaking.leave(&error);
+                shaking.send_alert(&error);
                 Err(explain(error))
             }
         }
@@ -166,13 +166,13 @@ impl PendingTls {
 }
 
 impl Establish for PendingTls {
-    fn hear(&mut self) -> Result<bool, HandshakeError> {
+    fn read_greeting(&mut self) -> Result<bool, HandshakeError> {
         if !self.shake()? {
             return Ok(false);
         }
         match &mut self.stage {
             Stage::Greeting(wire, welcoming) => {
-                welcoming.hear(wire, &self.options).map_err(explain)
+                welcoming.read_hello(wire, &self.options).map_err(explain)
             }
             Stage::Shaking(_) | Stage::Connected => Err(HandshakeError::Closed { received: 0 }),
         }

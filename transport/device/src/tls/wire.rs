@@ -116,7 +116,7 @@ impl Session {
         socket: &SocketWire,
     ) -> io::Result<bool> {
         loop {
-            if self.take(room)? {
+            if self.read_plaintext(room)? {
                 return Ok(true);
             }
             arrived.more = room.is_full();
@@ -134,7 +134,7 @@ impl Session {
     }
 
     /// Moves decrypted bytes to `room`. Returns true if the peer has ended its direction.
-    fn take(&mut self, room: &mut FilledSlices<'_, '_>) -> io::Result<bool> {
+    fn read_plaintext(&mut self, room: &mut FilledSlices<'_, '_>) -> io::Result<bool> {
         let mut reader = self.tls.reader();
         while !room.is_full() {
             match reader.fill_buf() {

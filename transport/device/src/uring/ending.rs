@@ -23,7 +23,7 @@ impl ReceiveRing {
             state.over = true;
         }
         state.wake_all();
-        self.leave(state);
+        self.unlock(state);
     }
 
     /// Ends all receives. Returns true if all of them have ended, so that the kernel does not write
@@ -38,9 +38,14 @@ impl ReceiveRing {
                 self.cancel(state, number)?;
             }
             if state.receivers.iter().flatten().any(|it| it.receiving) {
-                let soon = deadline.or_sooner(Deadline::after(AGAIN));
-                enter(&self.uring, 0, 1, soon.left().map(Timespec::from).as_ref())?;
-                self.look(state)?;
+                let retry_deadline = deadline.or_sooner(Deadline::after(AGAIN));
+                enter(
+                    &self.uring,
+                    0,
+                    1,
+                    retry_deadline.left().map(Timespec::from).as_ref(),
+                )?;
+                self.process_completions(state)?;
             }
         }
         Ok(true)

@@ -15,7 +15,7 @@ pub(super) struct WatcherPlaces(Vec<WatcherPlace>);
 
 struct WatcherPlace {
     watcher: Arc<Watcher>,
-    watch: Option<Watch>,
+    registration: Option<Watch>,
     /// Number of waiting receivers that rely on this registration.
     relying: usize,
 }
@@ -38,20 +38,20 @@ impl WatcherPlaces {
             self.0.retain(|place| place.relying > 0);
             self.0.push(WatcherPlace {
                 watcher: watcher.clone(),
-                watch: None,
+                registration: None,
                 relying: 0,
             });
             self.0.len().saturating_sub(1)
         });
         if let Some(place) = self.0.get_mut(known) {
-            watcher.watch(&mut place.watch, ring, Interest::Readable, bell)?;
+            watcher.watch(&mut place.registration, ring, Interest::Readable, bell)?;
             place.relying = place.relying.saturating_add(1);
         }
         Ok(address_of(watcher))
     }
 
     /// Removes a receiver that relied on the registration with the key `at`.
-    pub(super) fn leave(&mut self, at: usize) {
+    pub(super) fn release(&mut self, at: usize) {
         let place = self
             .0
             .iter_mut()
@@ -63,13 +63,15 @@ impl WatcherPlaces {
 
     /// Renews the registrations that receivers rely on, and removes the others. Returns false if
     /// one of them failed.
-    pub(super) fn watch_again(&mut self, ring: BorrowedFd<'_>, bell: &Waker) -> bool {
+    pub(super) fn renew(&mut self, ring: BorrowedFd<'_>, bell: &Waker) -> bool {
         let mut all = true;
         self.0.retain_mut(|place| {
             let relied_on = place.relying > 0;
             if relied_on {
-                let watch = &mut place.watch;
-                let watched = place.watcher.watch(watch, ring, Interest::Readable, bell);
+                let registration = &mut place.registration;
+                let watched = place
+                    .watcher
+                    .watch(registration, ring, Interest::Readable, bell);
                 all &= watched.is_ok();
             }
             relied_on

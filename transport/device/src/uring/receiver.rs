@@ -125,7 +125,7 @@ impl RingReceiver {
     }
 
     /// Copies received bytes to `slices`.
-    pub(super) fn take(
+    pub(super) fn copy_out(
         &mut self,
         slices: &mut [MaybeUninitSlice<'_>],
         buffers: &mut Buffers,

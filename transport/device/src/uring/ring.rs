@@ -29,7 +29,7 @@ thread_local! {
     static HERE: ThreadId = thread::current().id();
 }
 
-fn here() -> Option<ThreadId> {
+fn current_thread() -> Option<ThreadId> {
     HERE.try_with(|id| *id).ok()
 }
 
@@ -75,7 +75,7 @@ pub(super) struct ReceiveRing {
 impl ReceiveRing {
     /// Creates a ring that the current thread owns.
     pub(super) fn new(issuer: Issuer) -> io::Result<Arc<Self>> {
-        let owner = here().ok_or(Errno::CANCELED)?;
+        let owner = current_thread().ok_or(Errno::CANCELED)?;
         let uring = system::ring(issuer == Issuer::First)?;
         let mut buffers = Buffers::new()?;
         // SAFETY: the buffers stay mapped while the kernel may receive, because dropping the ring
@@ -85,7 +85,7 @@ impl ReceiveRing {
             uring,
             issuer,
             owner,
-            bell: CompletionWaker::of(ring.clone()),
+            bell: CompletionWaker::new_waker(ring.clone()),
             state: Mutex::new(RingState::new(buffers)),
         }))
     }
@@ -100,13 +100,13 @@ impl ReceiveRing {
         self.owner
     }
 
-    pub(super) fn is_here(&self) -> bool {
-        here() == Some(self.owner)
+    pub(super) fn is_owned_by_this_thread(&self) -> bool {
+        current_thread() == Some(self.owner)
     }
 
     /// Returns true if the current thread may submit operations to the ring.
     pub(super) fn obeys(&self) -> bool {
-        self.issuer == Issuer::Any || self.is_here()
+        self.issuer == Issuer::Any || self.is_owned_by_this_thread()
     }
 
     /// Returns true if the owner has ended and the kernel has no operation of the ring any more.
@@ -149,7 +149,7 @@ impl ReceiveRing {
                 *place = None;
             }
         }
-        self.leave(state);
+        self.unlock(state);
         // Dropped outside of the lock, because the last handle of a task may drop the task here.
         drop(waker);
         gone
@@ -159,7 +159,7 @@ impl ReceiveRing {
     ///
     /// If this returns `Bytes(n)`, the first `n` bytes of `slices` are initialised, one slice after
     /// the other.
-    pub(super) fn take(
+    pub(super) fn receive(
         &self,
         number: usize,
         slices: &mut [MaybeUninitSlice<'_>],
@@ -168,7 +168,7 @@ impl ReceiveRing {
     }
 
     /// Blocks until data has arrived or the deadline has passed, then does the same as
-    /// [`take`](Self::take).
+    /// [`take`](Self::receive).
     pub(super) fn wait(
         &self,
         number: usize,
@@ -179,20 +179,20 @@ impl ReceiveRing {
         state.disarm(number);
         let driven = self.drive(&mut state, number);
         if driven.is_err() || state.receiver(number).is_none_or(|it| it.is_ready()) {
-            let taken = driven.and_then(|()| state.take(number, slices));
-            self.leave(state);
+            let taken = driven.and_then(|()| state.copy_out(number, slices));
+            self.unlock(state);
             return taken;
         }
         state.sleeper = Some(number);
-        self.leave(state);
+        self.unlock(state);
         let timeout = deadline.left().map(Timespec::from);
         // This call submits nothing, so that other threads can submit operations meanwhile.
         let slept = enter(&self.uring, 0, 1, timeout.as_ref());
         let mut state = self.state();
         state.sleeper = None;
-        let looked = slept.and_then(|()| self.look(&mut state));
-        let taken = looked.and_then(|()| state.take(number, slices));
-        self.leave(state);
+        let looked = slept.and_then(|()| self.process_completions(&mut state));
+        let taken = looked.and_then(|()| state.copy_out(number, slices));
+        self.unlock(state);
         taken
     }
 
@@ -215,8 +215,8 @@ impl ReceiveRing {
         let mut state = self.state();
         state.disarm(number);
         let prepared = prepare(self, &mut state, number);
-        let taken = prepared.and_then(|()| state.take(number, slices));
-        self.leave(state);
+        let taken = prepared.and_then(|()| state.copy_out(number, slices));
+        self.unlock(state);
         taken
     }
 
@@ -234,7 +234,7 @@ impl ReceiveRing {
             Some(receiver) if receiver.receiving => Prospect::Soon,
             _ => Prospect::Never,
         };
-        self.leave(state);
+        self.unlock(state);
         driven.map(|()| prospect)
     }
 
@@ -244,10 +244,10 @@ impl ReceiveRing {
     }
 
     /// Releases the lock and calls the wakers that are due.
-    pub(super) fn leave<'r>(&'r self, mut state: MutexGuard<'r, RingState>) {
+    pub(super) fn unlock<'r>(&'r self, mut state: MutexGuard<'r, RingState>) {
         // This thread may have consumed the completion that the sleeping owner waits for, before or
         // during its sleep. A no-op operation wakes the owner.
-        let sleeper = state.sleeper.filter(|_| !self.is_here());
+        let sleeper = state.sleeper.filter(|_| !self.is_owned_by_this_thread());
         if sleeper.is_some_and(|number| state.receiver(number).is_none_or(|it| it.is_ready())) {
             // If the submission queue is full, the completion of another operation wakes the owner.
             let kick = opcode::Nop::new().build().user_data(KICK);
@@ -283,7 +283,7 @@ impl ReceiveRing {
             }
             submitted?;
             self.call(state)?;
-            self.look(state)?;
+            self.process_completions(state)?;
         }
         Ok(())
     }
@@ -301,7 +301,7 @@ impl ReceiveRing {
             receiver.is_some_and(|it| it.receiving && !it.has_some())
         };
         if busy(state) {
-            self.look(state)?;
+            self.process_completions(state)?;
             if busy(state) {
                 self.cancel(state, number)?;
             }
@@ -330,7 +330,7 @@ impl ReceiveRing {
             self.submit(state, cancel.user_data(mark(number, CANCEL)))?;
         }
         self.call(state)?;
-        self.look(state)
+        self.process_completions(state)
     }
 
     /// Processes completions, after a system call if the kernel has work to do.
@@ -342,7 +342,7 @@ impl ReceiveRing {
         if !idle {
             self.call(state)?;
         }
-        self.look(state)
+        self.process_completions(state)
     }
 
     /// Submits queued operations, and lets the kernel do pending work.
@@ -353,13 +353,13 @@ impl ReceiveRing {
     }
 
     /// Processes completions.
-    pub(super) fn look(&self, state: &mut RingState) -> io::Result<()> {
+    pub(super) fn process_completions(&self, state: &mut RingState) -> io::Result<()> {
         // SAFETY: as in `submit`.
         let queue = unsafe { self.uring.completion_shared() };
         let mut plenty = false;
         for entry in queue {
             let data = entry.user_data();
-            plenty |= state.note(data, entry.result(), entry.flags())?;
+            plenty |= state.complete(data, entry.result(), entry.flags())?;
         }
         if plenty && self.obeys() && !state.over {
             self.hold_back(state)?;
@@ -388,15 +388,15 @@ impl ReceiveRing {
         Ok(())
     }
     /// Processes completions after a watcher was notified.
-    fn tell(&self) {
+    fn drive_for_watcher(&self) {
         let mut state = self.state();
-        let looked = self.look(&mut state);
-        let again = state.places.watch_again(self.uring.as_fd(), &self.bell);
-        if looked.is_err() || !again {
+        let looked = self.process_completions(&mut state);
+        let is_renewed = state.places.renew(self.uring.as_fd(), &self.bell);
+        if looked.is_err() || !is_renewed {
             // The woken threads then process the completions themselves.
             state.wake_all();
         }
-        self.leave(state);
+        self.unlock(state);
     }
 }
 
@@ -404,7 +404,7 @@ impl ReceiveRing {
 struct CompletionWaker(Weak<ReceiveRing>);
 
 impl CompletionWaker {
-    fn of(ring: Weak<ReceiveRing>) -> Waker {
+    fn new_waker(ring: Weak<ReceiveRing>) -> Waker {
         Arc::new(Self(ring)).into()
     }
 }
@@ -412,7 +412,7 @@ impl CompletionWaker {
 impl Wake for CompletionWaker {
     fn wake(self: Arc<Self>) {
         if let Some(ring) = self.0.upgrade() {
-            ring.tell();
+            ring.drive_for_watcher();
         }
     }
 }

@@ -67,7 +67,7 @@ impl SocketNumber {
 
     /// Removes the socket from the ring. Returns true if no receive is in progress any more;
     /// otherwise the receive ends with the stream.
-    pub(super) fn leave(self) -> bool {
+    pub(super) fn remove(self) -> bool {
         self.ring.remove(self.number)
     }
 }

@@ -62,24 +62,24 @@ impl RingState {
     pub(super) fn disarm(&mut self, number: usize) -> Option<&mut RingReceiver> {
         let receiver = self.receivers.get_mut(number).and_then(Option::as_mut)?;
         if let Some(place) = receiver.armed.take() {
-            self.places.leave(place);
+            self.places.release(place);
         }
         Some(receiver)
     }
 
-    pub(super) fn take(
+    pub(super) fn copy_out(
         &mut self,
         number: usize,
         slices: &mut [MaybeUninitSlice<'_>],
     ) -> io::Result<TakeResult> {
         let receiver = self.receivers.get_mut(number).and_then(Option::as_mut);
         receiver.map_or(Ok(TakeResult::Never), |it| {
-            it.take(slices, &mut self.buffers)
+            it.copy_out(slices, &mut self.buffers)
         })
     }
 
     /// Processes a completion. Returns true if a receiver has more than its share of the buffers.
-    pub(super) fn note(&mut self, data: u64, result: i32, flags: u32) -> io::Result<bool> {
+    pub(super) fn complete(&mut self, data: u64, result: i32, flags: u32) -> io::Result<bool> {
         let number = usize::try_from(data >> BITS).unwrap_or(usize::MAX);
         let Some(place) = self.receivers.get_mut(number) else {
             return Ok(false);
@@ -103,7 +103,7 @@ impl RingState {
         let plenty = receiver.has_plenty();
         if receiver.is_ready() {
             if let Some(place) = receiver.armed.take() {
-                self.places.leave(place);
+                self.places.release(place);
                 self.to_wake.extend(receiver.waker.clone());
             }
         }
@@ -114,7 +114,7 @@ impl RingState {
     pub(super) fn wake_all(&mut self) {
         for receiver in self.receivers.iter_mut().flatten() {
             if let Some(place) = receiver.armed.take() {
-                self.places.leave(place);
+                self.places.release(place);
                 self.to_wake.extend(receiver.waker.clone());
             }
         }

@@ -20,10 +20,10 @@ impl ReceiveRing {
         watcher: &Arc<Watcher>,
     ) -> io::Result<bool> {
         let mut state = self.state();
-        let looked = self.look(&mut state);
+        let looked = self.process_completions(&mut state);
         state.disarm(number);
         let watched = looked.and_then(|()| self.watch_locked(&mut state, number, waker, watcher));
-        self.leave(state);
+        self.unlock(state);
         watched
     }
 

@@ -63,7 +63,7 @@ impl UringWire {
     ) -> Result<(Self, Vec<String>), (SocketWire, io::Error)> {
         match ring_of_thread(issuer) {
             Ok(ring) => {
-                let (lending, mut lacks) = Lending::of(&socket, options);
+                let (lending, mut lacks) = Lending::new(&socket, options);
                 lacks.extend(
                     ring.unlocked().map(|why| {
                         format!("the buffers of io_uring are not locked in memory: {why}")
@@ -84,9 +84,9 @@ impl UringWire {
 
     /// Checks if the kernel has released lent buffers.
     #[inline]
-    fn look(&self) {
+    fn check_loans(&self) {
         if let Some(lending) = &self.lending {
-            lending.look();
+            lending.check_loans();
         }
     }
 
@@ -119,18 +119,21 @@ impl UringWire {
 
     /// Leaves the ring of another thread once that ring has released the socket. Returns the bytes
     /// that the ring had received.
-    fn come_here(
+    fn move_to_own_ring(
         &self,
         seat: &mut Option<SocketNumber>,
         slices: &mut [MaybeUninitSlice<'_>],
     ) -> io::Result<TakeResult> {
-        let Some(there) = seat.as_ref().filter(|seat| !seat.ring.is_here()) else {
+        let Some(other) = seat
+            .as_ref()
+            .filter(|seat| !seat.ring.is_owned_by_this_thread())
+        else {
             return Ok(TakeResult::Never);
         };
-        self.check(&there.ring)?;
-        let taken = there.ring.take_last(there.number, slices)?;
+        self.check(&other.ring)?;
+        let taken = other.ring.take_last(other.number, slices)?;
         if taken == TakeResult::Never {
-            seat.take().map(SocketNumber::leave);
+            seat.take().map(SocketNumber::remove);
         }
         Ok(taken)
     }
@@ -172,10 +175,13 @@ impl UringWire {
     /// it otherwise.
     fn prospect(&self, receive: bool) -> io::Result<Prospect> {
         let seat = &mut *self.seat();
-        if let Some(there) = seat.as_ref().filter(|seat| !seat.ring.is_here()) {
-            self.check(&there.ring)?;
-            match there.ring.prospect(there.number, false)? {
-                Prospect::Never => seat.take().map(SocketNumber::leave),
+        if let Some(other) = seat
+            .as_ref()
+            .filter(|seat| !seat.ring.is_owned_by_this_thread())
+        {
+            self.check(&other.ring)?;
+            match other.ring.prospect(other.number, false)? {
+                Prospect::Never => seat.take().map(SocketNumber::remove),
                 prospect => return Ok(prospect),
             };
         }
@@ -193,16 +199,16 @@ impl UringWire {
 // does `SocketWire`, which receives if the ring is bypassed.
 unsafe impl Wire for UringWire {
     fn try_read(&self, slices: &mut [MaybeUninitSlice<'_>]) -> io::Result<Option<usize>> {
-        self.look();
+        self.check_loans();
         let seat = &mut *self.seat();
-        let mut taken = self.come_here(seat, slices)?;
+        let mut taken = self.move_to_own_ring(seat, slices)?;
         if taken == TakeResult::Never {
             taken = if self.passes(slices) {
                 Self::rest(seat.as_ref(), slices)?
             } else {
                 let seat = self.sit(seat);
                 seat.map_or(Ok(TakeResult::Never), |seat| {
-                    seat.ring.take(seat.number, slices)
+                    seat.ring.receive(seat.number, slices)
                 })?
             };
         }
@@ -226,7 +232,7 @@ unsafe impl Wire for UringWire {
     }
 
     fn try_write(&self, slices: &[IoSlice<'_>]) -> io::Result<Option<usize>> {
-        self.look();
+        self.check_loans();
         self.socket.try_write(slices)
     }
 
@@ -268,13 +274,13 @@ unsafe impl Wire for UringWire {
         deadline: Deadline,
         slices: &mut [MaybeUninitSlice<'_>],
     ) -> io::Result<Option<usize>> {
-        self.look();
+        self.check_loans();
         let seat = &mut *self.seat();
-        let mut taken = self.come_here(seat, slices)?;
-        if let (TakeResult::Soon, Some(there)) = (taken, &seat) {
+        let mut taken = self.move_to_own_ring(seat, slices)?;
+        if let (TakeResult::Soon, Some(other)) = (taken, &seat) {
             // The owner of that ring may be anywhere, and may process the completion first.
-            let soon = deadline.or_sooner(Deadline::after(LET_GO));
-            sleep_on([(there.ring.fd(), Interest::Readable)], soon)?;
+            let wait_deadline = deadline.or_sooner(Deadline::after(LET_GO));
+            sleep_on([(other.ring.fd(), Interest::Readable)], wait_deadline)?;
         }
         if taken == TakeResult::Never {
             let rested = if self.passes(slices) {
@@ -347,7 +353,7 @@ unsafe impl Wire for UringWire {
 impl Drop for UringWire {
     fn drop(&mut self) {
         let seat = self.seat().take();
-        if seat.is_some_and(|seat| !seat.leave()) {
+        if seat.is_some_and(|seat| !seat.remove()) {
             // The kernel keeps the socket open while it receives from it.
             self.socket.end();
         }

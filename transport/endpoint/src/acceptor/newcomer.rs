@@ -44,7 +44,7 @@ impl NewcomerState {
         self.has_greeted.store(true, Ordering::Relaxed);
     }
 
-    fn leave(&self) {
+    fn mark_leaving(&self) {
         self.is_leaving.store(true, Ordering::Relaxed);
     }
 }
@@ -85,11 +85,11 @@ impl Newcomer {
     /// # Errors
     ///
     /// [`HandshakeError`] if the peer is gone or incompatible.
-    pub async fn hear(&mut self) -> Result<(), HandshakeError> {
+    pub async fn read_greeting(&mut self) -> Result<(), HandshakeError> {
         let closed = HandshakeError::Closed { received: 0 };
         let incoming = self.incoming.as_mut().ok_or(closed)?;
         let heard = incoming
-            .advance(|half_made| match half_made.hear() {
+            .advance(|half_made| match half_made.read_greeting() {
                 Ok(true) => Some(Ok(())),
                 Ok(false) => None,
                 Err(error) => Some(Err(error)),
@@ -97,7 +97,7 @@ impl Newcomer {
             .await;
         self.state.greet();
         if heard.is_err() {
-            self.leave().await;
+            self.await_close().await;
         }
         heard
     }
@@ -108,7 +108,7 @@ impl Newcomer {
     ///
     /// [`HandshakeError`] if the peer is gone or incompatible.
     pub async fn establish(mut self) -> Result<Candidate, HandshakeError> {
-        self.hear().await?;
+        self.read_greeting().await?;
         let closed = HandshakeError::Closed { received: 0 };
         let incoming = self.incoming.as_mut().ok_or(closed)?;
         let accepted = incoming
@@ -124,7 +124,7 @@ impl Newcomer {
                 })
             }
             Err(error) => {
-                self.leave().await;
+                self.await_close().await;
                 Err(error)
             }
         }
@@ -132,17 +132,17 @@ impl Newcomer {
 
     /// Refuses the connection. The peer's `connect` fails with
     /// [`ConnectError::Refused`](jstream_base::ConnectError::Refused), with the first 256 bytes of
-    /// the reason, if it has been [heard](Self::hear).
+    /// the reason, if it has been [heard](Self::read_greeting).
     pub async fn refuse(mut self, reason: &str) {
         if let Some(incoming) = &mut self.incoming {
             incoming.decline(reason);
         }
-        self.leave().await;
+        self.await_close().await;
     }
 
     /// Waits until a peer that was refused has closed its connection.
-    async fn leave(&mut self) {
-        self.state.leave();
+    async fn await_close(&mut self) {
+        self.state.mark_leaving();
         if let Some(incoming) = &mut self.incoming {
             let left = incoming.advance(|half_made| match half_made.farewell() {
                 Farewell::Gone => Some(Ok(())),
@@ -221,7 +221,7 @@ impl Candidate {
     /// Waits until a peer that was told why it is refused has closed its connection. Unread bytes
     /// are received and discarded, because otherwise the system would reset the connection.
     pub async fn dismiss(self) {
-        self.state.leave();
+        self.state.mark_leaving();
         for _ in 0..LAST_MESSAGES {
             if self.receive(0).await.is_err() {
                 return;

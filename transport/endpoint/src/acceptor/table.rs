@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn silent_ones_evict_no_one_who_has_greeted() {
+    fn silent_newcomers_evict_no_greeted_newcomer() {
         let mut table = table(&["a", "a", "a", "a"]);
         table.promote(1);
         table.promote(2);

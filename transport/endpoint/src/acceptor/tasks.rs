@@ -25,7 +25,7 @@ impl WokenTasks {
     }
 
     /// Blocks until a task was woken, or the time has come. Returns the tasks that were woken.
-    pub(super) fn take(&self, until: Option<Instant>) -> BTreeSet<u64> {
+    pub(super) fn wait(&self, until: Option<Instant>) -> BTreeSet<u64> {
         let mut numbers = jstream_sync::lock(&self.numbers);
         while numbers.is_empty() {
             let waited = match until {

@@ -135,7 +135,7 @@ fn who_is_refused_learns_the_reason_without_anybody_waiting() {
     let listener = listen(&"tcp://127.0.0.1:0".parse().unwrap(), &patient()).unwrap();
     let address = listener.local_address().clone();
     let greet = |mut newcomer: Newcomer| async move {
-        if newcomer.hear().await.is_ok() {
+        if newcomer.read_greeting().await.is_ok() {
             newcomer.refuse("not today").await;
         }
     };

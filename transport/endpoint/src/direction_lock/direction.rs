@@ -123,14 +123,14 @@ impl ReleaseDuties {
     }
 
     pub(super) fn take_change(&mut self) -> bool {
-        self.take(Self::CHANGED)
+        self.clear(Self::CHANGED)
     }
 
     pub(super) fn take_break(&mut self) -> bool {
-        self.take(Self::BROKEN)
+        self.clear(Self::BROKEN)
     }
 
-    fn take(&mut self, duty: u32) -> bool {
+    fn clear(&mut self, duty: u32) -> bool {
         let has_duty = self.0 & duty != 0;
         self.0 &= !duty;
         has_duty

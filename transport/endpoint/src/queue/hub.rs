@@ -49,7 +49,7 @@ struct HubState {
     /// Directions that were polled without result and are not armed. Empty while a waiter relies on
     /// a wake-up: a thread that has polled such a direction then arms it, and a thread that begins
     /// to rely on a wake-up arms all of them first.
-    again: VecDeque<Arc<QueueMember>>,
+    postponed: VecDeque<Arc<QueueMember>>,
     /// Number of threads that are in the watcher or about to enter it.
     asleep: usize,
     /// Number of those threads that sleep until they are woken.
@@ -79,11 +79,11 @@ impl HubState {
 
     /// Schedules all directions that are not armed to be armed. Returns true if there are any.
     fn cool(&mut self) -> bool {
-        for member in &self.again {
+        for member in &self.postponed {
             member.cool(LOOKS);
         }
-        let any = !self.again.is_empty();
-        self.rung.append(&mut self.again);
+        let any = !self.postponed.is_empty();
+        self.rung.append(&mut self.postponed);
         any
     }
 }
@@ -122,7 +122,7 @@ impl Hub {
             done: VecDeque::new(),
             called: false,
             rung: VecDeque::new(),
-            again: VecDeque::new(),
+            postponed: VecDeque::new(),
             asleep: 0,
             relying: 0,
             unturned: 0,
@@ -153,7 +153,7 @@ impl Hub {
         let mut state = self.lock();
         state.polled = true;
         if state.cool() {
-            self.tell(state);
+            self.notify(state);
         }
     }
 
@@ -163,22 +163,22 @@ impl Hub {
         member.warm();
         if !state.closed && member.set_rung(true) {
             state.rung.push_back(member);
-            self.tell(state);
+            self.notify(state);
         }
     }
 
     /// Schedules another poll of a direction that was polled without result and is not armed.
-    fn poll_again(&self, member: Arc<QueueMember>) {
+    fn postpone(&self, member: Arc<QueueMember>) {
         let mut state = self.lock();
         if state.closed || !member.set_rung(true) {
             return;
         }
         if state.is_relied_on() {
             state.rung.push_back(member);
-            self.tell(state);
+            self.notify(state);
         } else {
             member.cool(1);
-            state.again.push_back(member);
+            state.postponed.push_back(member);
         }
     }
 
@@ -189,7 +189,7 @@ impl Hub {
             state
                 .done
                 .push_back(CompletionEntry::Ended(member, user, ended));
-            self.tell(state);
+            self.notify(state);
         }
     }
 
@@ -199,12 +199,12 @@ impl Hub {
         if !state.closed && !state.called {
             state.called = true;
             state.done.push_back(CompletionEntry::Call);
-            self.tell(state);
+            self.notify(state);
         }
     }
 
     /// Wakes the waiters after something was added.
-    fn tell(&self, state: MutexGuard<'_, HubState>) {
+    fn notify(&self, state: MutexGuard<'_, HubState>) {
         if (state.asleep > 0 || state.polled) && !self.origin.is_elsewhere() {
             self.watcher.ring();
         }
@@ -221,15 +221,15 @@ impl Hub {
     pub(super) fn poll(&self) -> Option<Done> {
         let mut turned = self.begin_to_look();
         if turned {
-            self.turn(Some(Duration::ZERO));
+            self.poll_watcher(Some(Duration::ZERO));
         }
         loop {
-            match self.step() {
+            match self.process_next() {
                 HubStep::Took(done) => return Some(done),
                 HubStep::Visited => {}
                 HubStep::Nothing if turned => return None,
                 HubStep::Nothing => {
-                    self.turn(Some(Duration::ZERO));
+                    self.poll_watcher(Some(Duration::ZERO));
                     turned = true;
                 }
             }
@@ -240,8 +240,10 @@ impl Hub {
     /// to be polled as well.
     fn begin_to_look(&self) -> bool {
         let mut state = self.lock();
-        let HubState { rung, again, .. } = &mut *state;
-        rung.append(again);
+        let HubState {
+            rung, postponed, ..
+        } = &mut *state;
+        rung.append(postponed);
         state.unturned >= MOST_UNTURNED && state.done.is_empty()
     }
 
@@ -249,11 +251,11 @@ impl Hub {
     /// if callbacks are queued that the caller defers.
     pub(super) fn wait(&self, deadline: Deadline) -> Option<Done> {
         if self.begin_to_look() {
-            self.turn(Some(Duration::ZERO));
+            self.poll_watcher(Some(Duration::ZERO));
         }
         let mut spin = None;
         loop {
-            match self.step() {
+            match self.process_next() {
                 HubStep::Took(done) => {
                     if let Some(spin) = spin {
                         Spin::end(spin, &mut self.lock().habit);
@@ -269,10 +271,10 @@ impl Hub {
                 HubStep::Nothing => {
                     let spin = spin.get_or_insert_with(|| self.begin_to_spin(deadline));
                     if spin.again() {
-                        self.turn(Some(Duration::ZERO));
+                        self.poll_watcher(Some(Duration::ZERO));
                         self.begin_to_look();
                     } else {
-                        self.turn(deadline.left());
+                        self.poll_watcher(deadline.left());
                         spin.has_slept();
                     }
                 }
@@ -329,7 +331,7 @@ impl Hub {
         callbacks::discard(forgotten);
     }
 
-    fn step(&self) -> HubStep {
+    fn process_next(&self) -> HubStep {
         let mut state = self.lock();
         if let Some(waiting) = state.done.pop_front() {
             state.unturned = state.unturned.saturating_add(1);
@@ -341,7 +343,7 @@ impl Hub {
                 self.watcher.ring();
             }
             return HubStep::Took(match waiting {
-                CompletionEntry::Ended(member, user, ended) => member.take(user, ended),
+                CompletionEntry::Ended(member, user, ended) => member.take_completion(user, ended),
                 CompletionEntry::Call => Done::Called,
             });
         }
@@ -356,13 +358,13 @@ impl Hub {
         self.visits
             .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         if member.visit(arms) && !arms {
-            self.poll_again(member);
+            self.postpone(member);
         }
         HubStep::Visited
     }
 
     /// Polls the watcher, or sleeps in it up to `timeout`, and calls the wakers of the events.
-    fn turn(&self, timeout: Option<Duration>) {
+    fn poll_watcher(&self, timeout: Option<Duration>) {
         // In a forked child, the watcher's kernel objects belong to the parent.
         if self.origin.is_elsewhere() {
             return;
@@ -412,7 +414,7 @@ impl Hub {
         let mut state = self.lock();
         state.closed = true;
         let done = mem::take(&mut state.done);
-        let rung = (mem::take(&mut state.rung), mem::take(&mut state.again));
+        let rung = (mem::take(&mut state.rung), mem::take(&mut state.postponed));
         let (watch, tasks) = (state.watch.take(), state.tasks.take());
         drop(state);
         if self.origin.is_elsewhere() {

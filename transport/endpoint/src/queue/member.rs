@@ -15,7 +15,7 @@ use crate::shared::{Half, Shared};
 /// Sink for the completions of a direction, and its waker when the direction can make progress.
 pub(super) struct QueueMember {
     hub: Arc<Hub>,
-    way: Half,
+    half: Half,
     shared: Weak<Shared>,
     /// True while the direction is scheduled for a visit. Changes only under the lock of the hub.
     rung: AtomicBool,
@@ -34,10 +34,10 @@ struct HeldCompletions {
 }
 
 impl QueueMember {
-    pub(super) fn new(hub: Arc<Hub>, endpoint: &Endpoint, way: Half) -> Arc<Self> {
+    pub(super) fn new(hub: Arc<Hub>, endpoint: &Endpoint, half: Half) -> Arc<Self> {
         Arc::new(Self {
             hub,
-            way,
+            half,
             shared: Arc::downgrade(endpoint.shared()),
             rung: AtomicBool::new(false),
             vain: AtomicU8::new(0),
@@ -78,7 +78,7 @@ impl QueueMember {
     }
 
     /// Takes an outcome and converts it to a raw completion.
-    pub(super) fn take(&self, user: u64, ended: RawOutcome) -> Done {
+    pub(super) fn take_completion(&self, user: u64, ended: RawOutcome) -> Done {
         let mut held = self.lock();
         held.untaken = held.untaken.saturating_sub(1);
         let endpoint = if held.untaken == 0 {
@@ -110,7 +110,7 @@ impl QueueMember {
         };
         let (shared, place) = (endpoint.shared(), self.hub.watcher());
         let waker = arms.then(|| self.waker());
-        let is_more = shared.progress(self.way, waker.as_ref(), Some(place));
+        let is_more = shared.progress(self.half, waker.as_ref(), Some(place));
         // If the queue left the direction meanwhile, it may have looked for the waker before it was
         // registered.
         match waker {
@@ -123,7 +123,7 @@ impl QueueMember {
     }
 
     /// Detaches the member from its queue.
-    pub(super) fn leave(self: &Arc<Self>) {
+    pub(super) fn detach(self: &Arc<Self>) {
         let mut held = self.lock();
         held.is_left = true;
         let endpoint = held.endpoint.take();
@@ -155,7 +155,7 @@ impl QueueMember {
     fn withdraw(self: &Arc<Self>, endpoint: &Endpoint) -> usize {
         let sink: Arc<dyn Sink> = self.clone();
         let shared = endpoint.shared();
-        shared.forget_sink(self.way, &sink, &self.waker())
+        shared.forget_sink(self.half, &sink, &self.waker())
     }
 
     /// Returns true if the connection is closed.

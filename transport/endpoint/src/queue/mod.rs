@@ -242,7 +242,7 @@ impl Drop for CompletionQueue {
         let members = jstream_sync::unpoisoned(self.members.get_mut());
         let members = std::mem::take(&mut members.map);
         for member in members.values() {
-            member.leave();
+            member.detach();
         }
         self.hub.close();
     }

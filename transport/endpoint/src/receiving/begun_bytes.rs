@@ -68,9 +68,9 @@ impl BegunBytes {
         while let Err(all) = self.holder.try_add(length, self.limit) {
             let timeout = self.message_timeout;
             let is_slow = |held: HeldBytes| held.age >= GRACE && is_late(held, timeout);
-            let why = "its message arrived too slowly while others waited for room \
+            let reason = "its message arrived too slowly while others waited for room \
                        (Options::max_begun_bytes)";
-            if !self.holder.total().evict_slowest(why, is_slow) {
+            if !self.holder.total().evict_slowest(reason, is_slow) {
                 let bytes = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
                 return Err(Fault::NoBuffer {
                     length,

@@ -55,7 +55,7 @@ impl SinkInUse<'_> {
             if receiving.is_starved || is_away {
                 return true;
             }
-            if let ReceiveStep::Wait = receiving.step(sink) {
+            if let ReceiveStep::Wait = receiving.receive_next(sink) {
                 return true;
             }
         }
@@ -125,7 +125,7 @@ impl Receiving {
     }
 
     #[inline]
-    fn step(&mut self, sink: &dyn ReceiveSink) -> ReceiveStep {
+    fn receive_next(&mut self, sink: &dyn ReceiveSink) -> ReceiveStep {
         if !self.kept.is_empty() {
             return self.give_kept(sink);
         }
@@ -139,10 +139,10 @@ impl Receiving {
                 self.alarm.disarm();
                 return ReceiveStep::Wait;
             }
-            Err(fault) => return self.step_failed(sink, fault),
+            Err(fault) => return self.receive_failed(sink, fault),
         };
         if header.op() != 0 {
-            return self.step_frame(sink, header);
+            return self.receive_frame(sink, header);
         }
         if self.began_before_sink {
             return self.finish_begun(sink, header);
@@ -173,13 +173,13 @@ impl Receiving {
                 self.is_discarded = false;
                 self.end_message(&header);
                 self.common.duties.record_change();
-                self.give(sink, &header, payload)
+                self.deliver(sink, &header, payload)
             }
             Ok(None) => {
                 self.alarm.disarm();
                 ReceiveStep::Wait
             }
-            Err(fault) => self.step_failed(sink, fault),
+            Err(fault) => self.receive_failed(sink, fault),
         }
     }
 
@@ -218,7 +218,12 @@ impl Receiving {
         }
     }
 
-    fn give(&mut self, sink: &dyn ReceiveSink, header: &Header, payload: Payload) -> ReceiveStep {
+    fn deliver(
+        &mut self,
+        sink: &dyn ReceiveSink,
+        header: &Header,
+        payload: Payload,
+    ) -> ReceiveStep {
         let taken = match (std::mem::take(&mut self.scratched), payload) {
             (false, payload) => sink.take(header, payload, &mut self.replies),
             (true, Payload::Bytes(filled)) => {
@@ -253,7 +258,7 @@ impl Receiving {
         // The chosen buffer is not needed.
         drop(choice);
         self.common.duties.record_change();
-        self.give(sink, &header, arrived.payload)
+        self.deliver(sink, &header, arrived.payload)
     }
 
     /// Completes a message that had begun before the sink was set.
@@ -281,16 +286,16 @@ impl Receiving {
                 self.alarm.disarm();
                 ReceiveStep::Wait
             }
-            Err(fault) => self.step_failed(sink, fault),
+            Err(fault) => self.receive_failed(sink, fault),
         }
     }
 
     /// Handles a frame of puts and gets, to which the limit of the connection applies.
     #[cold]
-    fn step_frame(&mut self, sink: &dyn ReceiveSink, header: Header) -> ReceiveStep {
+    fn receive_frame(&mut self, sink: &dyn ReceiveSink, header: Header) -> ReceiveStep {
         let length = header.length;
         if length > self.info.limits.max_receive {
-            return self.step_failed(sink, Fault::TooLarge { length });
+            return self.receive_failed(sink, Fault::TooLarge { length });
         }
         match self.serve(header) {
             ServeOutcome::Done => ReceiveStep::Done,
@@ -305,7 +310,7 @@ impl Receiving {
     }
 
     #[cold]
-    fn step_failed(&mut self, sink: &dyn ReceiveSink, fault: Fault) -> ReceiveStep {
+    fn receive_failed(&mut self, sink: &dyn ReceiveSink, fault: Fault) -> ReceiveStep {
         if let Fault::NoBuffer { .. } = fault {
             self.is_starved = true;
             sink.starve();

@@ -33,7 +33,7 @@ impl Receiving {
     }
 
     /// Returns the outcome of an operation that has ended.
-    pub(crate) fn take(&mut self, id: OpId) -> Option<Receipt> {
+    pub(crate) fn take_receipt(&mut self, id: OpId) -> Option<Receipt> {
         self.ops.get_mut(id)?.receipt.as_ref()?;
         self.ops.remove(id)?.receipt
     }
@@ -65,7 +65,7 @@ impl Receiving {
             self.release(task);
         }
         self.cancel(id);
-        match self.take(id)? {
+        match self.take_receipt(id)? {
             Ok(arrived) => {
                 self.keep(arrived);
                 None
@@ -123,7 +123,7 @@ impl Receiving {
                 callbacks::wake(task);
             }
             Notify::Sink(sink, user) => {
-                if let Some(receipt) = self.take(id) {
+                if let Some(receipt) = self.take_receipt(id) {
                     sink.received(user, receipt);
                 }
             }
@@ -138,8 +138,8 @@ impl Receiving {
         let kept_bytes = &mut self.remote.kept_bytes;
         *kept_bytes = kept_bytes.saturating_add(arrived.header.length);
         // Numbers may wrap: a number is later if it is ahead by less than half of the range.
-        let later = |kept: &Arrived| kept.number.wrapping_sub(arrived.number) < u64::MAX / 2;
-        let place = self.kept.iter().position(later);
+        let is_later = |kept: &Arrived| kept.number.wrapping_sub(arrived.number) < u64::MAX / 2;
+        let place = self.kept.iter().position(is_later);
         self.kept.insert(place.unwrap_or(self.kept.len()), arrived);
         self.drive();
     }

@@ -229,7 +229,7 @@ impl Asks {
         let Some(ask) = self.ops.get_mut(op) else {
             return true;
         };
-        let error = RemoteError::of(verdict, ask.target.offset, ask.length, peer);
+        let error = RemoteError::new(verdict, ask.target.offset, ask.length, peer);
         if let Some(error) = error {
             ask.error.get_or_insert(error);
             // The remaining pieces are not requested.
@@ -322,7 +322,7 @@ impl Asks {
     }
 
     /// Returns the outcome of an operation once.
-    pub(super) fn take(&mut self, id: OpId) -> Option<Answer> {
+    pub(super) fn take_answer(&mut self, id: OpId) -> Option<Answer> {
         self.ops.get_mut(id)?.answer.as_ref()?;
         self.ops.remove(id)?.answer
     }
@@ -345,7 +345,7 @@ impl Asks {
             return (None, None);
         };
         if ask.answer.is_some() {
-            return (self.take(id), None);
+            return (self.take_answer(id), None);
         }
         let task = match std::mem::replace(&mut ask.notify, Notify::Nobody) {
             Notify::Task(task) => Some(task),
@@ -399,12 +399,12 @@ mod tests {
         assert!(asks.expects(0, 4) && asks.expects(2, 2));
         assert!(!asks.expects(2, 4) && !asks.expects(3, 4));
         for (request, bytes) in [(0, &[1; 4][..]), (1, &[2; 4]), (2, &[3; 2])] {
-            assert!(asks.take(id).is_none());
+            assert!(asks.take_answer(id).is_none());
             assert!(asks.take_data(request, jbuf(bytes)));
         }
-        let got = asks.take(id).unwrap().unwrap().unwrap();
+        let got = asks.take_answer(id).unwrap().unwrap().unwrap();
         assert_eq!(got.as_bytes(), [1, 1, 1, 1, 2, 2, 2, 2, 3, 3]);
-        assert!(asks.is_empty() && asks.take(id).is_none());
+        assert!(asks.is_empty() && asks.take_answer(id).is_none());
     }
 
     #[test]
@@ -422,7 +422,7 @@ mod tests {
         for (byte, request) in (1..).zip(numbers) {
             assert!(asks.expects(request, 1) && asks.take_data(request, jbuf(&[byte])));
         }
-        let got = asks.take(id).unwrap().unwrap().unwrap();
+        let got = asks.take_answer(id).unwrap().unwrap().unwrap();
         assert_eq!(got.as_bytes(), [1, 2, 3, 4]);
     }
 
@@ -439,7 +439,7 @@ mod tests {
         assert!(!asks.judge(0, RemoteVerdict::Done, &peer()));
         // The get still completes when the connection ends.
         asks.end(|| RemoteError::NoRoom { peer: peer() });
-        assert!(matches!(asks.take(id), Some(Err(_))));
+        assert!(matches!(asks.take_answer(id), Some(Err(_))));
         asks.post(Ask::put(TARGET, jbuf(&[1]), None));
         let request = asks.next_request().unwrap().header.words[2];
         assert!(!asks.expects(request, 1));
@@ -459,17 +459,17 @@ mod tests {
         assert_eq!(sent, MOST_REQUESTS);
         assert!(asks.begin(TARGET, 1).is_none());
         assert!(asks.judge(5, RemoteVerdict::Done, &peer()));
-        assert!(matches!(asks.take(ids[5]), Some(Ok(None))));
+        assert!(matches!(asks.take_answer(ids[5]), Some(Ok(None))));
         assert!(asks.next_request().is_some() && asks.next_request().is_none());
         let ended = || RemoteError::NoRoom { peer: peer() };
         asks.end(ended);
         assert!(asks.is_empty());
-        assert!(matches!(asks.take(ids[6]), Some(Err(_))));
-        assert!(matches!(asks.take(ids[63]), Some(Err(_))));
+        assert!(matches!(asks.take_answer(ids[6]), Some(Err(_))));
+        assert!(matches!(asks.take_answer(ids[63]), Some(Err(_))));
     }
 
     #[test]
-    fn what_is_forgotten_leaves_nothing() {
+    fn forgotten_requests_leave_no_state() {
         let mut asks = Asks::default();
         let id = get(&mut asks, 100, 1);
         while asks.next_request().is_some() {}
@@ -493,7 +493,7 @@ mod tests {
             assert!(asks.next_request().is_none());
         }
         assert!(matches!(
-            asks.take(id),
+            asks.take_answer(id),
             Some(Err(RemoteError::NoSuchKey { .. }))
         ));
     }

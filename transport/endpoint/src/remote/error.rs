@@ -77,7 +77,7 @@ pub enum RemoteError {
 
 impl RemoteError {
     /// Converts a verdict of the owner to an error. Returns `None` if the request was carried out.
-    pub(super) fn of(
+    pub(super) fn new(
         verdict: RemoteVerdict,
         offset: u64,
         length: u64,

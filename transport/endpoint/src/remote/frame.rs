@@ -56,7 +56,7 @@ pub(super) enum RemoteVerdict {
 impl RemoteFrame {
     /// Decodes the frame of a `header` whose `op` is not 0. The lengths that a frame requires are
     /// checked.
-    pub(super) fn of(header: &Header) -> Result<Self, HeaderError> {
+    pub(super) fn from_header(header: &Header) -> Result<Self, HeaderError> {
         let frame = Self::decode(header).filter(|frame| match frame {
             Self::Put { notices, .. } => *notices <= 1,
             Self::Data { .. } => true,
@@ -117,7 +117,7 @@ mod tests {
     };
 
     #[test]
-    fn frames_come_out_as_they_went_in() {
+    fn frames_survive_encoding() {
         let mut frames = vec![
             RemoteFrame::Data { request: 9 },
             RemoteFrame::Notice {
@@ -155,7 +155,7 @@ mod tests {
         for frame in frames {
             let bytes = frame.header().to_bytes();
             let header = Header::from_bytes(&bytes).unwrap();
-            assert_eq!(RemoteFrame::of(&header), Ok(frame));
+            assert_eq!(RemoteFrame::from_header(&header), Ok(frame));
         }
     }
 
@@ -166,11 +166,11 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_sends_is_refused() {
+    fn refuses_invalid_frames() {
         let refused = |op, kind, words, length| {
             let header = Header::new(kind, words).with_op(op).with_length(length);
             let unexpected = Err(HeaderError::Unexpected { op });
-            assert_eq!(RemoteFrame::of(&header), unexpected, "{header:?}");
+            assert_eq!(RemoteFrame::from_header(&header), unexpected, "{header:?}");
         };
         refused(PUT, 2, [0; 3], 0);
         refused(DONE, 5, [0; 3], 0);

@@ -101,7 +101,7 @@ impl Receiving {
 
     /// Receives a frame, whose header has arrived, and carries it out.
     pub(crate) fn serve(&mut self, header: Header) -> ServeOutcome {
-        let frame = match RemoteFrame::of(&header) {
+        let frame = match RemoteFrame::from_header(&header) {
             Ok(frame) => frame,
             Err(error) => return self.refuse(error),
         };
@@ -311,7 +311,7 @@ impl Receiving {
     }
 
     pub(super) fn take_answer(&mut self, id: OpId) -> Option<super::asker::Answer> {
-        self.remote.asks.take(id)
+        self.remote.asks.take_answer(id)
     }
 
     /// Returns the number of kept messages if no more can be kept. A caller that waits for an

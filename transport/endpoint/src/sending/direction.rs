@@ -40,7 +40,7 @@ impl Direction for SendDirection {
                     return;
                 }
                 Ok(Push::Untouched) => return,
-                Err(fault) => match Trouble::of(fault, 0) {
+                Err(fault) => match Trouble::new(fault, 0) {
                     Trouble::NoBuffer { length, source } => {
                         let peer = self.info.peer.clone();
                         self.complete_first(Err(SendError::NoBuffer {
@@ -92,7 +92,7 @@ impl Direction for SendDirection {
 
     fn put_back(&mut self, half: Self::Half, slept: Result<(), Fault>, elapsed: Duration) {
         self.half = Some(half);
-        match slept.map_err(|fault| Trouble::of(fault, 0)) {
+        match slept.map_err(|fault| Trouble::new(fault, 0)) {
             Err(Trouble::End(end)) => self.fail(end, false),
             Ok(()) | Err(Trouble::NoBuffer { .. }) => {
                 self.clock = self.clock.saturating_add(elapsed);

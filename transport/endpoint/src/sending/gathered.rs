@@ -39,7 +39,7 @@ impl SendDirection {
         let Some(half) = &mut self.half else {
             return Flushed::Later;
         };
-        match half.flush().map_err(|fault| Trouble::of(fault, 0)) {
+        match half.flush().map_err(|fault| Trouble::new(fault, 0)) {
             Ok(Some(rest)) => {
                 self.begun = rest.taken > 0;
                 self.enqueue_message(rest, Notify::Gathered);

@@ -315,7 +315,7 @@ impl Shared {
         mut sending: DirectionGuard<'_, SendDirection>,
         fault: Fault,
     ) -> SendError {
-        let error = match Trouble::of(fault, 0) {
+        let error = match Trouble::new(fault, 0) {
             Trouble::NoBuffer { length, source } => SendError::NoBuffer {
                 length,
                 peer: self.info.peer.clone(),

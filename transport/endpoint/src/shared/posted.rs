@@ -143,11 +143,11 @@ impl Shared {
     /// end in time.
     pub(crate) fn wait_sent(&self, id: OpId, patience: Patience) -> Option<SendOutcome> {
         let mut sending = self.sending.lock();
-        if let Some(sent) = sending.take(id) {
+        if let Some(sent) = sending.take_outcome(id) {
             return Some(sent);
         }
         let deadline = || patience.deadline();
-        let take = |sending: &mut SendDirection| sending.take(id);
+        let take = |sending: &mut SendDirection| sending.take_outcome(id);
         let (_sending, sent) = self
             .sending
             .wait_until(&self.receiving, sending, deadline, take);
@@ -158,10 +158,10 @@ impl Shared {
     /// not end in time.
     pub(crate) fn wait_received(&self, id: OpId, patience: Patience) -> Option<Receipt> {
         let mut receiving = self.receiving.lock();
-        if let Some(receipt) = receiving.take(id) {
+        if let Some(receipt) = receiving.take_receipt(id) {
             return Some(receipt);
         }
-        let take = |receiving: &mut Receiving| receiving.take(id);
+        let take = |receiving: &mut Receiving| receiving.take_receipt(id);
         self.wait_receiving(receiving, || patience.deadline(), take)
     }
 
@@ -183,7 +183,7 @@ impl Shared {
     pub(crate) fn poll_sent(&self, id: OpId, task: &Waker) -> Option<SendOutcome> {
         let mut sending = self.sending.lock();
         DirectionLock::drive_for_task(&mut *sending);
-        let sent = sending.take(id);
+        let sent = sending.take_outcome(id);
         if sent.is_none() {
             sending.notify(id, task);
             self.sending_alarm.register(task, None);
@@ -199,7 +199,7 @@ impl Shared {
     /// when it may have.
     pub(crate) fn poll_received(&self, id: OpId, task: &Waker) -> Option<Receipt> {
         self.poll_receiving(task, |receiving| {
-            let receipt = receiving.take(id);
+            let receipt = receiving.take_receipt(id);
             if receipt.is_none() {
                 receiving.notify(id, task);
             }

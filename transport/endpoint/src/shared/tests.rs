@@ -54,13 +54,13 @@ impl Scripted {
     }
 
     /// Blocks until `has_come` returns a value.
-    fn until<R>(&self, what: &str, mut has_come: impl FnMut(&mut Script) -> Option<R>) -> R {
+    fn until<R>(&self, details: &str, mut has_come: impl FnMut(&mut Script) -> Option<R>) -> R {
         let begun = Instant::now();
         loop {
             if let Some(result) = has_come(&mut self.script()) {
                 return result;
             }
-            assert!(begun.elapsed() < LONG, "{what}");
+            assert!(begun.elapsed() < LONG, "{details}");
             thread::sleep(Duration::from_millis(1));
         }
     }

@@ -28,7 +28,7 @@ impl Progress {
     }
 
     /// Counts an object.
-    pub(super) fn step(&self) {
+    pub(super) fn advance(&self) {
         self.0.inc(1);
     }
 }
@@ -47,7 +47,7 @@ mod tests {
     fn objects_of_an_earlier_run_are_done() {
         assert!(ProgressStyle::with_template(Progress::TEMPLATE).is_ok());
         let progress = Progress::new(9, 4, false);
-        progress.step();
+        progress.advance();
         assert_eq!((progress.0.position(), progress.0.length()), (5, Some(9)));
     }
 }

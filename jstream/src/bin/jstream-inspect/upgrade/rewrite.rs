@@ -226,11 +226,11 @@ impl Rewriting {
         for number in self.writer.len()..count {
             let converted = match self.converted(number)? {
                 Ok(converted) => converted,
-                Err(what) => {
+                Err(details) => {
                     self.writer.commit().map_err(write_failed)?;
                     drop(progress);
                     let partial = self.partial.display();
-                    say_lines(&what);
+                    say_lines(&details);
                     say(&format!(
                         "the {number} objects before it are in {partial}, where another run \
                          continues; remove this file to begin anew"
@@ -245,7 +245,7 @@ impl Rewriting {
                 self.writer.commit().map_err(write_failed)?;
                 (objects, bytes) = (0, 0);
             }
-            progress.step();
+            progress.advance();
         }
         self.writer.commit().map_err(write_failed)?;
         Ok(true)

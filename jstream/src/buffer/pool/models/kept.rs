@@ -25,7 +25,7 @@ impl Keeping {
     /// Returns a slot, as the owner of the cache does.
     fn give(&self, slot: u32) -> Result<(), u64> {
         self.model.own(slot);
-        if self.kept.give(0, slot, std::ptr::null_mut()) {
+        if self.kept.push(0, slot, std::ptr::null_mut()) {
             return Ok(());
         }
         let link = &self.model.links[slot as usize];
@@ -34,7 +34,7 @@ impl Keeping {
 
     /// Takes a slot, as the owner of the cache does.
     fn take(&self) -> Option<u32> {
-        match self.kept.take(0) {
+        match self.kept.pop(0) {
             Some((slot, _)) => {
                 self.model.own(slot);
                 Some(slot)

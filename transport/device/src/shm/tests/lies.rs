@@ -302,7 +302,7 @@ fn memory_that_could_shrink_is_refused() {
     assert!(Mapping::open(memory(length, both)).is_ok());
     let (end, _) = Socket::pair(Domain::UNIX, Type::STREAM, None).unwrap();
     let file: OwnedFd = tempfile().into();
-    for (fd, what) in [
+    for (fd, details) in [
         (memory(length, SealFlags::empty()), "not sealed"),
         (memory(length, SealFlags::SHRINK), "not sealed"),
         (memory(length, SealFlags::GROW), "not sealed"),
@@ -314,7 +314,7 @@ fn memory_that_could_shrink_is_refused() {
     ] {
         let error = Mapping::open(fd).err().unwrap();
         assert_eq!(error.kind(), io::ErrorKind::InvalidData);
-        assert!(error.to_string().contains(what), "{error}");
+        assert!(error.to_string().contains(details), "{error}");
     }
 }
 

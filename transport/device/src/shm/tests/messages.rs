@@ -207,7 +207,7 @@ fn data_begins_at_the_front_again_when_all_is_consumed() {
     let mut producer = Producer::new(lane.clone());
     let mut consumer = Consumer::new(lane);
     let mut publish = |n| {
-        assert!(producer.has_room(n, Stretch::of(n)).unwrap());
+        assert!(producer.has_room(n, Stretch::preferred(n)).unwrap());
         let at = producer.data_at();
         assert!(!producer.publish(SlotMark::new(Kind::Data, n)));
         at

@@ -25,7 +25,7 @@ fn go_on(mut producer: Producer, mut consumer: Consumer, n: usize) {
     for round in 0..10 {
         let mut places = Vec::new();
         assert!(consumer.next().unwrap().is_none(), "round {round}");
-        while producer.has_room(n, Stretch::of(n)).unwrap() {
+        while producer.has_room(n, Stretch::preferred(n)).unwrap() {
             places.push(producer.data_at());
             let _ = producer.publish(SlotMark::new(Kind::Data, n));
         }

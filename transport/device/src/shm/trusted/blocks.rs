@@ -75,7 +75,7 @@ impl Blocks {
 
     /// Allocates a block of at least `bytes`.
     #[inline]
-    pub(super) fn take(&mut self, bytes: usize) -> Option<Block> {
+    pub(super) fn allocate(&mut self, bytes: usize) -> Option<Block> {
         let units = bytes.max(1).div_ceil(UNIT).checked_next_power_of_two()?;
         let order = units.trailing_zeros();
         if let Some(unit) = self.free.get_mut(order as usize)?.pop() {
@@ -133,7 +133,7 @@ impl Blocks {
 
     /// Frees a block.
     #[inline]
-    pub(super) fn give(&mut self, block: Block) {
+    pub(super) fn free(&mut self, block: Block) {
         self.given = true;
         self.put(block);
     }
@@ -146,14 +146,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_are_apart_and_come_back_whole() {
+    fn blocks_are_disjoint_and_merge_when_freed() {
         // 64 KiB and half as much.
         let bytes = (64 << 10) + (32 << 10);
         let mut blocks = Blocks::new(bytes);
         for round in 0..3 {
-            let mut taken = vec![blocks.take(40 << 10).unwrap()];
+            let mut taken = vec![blocks.allocate(40 << 10).unwrap()];
             for n in 1.. {
-                let Some(block) = blocks.take(UNIT * (1 + (n + round) % 3)) else {
+                let Some(block) = blocks.allocate(UNIT * (1 + (n + round) % 3)) else {
                     break;
                 };
                 assert_eq!(Block::from_number(block.to_number()), block);
@@ -166,23 +166,26 @@ mod tests {
             ends.sort_unstable();
             assert!(ends.windows(2).all(|pair| pair[0].1 <= pair[1].0));
             assert!(ends.last().unwrap().1 <= bytes);
-            assert!(blocks.take(32 << 10).is_none());
-            taken.into_iter().for_each(|block| blocks.give(block));
+            assert!(blocks.allocate(32 << 10).is_none());
+            taken.into_iter().for_each(|block| blocks.free(block));
         }
-        assert_eq!(blocks.take(64 << 10).unwrap().offset(), 0);
-        assert!(blocks.take(64 << 10).is_none());
-        assert!(blocks.take(usize::MAX).is_none());
-        assert_eq!(blocks.take(32 << 10).unwrap().offset(), 64 << 10);
+        assert_eq!(blocks.allocate(64 << 10).unwrap().offset(), 0);
+        assert!(blocks.allocate(64 << 10).is_none());
+        assert!(blocks.allocate(usize::MAX).is_none());
+        assert_eq!(blocks.allocate(32 << 10).unwrap().offset(), 64 << 10);
     }
 
     #[test]
     fn the_last_one_given_back_is_the_next() {
         let mut blocks = Blocks::new(1 << 20);
-        let (first, second) = (blocks.take(5000).unwrap(), blocks.take(5000).unwrap());
+        let (first, second) = (
+            blocks.allocate(5000).unwrap(),
+            blocks.allocate(5000).unwrap(),
+        );
         assert_eq!(first.capacity(), 8192);
-        blocks.give(second);
-        blocks.give(first);
-        assert_eq!(blocks.take(8192), Some(first));
-        assert_eq!(blocks.take(4097), Some(second));
+        blocks.free(second);
+        blocks.free(first);
+        assert_eq!(blocks.allocate(8192), Some(first));
+        assert_eq!(blocks.allocate(4097), Some(second));
     }
 }

@@ -60,7 +60,7 @@ impl OutboxState {
                 match out.filter(|out| *out != NONE) {
                     Some(number) => {
                         *free |= 1 << bit;
-                        self.blocks.give(Block::from_number(number));
+                        self.blocks.free(Block::from_number(number));
                     }
                     None => self.odd = Some(malformed("place given back", place as u64)),
                 }
@@ -70,7 +70,7 @@ impl OutboxState {
 
     /// Returns a free place.
     #[inline]
-    fn place(&mut self, memory: &Memory) -> Option<u32> {
+    fn allocate_place(&mut self, memory: &Memory) -> Option<u32> {
         if self.free.iter().all(|word| *word == 0) {
             self.collect(memory);
         }
@@ -120,16 +120,16 @@ impl Outbox {
         });
         let owner = inner.clone();
         let keeper = Keeper::new(move |number| {
-            owner.state().blocks.give(Block::from_number(number));
+            owner.state().blocks.free(Block::from_number(number));
         });
         Ok((Self { inner, keeper }, fd))
     }
 
     /// Returns a buffer of at least `bytes`, if there is room.
-    pub fn take(&self, bytes: usize) -> Option<EmptyBuffer> {
+    pub fn allocate(&self, bytes: usize) -> Option<EmptyBuffer> {
         let mut state = self.inner.state();
         state.collect(&self.inner.memory);
-        let block = state.blocks.take(bytes)?;
+        let block = state.blocks.allocate(bytes)?;
         drop(state);
         let at = BLOCKS_AT.wrapping_add(block.offset());
         // SAFETY: Blocks are inside the mapping, behind the words.
@@ -150,7 +150,7 @@ impl Outbox {
         if usual < IN_PLACE_FROM {
             return None;
         }
-        self.take(usual)
+        self.allocate(usual)
     }
 
     /// Records the length of an object.
@@ -163,7 +163,7 @@ impl Outbox {
     #[inline]
     pub(in super::super) fn announce(&self, message: MessageBuffer) -> Result<Spot, MessageBuffer> {
         let mut state = self.inner.state();
-        let Some(place) = state.place(&self.inner.memory) else {
+        let Some(place) = state.allocate_place(&self.inner.memory) else {
             return Err(message);
         };
         // This does not call the keeper, which would need the lock.
@@ -187,8 +187,8 @@ impl Outbox {
             return None;
         }
         // Checks for a free place before anything is copied.
-        self.inner.state().place(&self.inner.memory)?;
-        let mut filling = self.take(length)?.writer();
+        self.inner.state().allocate_place(&self.inner.memory)?;
+        let mut filling = self.allocate(length)?.writer();
         if !parts.iter().all(|part| filling.extend(part)) {
             return None;
         }

@@ -12,14 +12,14 @@ pub(super) const WORDS: usize = PLACES / 64;
 
 /// An atomic word: in shared memory, or in a model.
 pub(super) trait Bits {
-    fn look(&self) -> u64;
+    fn load_bits(&self) -> u64;
     fn add(&self, bits: u64, ordering: Ordering);
     fn clear(&self, ordering: Ordering) -> u64;
 }
 
 impl Bits for AtomicU64 {
     #[inline]
-    fn look(&self) -> u64 {
+    fn load_bits(&self) -> u64 {
         self.load(Ordering::Relaxed)
     }
 
@@ -36,7 +36,7 @@ impl Bits for AtomicU64 {
 
 #[cfg(loom)]
 impl Bits for loom::sync::atomic::AtomicU64 {
-    fn look(&self) -> u64 {
+    fn load_bits(&self) -> u64 {
         self.load(Ordering::Relaxed)
     }
 
@@ -60,7 +60,7 @@ pub(super) fn give_back<B: Bits>(words: &[B], place: usize) {
 /// Takes the places of one word that were given back. Only the owner of the outbox may call this.
 #[inline]
 pub(super) fn collect<B: Bits>(word: &B) -> u64 {
-    if word.look() == 0 {
+    if word.load_bits() == 0 {
         return 0;
     }
     word.clear(Ordering::Acquire)

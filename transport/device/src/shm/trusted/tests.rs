@@ -20,7 +20,7 @@ fn sides() -> (Outbox, TrustedInbox) {
 }
 
 fn owned(outbox: &Outbox, bytes: &[u8]) -> Body<'static> {
-    let empty = outbox.take(bytes.len()).unwrap();
+    let empty = outbox.allocate(bytes.len()).unwrap();
     Body::Owned(empty.copy_from(bytes).unwrap())
 }
 
@@ -28,7 +28,7 @@ fn owned(outbox: &Outbox, bytes: &[u8]) -> Body<'static> {
 fn a_message_is_given_back_once() {
     let (outbox, inbox) = sides();
     let mut body = owned(&outbox, &[7; 40_000]);
-    let spot = outbox.leave(&mut body).unwrap();
+    let spot = outbox.publish(&mut body).unwrap();
     assert!(matches!(body, Body::Taken));
     let message = inbox.message(spot.to_words(), 40_000).unwrap();
     assert_eq!(
@@ -36,13 +36,13 @@ fn a_message_is_given_back_once() {
         (&[7; 40_000][..], 1)
     );
     // The other half of the outbox is too small, and the call does not wait for room.
-    assert!(outbox.take(40_000).is_none());
+    assert!(outbox.allocate(40_000).is_none());
     drop(message);
     assert_eq!(outbox.announced(), 0);
-    let again = outbox.take(40_000).unwrap();
-    assert!(outbox.take(40_000).is_none());
+    let again = outbox.allocate(40_000).unwrap();
+    assert!(outbox.allocate(40_000).is_none());
     drop(again);
-    assert!(outbox.take(BYTES).is_some());
+    assert!(outbox.allocate(BYTES).is_some());
     assert_eq!(outbox.odd(), None);
 }
 
@@ -52,21 +52,21 @@ fn a_jbuf_of_elsewhere_is_copied_and_stays() {
     let bytes = [3; IN_PLACE_FROM];
     let heap = EmptyBuffer::heap(bytes.len()).copy_from(&bytes).unwrap();
     let mut body = Body::Owned(heap);
-    let spot = outbox.leave(&mut body).unwrap();
+    let spot = outbox.publish(&mut body).unwrap();
     assert!(matches!(&body, Body::Owned(filled) if filled.as_bytes() == bytes));
     let message = inbox.message(spot.to_words(), bytes.len()).unwrap();
     assert_eq!(message.as_bytes(), bytes);
     // A message of another outbox is copied, too.
     let (other, other_inbox) = sides();
     let mut body = Body::Owned(message);
-    let spot = other.leave(&mut body).unwrap();
+    let spot = other.publish(&mut body).unwrap();
     drop(body);
     assert_eq!(outbox.announced(), 0);
     let message = other_inbox.message(spot.to_words(), bytes.len()).unwrap();
     assert_eq!(message.as_bytes(), bytes);
     // A short message is left to the ring.
     let heap = EmptyBuffer::heap(9).copy_from(b"too short").unwrap();
-    assert_eq!(outbox.leave(&mut Body::Owned(heap)), None);
+    assert_eq!(outbox.publish(&mut Body::Owned(heap)), None);
 }
 
 #[test]
@@ -76,11 +76,11 @@ fn as_many_messages_are_out_as_there_are_places() {
     let mut held = Vec::new();
     for n in 0..BYTES / UNIT {
         let mut body = owned(&outbox, &[1; 100]);
-        let spot = outbox.leave(&mut body).unwrap();
+        let spot = outbox.publish(&mut body).unwrap();
         held.push(inbox.message(spot.to_words(), 100).unwrap());
         assert_eq!(outbox.announced(), n + 1);
     }
-    assert!(outbox.take(1).is_none());
+    assert!(outbox.allocate(1).is_none());
     std::thread::scope(|scope| {
         for held in held.chunks_mut(64).map(|held| held.iter_mut()) {
             scope.spawn(|| held.for_each(|held| held.as_bytes_mut().fill(2)));
@@ -88,14 +88,14 @@ fn as_many_messages_are_out_as_there_are_places() {
     });
     drop(held);
     assert_eq!(outbox.announced(), 0);
-    assert!(outbox.take(BYTES).is_some());
+    assert!(outbox.allocate(BYTES).is_some());
 }
 
 #[test]
 fn what_lies_outside_is_an_error() {
     let (outbox, inbox) = sides();
     let mut body = owned(&outbox, &[1; 300]);
-    let good = outbox.leave(&mut body).unwrap().to_words();
+    let good = outbox.publish(&mut body).unwrap().to_words();
     let [place, offset, capacity] = good;
     let end = (BYTES + BLOCKS_AT) as u64;
     let bad = [
@@ -126,7 +126,7 @@ fn a_place_that_was_not_out_is_an_error() {
     let memory = Memory::open(fd).unwrap();
     give_back(memory.returns(), 5);
     let mut body = owned(&outbox, &[1; 300]);
-    assert_eq!(outbox.leave(&mut body), None);
+    assert_eq!(outbox.publish(&mut body), None);
     assert!(matches!(body, Body::Owned(_)));
     let error = outbox.odd().unwrap();
     assert!(error.to_string().contains("place given back"), "{error}");

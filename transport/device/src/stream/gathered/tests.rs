@@ -21,16 +21,16 @@ fn a_message_of_which_nothing_was_taken_leaves_those_before_it() {
     assert!(append(&mut gathered, b"three"));
     assert_eq!(gathered.rest(), b"+onetwo+three");
     gathered.advance(3);
-    assert_eq!(gathered.settle(), 0);
+    assert_eq!(gathered.end_message(), 0);
     assert!(gathered.is_begun());
     assert_eq!(gathered.rest(), b"etwo");
     // The message is sent again, and now a part of it is accepted.
     assert!(append(&mut gathered, b"three"));
     gathered.advance(6);
-    assert_eq!(gathered.settle(), 2);
+    assert_eq!(gathered.end_message(), 2);
     assert_eq!(gathered.rest(), b"hree");
     gathered.advance(4);
-    assert_eq!(gathered.settle(), 6);
+    assert_eq!(gathered.end_message(), 6);
     assert!(gathered.rest().is_empty() && !gathered.is_begun());
 }
 
@@ -42,7 +42,7 @@ fn what_does_not_fit_changes_nothing() {
     assert!(!gathered.keep(b"+", &[IoSlice::new(b"567")]));
     assert_eq!(gathered.rest(), b"+1234");
     gathered.advance(5);
-    assert_eq!(gathered.settle(), 0);
+    assert_eq!(gathered.end_message(), 0);
     assert!(append(&mut gathered, b"5678901"));
 }
 
@@ -52,7 +52,7 @@ fn memory_is_taken_as_it_is_needed() {
     assert!(append(&mut gathered, &[1; FIRST - 1]));
     assert_eq!(gathered.bytes.capacity(), FIRST);
     gathered.advance(1);
-    assert_eq!(gathered.settle(), 1);
+    assert_eq!(gathered.end_message(), 1);
     // Growing keeps the position of sent and unsent bytes.
     assert!(gathered.keep(b"+", &[IoSlice::new(&[2; FIRST])]));
     assert!(append(&mut gathered, &[3; FIRST]));

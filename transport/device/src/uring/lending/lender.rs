@@ -47,7 +47,7 @@ struct Mine(OnceCell<Arc<Lender>>);
 impl Drop for Mine {
     fn drop(&mut self) {
         if let Some(lender) = self.0.take() {
-            lender.leave();
+            lender.release();
         }
         sweep();
     }
@@ -142,7 +142,7 @@ impl Lender {
     /// Ends the sending of a buffer.
     pub(super) fn end(&self, mut lent: Lent) {
         // A buffer with outstanding loans is returned when the kernel has released it.
-        if let Some(jbuf) = lent.take() {
+        if let Some(jbuf) = lent.take_buffer() {
             drop(jbuf);
             let mut state = self.state();
             if state.spare.len() < MOST {
@@ -176,7 +176,7 @@ impl Lender {
         account: &Arc<Account>,
         pool: &Pool,
     ) -> io::Result<LendOutcome> {
-        self.look(state);
+        self.process_completions(state);
         let none_out = state.loans.is_empty();
         let Some(jbuf) = lent.jbuf().filter(|_| !state.spoiled) else {
             return Ok(LendOutcome::Busy);
@@ -207,7 +207,7 @@ impl Lender {
         }
         for asked in 0..ASKED {
             self.call(asked.min(1))?;
-            self.look(state);
+            self.process_completions(state);
             if let Some(result) = state.loans.result(number) {
                 return Ok(sent(result, none_out));
             }
@@ -223,12 +223,12 @@ impl Lender {
     }
 
     /// Processes completions.
-    fn look(&self, state: &mut LenderState) {
+    fn process_completions(&self, state: &mut LenderState) {
         // SAFETY: as in `send_locked`.
         let queue = unsafe { self.uring.completion_shared() };
         for entry in queue {
             let (number, result) = (entry.user_data(), entry.result());
-            state.loans.note(number, result, entry.flags());
+            state.loans.complete(number, result, entry.flags());
         }
     }
 
@@ -239,8 +239,8 @@ impl Lender {
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => return,
         };
-        let mut state = LenderGuard::of(state);
-        self.look(&mut state);
+        let mut state = LenderGuard::new(state);
+        self.process_completions(&mut state);
         self.leave_state(state);
     }
 
@@ -260,7 +260,7 @@ impl Lender {
 
     /// Drops the reference of a connection or of the lender's thread. A lender with outstanding
     /// loans becomes an orphan.
-    pub(super) fn leave(self: Arc<Self>) {
+    pub(super) fn release(self: Arc<Self>) {
         self.look_if_free();
         let mut state = self.state();
         // The last two references are `self` and that of the thread.
@@ -279,7 +279,7 @@ impl Lender {
 
     /// Locks the state.
     fn state(&self) -> LenderGuard<'_> {
-        LenderGuard::of(lock(&self.state))
+        LenderGuard::new(lock(&self.state))
     }
 }
 

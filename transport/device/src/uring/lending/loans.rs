@@ -128,7 +128,7 @@ impl Loans {
     }
 
     /// Processes a completion of a loan.
-    pub(super) fn note(&mut self, number: u64, result: i32, flags: u32) {
+    pub(super) fn complete(&mut self, number: u64, result: i32, flags: u32) {
         let number = usize::try_from(number).unwrap_or(usize::MAX);
         let Some(Some(loan)) = self.places.get_mut(number) else {
             return;
@@ -141,7 +141,7 @@ impl Loans {
             let copied = cqueue::notif(flags) && result & WAS_COPIED != 0;
             loan.account.note_back(copied);
         }
-        self.settle(number);
+        self.remove_if_done(number);
     }
 
     /// Returns the result of the send of a loan, if the kernel has reported it. Returns it only
@@ -150,12 +150,12 @@ impl Loans {
         let loan = self.places.get_mut(number)?.as_mut()?;
         let result = loan.result.take()?;
         loan.asked_for = false;
-        self.settle(number);
+        self.remove_if_done(number);
         Some(result)
     }
 
     /// Removes a loan if it is complete.
-    fn settle(&mut self, number: usize) {
+    fn remove_if_done(&mut self, number: usize) {
         if let Some(place) = self.places.get_mut(number) {
             let over = place.as_ref().is_some_and(|it| !it.out && !it.asked_for);
             if let Some(loan) = place.take_if(|_| over) {

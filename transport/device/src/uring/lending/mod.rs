@@ -52,7 +52,7 @@ pub(super) struct Lending {
 impl Lending {
     /// Creates the state for a socket whose peer is on another host. Also returns the features that
     /// the socket has to do without.
-    pub(super) fn of(socket: &SocketWire, options: &Options) -> (Option<Self>, Vec<String>) {
+    pub(super) fn new(socket: &SocketWire, options: &Options) -> (Option<Self>, Vec<String>) {
         let wanted = options.uring_zero_copy < usize::MAX
             && (options.uring_zero_copy_on_host || !is_on_host(socket.fd()));
         if !wanted {
@@ -60,10 +60,10 @@ impl Lending {
         }
         match Lender::of_thread() {
             Ok(lender) => {
-                let lacks = lender.unregistered().map(|why| {
+                let lacks = lender.unregistered().map(|error| {
                     format!(
                         "the memory of jbufs is not registered with io_uring, so the kernel looks it up \
-                         for each message or copies it: {why}"
+                         for each message or copies it: {error}"
                     )
                 });
                 let lending = Self {
@@ -89,7 +89,7 @@ impl Lending {
 
     /// Prepares a buffer that is about to be sent.
     pub(super) fn begin(&self, jbuf: MessageBuffer) -> Lent {
-        match self.lender_here() {
+        match self.thread_lender() {
             Some(lender) => lender.begin(jbuf),
             None => Lent::new(jbuf),
         }
@@ -111,7 +111,7 @@ impl Lending {
         lent: &Lent,
         from: usize,
     ) -> io::Result<Option<usize>> {
-        let lender = self.lender_here().filter(|_| self.account.is_open());
+        let lender = self.thread_lender().filter(|_| self.account.is_open());
         let sent = match lender {
             Some(lender) => lender.send(socket.fd(), (lent, from), &self.account, &self.pool)?,
             None => LendOutcome::Busy,
@@ -122,9 +122,9 @@ impl Lending {
             LendOutcome::Busy => copy(socket, lent, from),
             LendOutcome::Refused(errno) => {
                 if self.account.close() {
-                    let why = io::Error::from(errno);
+                    let error = io::Error::from(errno);
                     emit(Level::INFO, move || {
-                        tracing::info!("no more zero-copy sends, large jbufs are copied: {why}");
+                        tracing::info!("no more zero-copy sends, large jbufs are copied: {error}");
                     });
                 }
                 copy(socket, lent, from)
@@ -135,7 +135,7 @@ impl Lending {
 
     /// If loans are outstanding, checks if the kernel has released some.
     #[inline]
-    pub(super) fn look(&self) {
+    pub(super) fn check_loans(&self) {
         if self.account.has_some_out() {
             self.look_now();
         }
@@ -154,29 +154,29 @@ impl Lending {
     }
 
     /// Returns the lender of this thread, if there can be one.
-    fn lender_here(&self) -> Option<Arc<Lender>> {
-        let here = Lender::of_thread().ok()?;
+    fn thread_lender(&self) -> Option<Arc<Lender>> {
+        let own = Lender::of_thread().ok()?;
         let mut lenders = self.lenders();
-        let is_here = |lender: &Arc<Lender>| Arc::ptr_eq(lender, &here);
-        if lenders.first().is_some_and(is_here) {
-            return Some(here);
+        let is_own = |lender: &Arc<Lender>| Arc::ptr_eq(lender, &own);
+        if lenders.first().is_some_and(is_own) {
+            return Some(own);
         }
-        let known = lenders.iter().position(is_here);
+        let known = lenders.iter().position(is_own);
         match known.and_then(|at| lenders.get_mut(..=at)) {
             Some(others) => others.rotate_right(1),
-            None => lenders.insert(0, here.clone()),
+            None => lenders.insert(0, own.clone()),
         }
         if lenders.len() <= KEPT {
-            return Some(here);
+            return Some(own);
         }
         let all = std::mem::take(&mut *lenders);
         let (kept, free): (Vec<_>, Vec<_>) = all
             .into_iter()
-            .partition(|lender| is_here(lender) || lender.has_some_out());
+            .partition(|lender| is_own(lender) || lender.has_some_out());
         *lenders = kept;
         drop(lenders);
-        free.into_iter().for_each(Lender::leave);
-        Some(here)
+        free.into_iter().for_each(Lender::release);
+        Some(own)
     }
 
     /// Locks the list.
@@ -188,7 +188,7 @@ impl Lending {
 impl Drop for Lending {
     fn drop(&mut self) {
         let lenders = std::mem::take(&mut *self.lenders());
-        lenders.into_iter().for_each(Lender::leave);
+        lenders.into_iter().for_each(Lender::release);
         lender::sweep();
     }
 }

@@ -78,9 +78,11 @@ impl Regions {
         match self.register(uring, &region) {
             Ok(number) => Some(number),
             Err(error) => {
-                let why = error.to_string();
+                let reason = error.to_string();
                 emit(Level::INFO, move || {
-                    tracing::info!("the memory of jbufs can't be registered with io_uring: {why}");
+                    tracing::info!(
+                        "the memory of jbufs can't be registered with io_uring: {reason}"
+                    );
                 });
                 self.refused = Some(error);
                 None
@@ -95,7 +97,7 @@ impl Regions {
             return Err(io::Error::new(error.kind(), error.to_string()));
         }
         let number = self.next;
-        tell(uring, number, region.as_ptr(), region.len())?;
+        register(uring, number, region.as_ptr(), region.len())?;
         self.next = if number.saturating_add(1) < MOST {
             number.saturating_add(1)
         } else {
@@ -111,7 +113,7 @@ impl Regions {
     /// Unregisters all regions. A region for which this fails stays mapped.
     pub(super) fn forget(&mut self, uring: &IoUring) {
         for (number, place) in (0..).zip(&mut self.known) {
-            if place.is_some() && tell(uring, number, std::ptr::null(), 0).is_ok() {
+            if place.is_some() && register(uring, number, std::ptr::null(), 0).is_ok() {
                 *place = None;
             }
         }
@@ -119,7 +121,7 @@ impl Regions {
 }
 
 /// Registers memory under a number, or removes the registration if the length is 0.
-fn tell(uring: &IoUring, number: u16, start: *const u8, length: usize) -> io::Result<()> {
+fn register(uring: &IoUring, number: u16, start: *const u8, length: usize) -> io::Result<()> {
     let memory = [iovec {
         iov_base: start.cast_mut().cast(),
         iov_len: length,
