@@ -43,7 +43,7 @@ const ALLOWED: [AllowedCycle; 6] = [
             "buffer/jbuf.rs",
             "buffer/pool/lease.rs",
             "buffer/pool/options.rs",
-            "buffer/pool/shared.rs",
+            "buffer/pool/state.rs",
             "buffer/slot.rs",
         ],
         reason: "a slot holds its lease, which leads to the options of the pool, one of which is a \

@@ -20,7 +20,7 @@ use crate::shield::shield;
 const TOGETHER: usize = 8;
 
 /// A field, and the name of its value in generated code.
-struct Part<'f> {
+struct PassedField<'f> {
     member: Member,
     binding: Ident,
     field: &'f Field,
@@ -30,10 +30,10 @@ struct Part<'f> {
 struct Shape<'f> {
     /// The name of the variant, if it is one.
     variant: Option<&'f Ident>,
-    parts: Vec<Part<'f>>,
+    parts: Vec<PassedField<'f>>,
 }
 
-impl Part<'_> {
+impl PassedField<'_> {
     fn passes(&self) -> bool {
         passed(&self.field.ty)
     }
@@ -98,7 +98,7 @@ fn krate(input: &DeriveInput, errors: &mut Errors) -> Path {
 
 fn check(input: &DeriveInput, shapes: &[Shape<'_>], errors: &mut Errors) {
     let parts = || shapes.iter().flat_map(|shape| &shape.parts);
-    if !parts().any(Part::passes) {
+    if !parts().any(PassedField::passes) {
         errors.add(Error::new_spanned(
             &input.ident,
             "no field is a reference to a remote object: derive `Transportable` instead, and pass \
@@ -119,7 +119,7 @@ fn check(input: &DeriveInput, shapes: &[Shape<'_>], errors: &mut Errors) {
 impl<'f> Shape<'f> {
     fn new(variant: Option<&'f Ident>, fields: &'f Fields) -> Self {
         let each = fields.iter().enumerate();
-        let parts = each.map(|(i, field)| Part {
+        let parts = each.map(|(i, field)| PassedField {
             member: match &field.ident {
                 Some(name) => name.clone().into(),
                 None => Index::from(i).into(),
@@ -142,7 +142,7 @@ impl<'f> Shape<'f> {
     }
 
     /// Returns a tuple of tuples with something for each field.
-    fn together(&self, each: &dyn Fn(&Part<'_>) -> TokenStream) -> TokenStream {
+    fn together(&self, each: &dyn Fn(&PassedField<'_>) -> TokenStream) -> TokenStream {
         let chunks = self.parts.chunks(TOGETHER).map(|chunk| {
             let each = chunk.iter().map(each);
             quote!((#(#each,)*))

@@ -1,7 +1,7 @@
 //! A slot of memory and its origin.
 //!
 //! This file is in an import cycle: a slot of a pool holds its lease (`pool/lease`), the lease
-//! leads to the state of the pool (`pool/shared`), and that holds the program's function for
+//! leads to the state of the pool (`pool/state`), and that holds the program's function for
 //! returned buffers (`pool/options`), which takes a buffer (`jbuf`) and thereby a slot.
 
 use std::alloc::{self, Layout};

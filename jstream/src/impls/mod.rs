@@ -19,7 +19,7 @@ mod cow;
 mod exclusive;
 mod map;
 mod net;
-mod option;
+pub(crate) mod option;
 #[cfg(unix)]
 mod os_str;
 mod range;

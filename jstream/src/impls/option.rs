@@ -23,116 +23,6 @@ use crate::write::Draft;
 /// must be small.
 const LARGEST_PAYLOAD: usize = 1024;
 
-impl<'b> Draft<'b> {
-    /// Writes an `Option`.
-    ///
-    /// # Safety
-    ///
-    /// `slot` must be aligned, valid for writes, and zeroed unless the option's shape is dense.
-    #[inline(always)]
-    pub(crate) unsafe fn write_tagged<T: Transportable>(
-        &mut self,
-        value: &'b Option<T>,
-        slot: *mut Option<T::InPlace<'b>>,
-    ) {
-        if T::OPTION_IS_MEMORY {
-            let value = ptr::from_ref(value);
-            // SAFETY: the option's memory is its wire form, and has the layout of the slot.
-            unsafe { ptr::copy_nonoverlapping(value, slot.cast(), 1) };
-            return;
-        }
-        if let Some(none) = <T::InPlace<'b> as InPlace>::OPTION_SHAPE.most {
-            match value {
-                // SAFETY: the slot has the size of the payload, whose form is one byte.
-                Some(value) => unsafe { value.write(slot.cast::<T::InPlace<'b>>(), self) },
-                // SAFETY: the slot is one byte.
-                None => unsafe { slot.cast::<u8>().write(none) },
-            }
-            return;
-        }
-        if has_room_for_tag::<T::InPlace<'b>>() {
-            let tag = slot.cast::<u8>().wrapping_add(size_of::<T::InPlace<'b>>());
-            // SAFETY: the slot is larger than the payload, so this byte lies inside it.
-            unsafe { tag.write(u8::from(value.is_some())) };
-        } else {
-            self.tag(value.is_some());
-        }
-        if <T::InPlace<'b> as InPlace>::SHAPE.plain
-            && T::WIRE_IS_MEMORY
-            && size_of::<T>() <= size_of::<[u64; 2]>()
-        {
-            // SAFETY: the caller's promise is passed on. Any bytes are a value of the form, which
-            // has the type's layout, and therefore of the type.
-            unsafe { copy_payload(value, slot.cast()) };
-            return;
-        }
-        if T::WIRE_IS_MEMORY
-            && size_of::<Option<T>>() == size_of::<T>()
-            && size_of::<T>() <= size_of::<[u64; 2]>()
-        {
-            // The payload fills the option, so it is at its start.
-            let payload = ptr::from_ref(value).cast::<T>().cast_mut();
-            let mut zeroes = MaybeUninit::<T>::zeroed();
-            let from = choose(value.is_some(), payload, zeroes.as_mut_ptr());
-            // SAFETY: `from` points to a payload, whose bytes are its wire form, or to zeroes. The
-            // caller's slot has at least the size of the form, which has the layout of the payload.
-            unsafe { ptr::copy_nonoverlapping(from.cast_const(), slot.cast::<T>(), 1) };
-            return;
-        }
-        if let Some(value) = value {
-            // SAFETY: the slot is zeroed, and at least as large and as aligned as the payload.
-            unsafe { value.write(slot.cast::<T::InPlace<'b>>(), self) };
-        }
-    }
-
-    /// Turns an `Option` back into wire form.
-    ///
-    /// # Safety
-    ///
-    /// As for [`Transportable::write_back`].
-    #[inline(always)]
-    pub(crate) unsafe fn write_tagged_back<T: Transportable + 'b>(
-        &mut self,
-        place: *mut Option<T>,
-    ) {
-        if T::OPTION_IS_MEMORY {
-            return;
-        }
-        let small = T::WIRE_IS_MEMORY && size_of::<T>() <= size_of::<[u64; 2]>();
-        let same = size_of::<Option<T>>() == size_of::<Option<T::InPlace<'b>>>();
-        let is_bounded = <T::InPlace<'b> as InPlace>::OPTION_SHAPE.most.is_some();
-        if is_bounded || !(<T::InPlace<'b> as InPlace>::SHAPE.plain && small && same) {
-            // SAFETY: the caller's promise is passed on.
-            unsafe { self.rewrite(place) };
-            return;
-        }
-        // Copied part by part, because a wide load of what several stores have written would stall
-        // until they complete.
-        let mut payload = MaybeUninit::<T>::uninit();
-        // SAFETY: by the caller's promise there is a value. The borrow ends before the value is
-        // overwritten.
-        let value = unsafe { &*place };
-        let tag = value.is_some();
-        // SAFETY: the temporary is writable and aligned, and any bytes are a value of the type.
-        unsafe { copy_payload(value, payload.as_mut_ptr()) };
-        if !has_room_for_tag::<T>() {
-            self.overwrite_tag(tag);
-        }
-        if !self.commits() {
-            return;
-        }
-        // SAFETY: the caller's place is writable.
-        unsafe { ptr::write_bytes(place, 0, 1) };
-        if has_room_for_tag::<T>() {
-            let at = place.cast::<u8>().wrapping_add(size_of::<T>());
-            // SAFETY: an `Option` with room for the tag is larger than its payload.
-            unsafe { at.write(u8::from(tag)) };
-        }
-        // SAFETY: the place is at least as large and as aligned as the payload.
-        unsafe { ptr::copy_nonoverlapping(payload.as_ptr(), place.cast::<T>(), 1) };
-    }
-}
-
 impl Pass<'_> {
     /// Reads an `Option`.
     ///
@@ -211,7 +101,7 @@ impl Trace {
 /// `slot` must be writable and aligned. Any bytes must be a value of `T`, and all bytes of a `T`
 /// must be initialised.
 #[inline(always)]
-unsafe fn copy_payload<T>(value: &Option<T>, slot: *mut T) {
+pub(crate) unsafe fn copy_payload<T>(value: &Option<T>, slot: *mut T) {
     let zeroes = MaybeUninit::<T>::zeroed();
     // SAFETY: by the caller's promise zeroes are a value of the type.
     let some = Some(unsafe { MaybeUninit::<T>::zeroed().assume_init() });

@@ -100,7 +100,7 @@ pub fn header(of: &Header, bytes: &[u8], style: Style, to: &mut dyn Write) -> fm
 ///
 /// Errors of `to`.
 pub fn values(message: &Message, bytes: &[u8], style: Style, to: &mut dyn Write) -> fmt::Result {
-    let mut writer = Writer {
+    let mut writer = TreeWriter {
         message,
         bytes,
         style,
@@ -160,7 +160,7 @@ enum Next<'m> {
     Hidden(usize),
 }
 
-struct Writer<'w> {
+struct TreeWriter<'w> {
     message: &'w Message,
     bytes: &'w [u8],
     style: Style,
@@ -171,7 +171,7 @@ struct Writer<'w> {
 const BESIDE: usize = 8;
 const LINES: usize = 4;
 
-impl<'w> Writer<'w> {
+impl<'w> TreeWriter<'w> {
     fn hidden(&mut self, count: usize, depth: usize) -> fmt::Result {
         let indent = depth.saturating_mul(2);
         let blank = if self.style.hex { 33 } else { 8 };

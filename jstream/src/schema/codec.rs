@@ -1,4 +1,4 @@
-//! The parts of an encoded schema: numbers, names and lists. `encoding.rs` specifies them.
+//! The parts of an encoded schema: numbers, names and lists. `record.rs` specifies them.
 
 use std::error::Error;
 use std::fmt;

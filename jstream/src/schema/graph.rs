@@ -27,7 +27,7 @@ impl<'s> Graph<'s> {
         // One extra entry stands for all types that are not in the schema.
         let unknown = schema.types.len();
         let place_of = |of: TypeIndex| unknown.min(of.index());
-        let mut walk = Walk::new(unknown.saturating_add(1));
+        let mut walk = Numbering::new(unknown.saturating_add(1));
         walk.number(place_of(root));
         let mut nodes = Vec::new();
         let mut labels = Labels::default();
@@ -66,7 +66,7 @@ fn merged<'s>(nodes: &[Node<'s>], labels: Vec<usize>) -> (Vec<Node<'s>>, Vec<usi
     for (node, class) in nodes.iter().zip(&class_of) {
         first.entry(*class).or_insert(node);
     }
-    let mut walk = Walk::new(nodes.len());
+    let mut walk = Numbering::new(nodes.len());
     if let Some(root) = class_of.first() {
         walk.number(*root);
     }
@@ -90,12 +90,12 @@ fn merged<'s>(nodes: &[Node<'s>], labels: Vec<usize>) -> (Vec<Node<'s>>, Vec<usi
 }
 
 /// Assigns numbers in the order of discovery.
-struct Walk {
+struct Numbering {
     numbers: Vec<Option<usize>>,
     met: Vec<usize>,
 }
 
-impl Walk {
+impl Numbering {
     fn new(places: usize) -> Self {
         Self {
             numbers: vec![None; places],

@@ -10,9 +10,9 @@ use rustc_hash::FxHashMap;
 use super::Schema;
 use super::codec::{SchemaError, checksum};
 use super::describe::Describe;
-use super::difference::Difference;
 use super::link::TypeIndex;
 use super::record::SnapshotError;
+use super::show::Difference;
 use crate::model::{InPlace, Transportable};
 
 /// A structure in its canonical encoding.

@@ -64,9 +64,7 @@
 mod classes;
 mod codec;
 mod describe;
-mod difference;
 mod embed;
-mod encoding;
 mod graph;
 mod kind;
 mod known;
@@ -83,7 +81,7 @@ use std::collections::hash_map::Entry;
 
 pub use codec::SchemaError;
 pub(crate) use describe::Describe;
-pub use difference::Difference;
+
 pub use kind::{FieldInfo, Kind, TypeInfo, VariantInfo};
 #[cfg(feature = "testing")]
 pub(crate) use known::of_descriptor;
@@ -92,6 +90,7 @@ pub use known::{Mismatch, descriptor};
 pub use link::TypeIndex;
 pub use record::SnapshotError;
 pub use rules::{DefaultValue, FieldRules, OlderName, TypeRules, VariantRules};
+pub use show::Difference;
 
 use self::codec::checksum;
 

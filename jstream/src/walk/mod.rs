@@ -25,7 +25,6 @@ mod objects;
 mod path;
 mod plan;
 mod pointers;
-mod segments;
 mod shared;
 
 use std::ops::Range;
@@ -39,6 +38,7 @@ pub(crate) use self::leaf::decode;
 pub(crate) use self::plan::{Of, Plan};
 use self::shared::{First, Table};
 use crate::schema::{TypeIndex, VariantInfo};
+use crate::wire::{HEADER_LEN, ORIGIN, align_up};
 
 /// Meaning of a byte range in a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -227,6 +227,9 @@ pub(crate) fn walk<V: Visitor>(
     (walk.visitor, walked)
 }
 
+/// Ranges of the header's fields, without the magic number.
+const FIELDS: [Range<usize>; 5] = [4..8, 8..16, 16..24, 24..32, 32..40];
+
 impl<V: Visitor> Walk<'_, V> {
     fn all(&mut self) -> Result<(), Fault> {
         let header = self.header()?;
@@ -239,7 +242,7 @@ impl<V: Visitor> Walk<'_, V> {
             index: plan.root,
         };
         let (size, align) = self.layout(of)?;
-        let start = crate::wire::align_up(crate::wire::HEADER_LEN, align);
+        let start = align_up(HEADER_LEN, align);
         let end = start.saturating_add(size);
         if end > header.objects_end {
             return Err(Fault::new(
@@ -340,5 +343,52 @@ impl<V: Visitor> Walk<'_, V> {
         })?;
         self.left = left;
         Ok(())
+    }
+
+    /// Parses the header, and initialises the segments.
+    fn header(&mut self) -> Result<Header, Fault> {
+        let header = Header::decode(self.message)?;
+        for at in FIELDS {
+            self.visitor.mark(at, Meaning::Header);
+        }
+        let len = self.message.len();
+        if header.objects_end < HEADER_LEN || header.message_len() != len {
+            let details = format!(
+                "the header describes a message of {} bytes, but there are {len}",
+                header.message_len()
+            );
+            return Err(Fault::new(Code::Lengths, 16..HEADER_LEN, details));
+        }
+        self.objects = SegmentRange {
+            free: HEADER_LEN..header.objects_end,
+            start: 0,
+            align: ORIGIN,
+        };
+        self.bulk = SegmentRange {
+            free: ORIGIN..ORIGIN.saturating_add(header.bulk_len),
+            start: header.bulk_start.wrapping_sub(ORIGIN),
+            align: header.bulk_align,
+        };
+        self.text = SegmentRange {
+            free: ORIGIN..ORIGIN.saturating_add(header.text_len),
+            start: header.text_start.wrapping_sub(ORIGIN),
+            align: 1,
+        };
+        Ok(header)
+    }
+
+    fn check_text(&mut self) -> Result<(), Fault> {
+        let start = self.text.in_message(self.text.free.start);
+        let text = self.message.get(start..).unwrap_or_default();
+        self.ascii = text.is_ascii();
+        match std::str::from_utf8(text) {
+            Err(error) if V::CHECKS => {
+                let at = start.saturating_add(error.valid_up_to());
+                let len = error.error_len().unwrap_or(1);
+                let at = at..at.saturating_add(len);
+                Err(Fault::new(Code::NotUtf8, at, "the text is not UTF-8"))
+            }
+            _ => Ok(()),
+        }
     }
 }

@@ -16,22 +16,24 @@
 //!    [`LEAST_ALIGNMENT`]. In the latter case, places are allocated only for forms that need no
 //!    more.
 
+use std::io::IoSlice;
 use std::marker::PhantomData;
 use std::mem::{self, align_of};
 use std::ptr::{self, NonNull};
 use std::slice;
 
+use super::append::{PADDING, copy};
 use super::blame_field::NO_ROOM;
 #[cfg(all(feature = "file", unix))]
 use super::classes::Classes;
-use super::error::WriteError;
+use super::error::{Full, WriteError};
 use super::limit_counts::Counts;
 use super::scratch::{KEEP, Piece, Scratch};
 use super::write_back_state::WriteBackState;
 use crate::buffer::{ALIGNMENT, EmptyBuffer, LEAST_ALIGNMENT};
 use crate::class::Class;
 use crate::read::Limits;
-use crate::wire::{HEADER_LEN, ORIGIN, align_up};
+use crate::wire::{HEADER_LEN, Header, MAGIC, ORIGIN, align_up};
 
 /// Plain arrays and text of at least this many bytes are recorded, not gathered, if the message is
 /// then copied into one piece and the writer has no other threshold. For smaller arrays, copying
@@ -42,6 +44,10 @@ pub(super) const RECORD_MIN_BYTES: usize = 128;
 /// Arrays and text of fewer bytes are always gathered, so that single values and short strings need
 /// not check the threshold.
 pub(super) const GATHER_ALWAYS_BELOW_BYTES: usize = 64;
+
+/// Number of segments of a message without lent arrays and text: the objects, the padding, bulk,
+/// and text.
+pub(super) const FEW: usize = 4;
 
 /// The state of a write: the position of the next target in each segment.
 #[derive(Debug)]
@@ -416,5 +422,321 @@ impl<'b> Draft<'b> {
         // SAFETY: the caller reserved room up to `end` in the buffer (invariant 1).
         unsafe { ptr::write_bytes(start, 0, gap) };
         self.written = end;
+    }
+
+    /// Like [`reserve_bulk_slow`](Self::reserve_bulk_slow), for text.
+    #[cold]
+    pub(super) fn reserve_string_slow(&mut self, text: &str) -> Option<u64> {
+        if self.back.active {
+            return Some(self.claim_string(text));
+        }
+        (!self.make_room(text.len(), SideSegment::Text)).then_some(NO_ROOM)
+    }
+
+    /// Makes room for a tag and appends it, or writes it to its place in a message that is restored
+    /// in place.
+    #[cold]
+    pub(super) fn tag_slow(&mut self, tag: bool) {
+        if self.back.active {
+            self.overwrite_tag(tag);
+        } else {
+            self.needs_clearing = true;
+            self.scratch.text.reserve(1);
+            let _ = self.scratch.text.push_within(u8::from(tag));
+        }
+    }
+
+    /// Reserves `len` bytes in a segment. Returns false if the segment would exceed the limit.
+    #[cold]
+    pub(super) fn make_room(&mut self, len: usize, of: SideSegment) -> bool {
+        let end = match of {
+            SideSegment::Bulk => self.scratch.bulk.len(),
+            SideSegment::Text => self.text_end().wrapping_sub(ORIGIN),
+        };
+        if end.saturating_add(len) > self.limit.saturating_add(PADDING) {
+            self.full = true;
+            return false;
+        }
+        match of {
+            SideSegment::Bulk => self.scratch.bulk.reserve(len),
+            SideSegment::Text => self.scratch.text.reserve(len),
+        }
+        self.needs_clearing = true;
+        true
+    }
+
+    /// Ensures that the buffer has a capacity of `end` bytes.
+    #[inline]
+    pub(super) fn reserve(&mut self, end: usize) -> Result<(), Full> {
+        if end <= self.capacity {
+            return Ok(());
+        }
+        self.grow(end)
+    }
+
+    #[cold]
+    fn grow(&mut self, end: usize) -> Result<(), Full> {
+        if !self.growable {
+            self.full = true;
+            return Err(Full);
+        }
+        let larger = end.max(4096).saturating_mul(2);
+        let grown = EmptyBuffer::heap(larger);
+        // SAFETY: both buffers have room for the first `written` bytes and do not overlap. The
+        // bytes are copied whether they are initialised or not.
+        unsafe {
+            ptr::copy_nonoverlapping(self.base.as_ptr(), grown.base().as_ptr(), self.written);
+        };
+        self.base = grown.base();
+        self.capacity = grown.capacity();
+        self.objects = grown;
+        // It is released if later messages are much shorter.
+        self.needs_clearing = true;
+        Ok(())
+    }
+}
+
+/// A segment that is gathered in a separate vector.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum SideSegment {
+    Bulk,
+    Text,
+}
+
+/// Zeroes to pad the objects segment to the alignment of the bulk segment.
+static ZEROES: [u8; ALIGNMENT] = [0; ALIGNMENT];
+
+/// Returns the alignment of a bulk segment of `len` bytes whose forms are aligned to `align`.
+///
+/// A segment of several cache lines is aligned to a cache line, so that no wide load from an array
+/// that fills the segment crosses a line.
+pub(crate) fn bulk_align(len: usize, align: usize) -> usize {
+    const LINE: usize = 64;
+    align.max(if len >= 8 * LINE { LINE } else { 1 })
+}
+
+impl Draft<'_> {
+    /// Returns the length of the text segment.
+    pub(super) fn text_len(&self) -> usize {
+        self.text_end().wrapping_sub(ORIGIN)
+    }
+
+    pub(super) fn bulk_align(&self) -> usize {
+        bulk_align(self.bulk_cursor.wrapping_sub(ORIGIN), self.bulk_align)
+    }
+
+    #[inline(always)]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "an alignment is at most 128"
+    )]
+    pub(super) fn write_header(&self, bulk_align: usize) {
+        debug_assert!(self.written >= HEADER_LEN);
+        let header = Header {
+            magic: MAGIC,
+            bulk_align: bulk_align as u32,
+            descriptor: self.descriptor,
+            objects_end: self.written as u64,
+            bulk_len: self.bulk_cursor.wrapping_sub(ORIGIN) as u64,
+            text_len: self.text_len() as u64,
+        };
+        // SAFETY: the root was written behind the header.
+        unsafe { self.put_header(header) };
+    }
+
+    /// Writes the header.
+    ///
+    /// # Safety
+    ///
+    /// The buffer must have room for it.
+    #[inline(always)]
+    pub(super) unsafe fn put_header(&self, header: Header) {
+        let bytes = header.to_bytes();
+        // SAFETY: the caller promises that there is room. Nothing else accesses the buffer
+        // (invariant 1).
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.base.as_ptr(), bytes.len()) };
+    }
+
+    /// Writes the header of a message whose objects are `written`.
+    pub(super) fn complete(&mut self, written: Result<(), Full>) -> Result<(), WriteError> {
+        if let Some(error) = self.refused.take() {
+            return Err(error);
+        }
+        let limit = self.limits.bytes;
+        let bulk_start = align_up(self.written, self.bulk_align());
+        if written.is_err() || self.message_len(bulk_start) > limit {
+            let field = self.oversized_field.take();
+            return Err(WriteError::TooLong { limit, field });
+        }
+        self.write_header(self.bulk_align());
+        self.is_complete = true;
+        Ok(())
+    }
+
+    /// Stores the segments of the complete message in `few`, and returns their number. If an array
+    /// or text is lent, stores them in `many` instead, which must be empty.
+    ///
+    /// # Safety
+    ///
+    /// The header must have been written.
+    pub(super) unsafe fn lend<'d>(
+        &'d self,
+        few: &mut [IoSlice<'d>; FEW],
+        many: &mut Vec<IoSlice<'d>>,
+    ) -> usize {
+        let is_few = self.scratch.pieces.is_empty() && self.scratch.text_pieces.is_empty();
+        let mut count = 0usize;
+        let push = |bytes| {
+            let segment = IoSlice::new(bytes);
+            match few.get_mut(count).filter(|_| is_few) {
+                Some(place) => *place = segment,
+                None => many.push(segment),
+            }
+            count = count.wrapping_add(1);
+        };
+        // SAFETY: the caller's promise is passed on.
+        unsafe { self.for_each_segment(push) };
+        count
+    }
+
+    /// Passes all parts of the message to `f` in order.
+    ///
+    /// # Safety
+    ///
+    /// The header must have been written.
+    pub(super) unsafe fn for_each_segment<'d>(&'d self, mut f: impl FnMut(&'d [u8])) {
+        let base = self.base.as_ptr().cast_const();
+        // SAFETY: the caller guarantees that the header is initialised; the other bytes up to
+        // `written` are, too (invariant 1). Nothing writes to them while the draft is borrowed.
+        f(unsafe { slice::from_raw_parts(base, self.written) });
+        let bulk_start = align_up(self.written, self.bulk_align());
+        self.for_each_tail(bulk_start.wrapping_sub(self.written), f);
+    }
+
+    /// Passes `padding` zeroes and everything after the objects to `f`.
+    fn for_each_tail<'d>(&'d self, padding: usize, mut f: impl FnMut(&'d [u8])) {
+        let mut some = |bytes: &'d [u8]| {
+            if !bytes.is_empty() {
+                f(bytes);
+            }
+        };
+        let Some(padding) = ZEROES.get(..padding) else {
+            unreachable!("a form is aligned to at most 128")
+        };
+        some(padding);
+        let scratch = &self.scratch;
+        let segments = [
+            (&scratch.bulk[..], &scratch.pieces),
+            (scratch.text.as_bytes(), &scratch.text_pieces),
+        ];
+        for (gathered, pieces) in segments {
+            let mut taken = 0;
+            for piece in pieces {
+                some(gathered.get(taken..piece.after).unwrap_or_default());
+                taken = piece.after;
+                // SAFETY: the piece is a plain array or text that is initialised, is not behind a
+                // cell, and outlives the draft (invariant 3).
+                some(unsafe { slice::from_raw_parts(piece.start, piece.len) });
+            }
+            some(gathered.get(taken..).unwrap_or_default());
+        }
+    }
+
+    /// Returns the length of the message, all of which has been written or recorded. The bulk
+    /// segment begins at `bulk_start`.
+    #[inline(always)]
+    pub(super) fn message_len(&self, bulk_start: usize) -> usize {
+        // Each segment is at most as long as the limit, which is at most a quarter of the range, or
+        // was gathered in memory, of which there is less.
+        self.bulk_cursor
+            .wrapping_sub(ORIGIN)
+            .wrapping_add(self.text_len())
+            .wrapping_add(bulk_start)
+    }
+
+    /// Completes a message whose text is behind the root, and returns its length.
+    #[inline(always)]
+    pub(super) fn finish_text(&mut self) -> Result<usize, Full> {
+        let end = self.written;
+        debug_assert_eq!((self.cursor, self.bulk_cursor), (end, ORIGIN));
+        if !self.scratch.text.is_lent() {
+            return self.finish();
+        }
+        let text_len = self.scratch.text.len();
+        self.scratch.text.use_own_memory();
+        let header = Header {
+            text_len: text_len as u64,
+            ..Header::of_root(self.descriptor, end)
+        };
+        // SAFETY: the root was written behind the header.
+        unsafe { self.put_header(header) };
+        self.is_complete = true;
+        Ok(end.wrapping_add(text_len))
+    }
+
+    /// Writes all values that were queued, completes the message in the buffer, and returns its
+    /// length. Fails if it does not fit, or has to be written again.
+    pub(super) fn finish(&mut self) -> Result<usize, Full> {
+        self.write_targets()?;
+        let bulk_align = self.bulk_align();
+        let bulk_start = align_up(self.written, bulk_align);
+        let len = self.message_len(bulk_start);
+        if len > self.capacity || self.has_missed() {
+            return Err(Full);
+        }
+        let end = self.base.as_ptr().wrapping_add(self.written);
+        let padding = bulk_start.wrapping_sub(self.written);
+        self.write_header(bulk_align);
+        let Scratch {
+            text,
+            bulk,
+            pieces,
+            text_pieces,
+            ..
+        } = &self.scratch;
+        if pieces.is_empty() && text_pieces.is_empty() {
+            if padding > 0 {
+                // SAFETY: the lengths of all parts add up to `len`, for which there is room.
+                unsafe { ptr::write_bytes(end, 0, padding) };
+            }
+            let mut end = end.wrapping_add(padding);
+            if !bulk.is_empty() {
+                // SAFETY: the lengths of all parts add up to `len`, for which there is room.
+                // Nothing else accesses the buffer (invariant 1), so nothing overlaps it.
+                unsafe { copy(bulk.as_ptr(), end, bulk.len()) };
+                end = end.wrapping_add(bulk.len());
+            }
+            if text.is_lent() {
+                debug_assert_eq!(text.as_bytes().as_ptr(), end.cast_const());
+                // Clearing must see how much text there is, to know how much memory to keep.
+                self.needs_clearing = true;
+            } else if text.len() > 0 {
+                // SAFETY: as above. The text is not in the buffer.
+                unsafe { copy(text.as_bytes().as_ptr(), end, text.len()) };
+            }
+        } else {
+            debug_assert!(!text.is_lent());
+            // SAFETY: the lengths of all parts add up to `len`, for which there is room. Text is
+            // lent only while nothing is recorded, and then nothing is recorded any more.
+            unsafe { self.copy_tail(padding, end) };
+        }
+        self.is_complete = true;
+        Ok(len)
+    }
+
+    /// Copies `padding` zeroes and everything after the objects to `end`.
+    ///
+    /// # Safety
+    ///
+    /// `end` must be the end of the objects in the buffer, which must have room for all of that. No
+    /// text may be in the buffer.
+    #[inline(never)]
+    unsafe fn copy_tail(&self, padding: usize, mut end: *mut u8) {
+        self.for_each_tail(padding, |bytes| {
+            // SAFETY: the caller's buffer has room for all parts. Objects apart, only text could be
+            // in the buffer (invariant 1), and the caller excludes that, so no part overlaps it.
+            unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), end, bytes.len()) };
+            end = end.wrapping_add(bytes.len());
+        });
     }
 }

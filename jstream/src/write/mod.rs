@@ -4,7 +4,6 @@
 mod append;
 mod arena;
 mod blame_field;
-mod claims;
 #[cfg(all(feature = "file", unix))]
 mod classes;
 mod contiguous;
@@ -18,8 +17,6 @@ mod limits;
 mod paths;
 mod scratch;
 mod shared;
-mod shared_pointers;
-mod slow_path;
 mod targets;
 mod text_buffer;
 mod work_queue;
@@ -27,10 +24,9 @@ mod write_back;
 mod write_back_state;
 mod writer;
 
-pub(crate) use self::claims::erase;
 pub use self::draft::Draft;
+pub(crate) use self::draft::bulk_align;
 pub use self::error::{WriteError, WriteFailure};
 pub use self::forward::{ForwardFailure, ForwardedMessage};
-pub(crate) use self::write_back::Segments;
+pub(crate) use self::write_back::{Segments, erase};
 pub use self::writer::Writer;
-pub(crate) use self::writer::bulk_align;

@@ -7,16 +7,30 @@ use std::ptr;
 use std::slice;
 
 use super::append::{PADDING, append, append_padded};
-use super::blame_field::NO_ROOM;
-use super::claims::LARGEST_ON_STACK;
-use super::draft::{Draft, GATHER_ALWAYS_BELOW_BYTES};
+use super::blame_field::{NO_ROOM, find_oversized_field};
+use super::draft::{Draft, GATHER_ALWAYS_BELOW_BYTES, SideSegment};
 use super::error::Full;
 use super::jobs::{Job, ValueSpan, WriteJob};
 use super::scratch::Piece;
+use super::shared::Identity;
+use super::write_back::LARGEST_ON_STACK;
 use crate::buffer::EmptyBuffer;
-use crate::model::{InPlace, Transportable};
-use crate::read::assert_form;
+use crate::impls::option::copy_payload;
+use crate::model::{InPlace, Target, Transportable, has_room_for_tag};
+use crate::read::{assert_form, choose, short};
+use crate::schema::{Describe, Schema};
 use crate::wire::{HEADER_LEN, ORIGIN, align_up, root_end};
+
+impl Identity {
+    #[inline(always)]
+    pub(super) fn new<'b, T: Target + ?Sized + 'b>(target: &T) -> Self {
+        Self {
+            address: std::ptr::from_ref(target).addr(),
+            meta: target.meta(),
+            key: typeid::of::<T::InPlace<'b>>(),
+        }
+    }
+}
 
 impl<'b> Draft<'b> {
     /// Writes the whole graph, but not the header.
@@ -355,6 +369,187 @@ impl<'b> Draft<'b> {
         let bytes =
             unsafe { slice::from_raw_parts(form.cast::<u8>(), size_of::<T::InPlace<'b>>()) };
         append(&mut self.scratch.bulk, bytes);
+    }
+
+    /// Called if the objects segment has no room. Claims the values in the message if it is being
+    /// restored in place; otherwise marks the draft as full.
+    #[cold]
+    fn allocate_slow<T: Transportable + 'b>(&mut self, values: *const T, count: usize) -> u64 {
+        if self.back.active {
+            return self.claim_objects(values, count);
+        }
+        self.full = true;
+        NO_ROOM
+    }
+
+    /// Like [`allocate_slow`](Self::allocate_slow), for flat values.
+    #[cold]
+    fn place_bulk_slow<T: Transportable + 'b>(&mut self, values: *const T, count: usize) -> u64 {
+        if self.back.active {
+            let exclusive = self.back.take_exclusive();
+            return self.claim_bulk(values, count, exclusive);
+        }
+        self.full = true;
+        NO_ROOM
+    }
+
+    /// Makes room for flat values that are gathered. If that is impossible or unnecessary, returns
+    /// the place to be written for a pointer to them.
+    #[cold]
+    fn reserve_bulk_slow<T: Transportable + 'b>(
+        &mut self,
+        values: *const T,
+        count: usize,
+        room: usize,
+    ) -> Option<u64> {
+        if self.back.active {
+            return Some(self.place_bulk_slow(values, count));
+        }
+        (!self.make_room(room, SideSegment::Bulk)).then_some(NO_ROOM)
+    }
+
+    /// Records the field of the values just written whose target did not fit.
+    #[cold]
+    fn blame_field<T: Transportable + 'b>(&mut self, at: usize, end: usize) {
+        let size = size_of::<T::InPlace<'b>>();
+        let count = end.wrapping_sub(at).checked_div(size).unwrap_or(1);
+        let name = std::any::type_name::<T>();
+        self.blame_field_of(name, T::InPlace::<'b>::describe, size, at, count);
+    }
+
+    /// Like [`blame_field`](Self::blame_field), for values whose form `describe` describes and has
+    /// `size` bytes.
+    fn blame_field_of(
+        &mut self,
+        name: &str,
+        describe: Describe,
+        size: usize,
+        at: usize,
+        count: usize,
+    ) {
+        let (schema, root) = Schema::described(describe);
+        let start = self.base.as_ptr().wrapping_add(at);
+        let path = (0..count).find_map(|i| {
+            let value = start.wrapping_add(i.wrapping_mul(size));
+            // SAFETY: the values, including their padding, were written there (invariant 1).
+            let bytes = unsafe { slice::from_raw_parts(value, size) };
+            find_oversized_field(&schema, root, bytes)
+        });
+        self.oversized_field = path.map(|path| short(name) + &path);
+    }
+
+    /// Writes a shared target unless it was met before. Returns the words of a pointer to it.
+    ///
+    /// `only` says that no other pointer owns the target. The target is then looked up only if it
+    /// may also be borrowed elsewhere in the message.
+    #[inline(always)]
+    pub(crate) fn shared<T: Target + ?Sized>(&mut self, target: &'b T, only: bool) -> [u64; 2] {
+        self.write_shared(target, only, false)
+    }
+
+    /// Like [`shared`](Self::shared), for a pointer in a `Cell`.
+    #[inline(always)]
+    pub(crate) fn shared_in_cell<T: Target + ?Sized>(&mut self, target: &'b T) -> [u64; 2] {
+        self.write_shared(target, false, true)
+    }
+
+    #[inline(always)]
+    fn write_shared<T: Target + ?Sized>(
+        &mut self,
+        target: &'b T,
+        only: bool,
+        in_cell: bool,
+    ) -> [u64; 2] {
+        self.needs_clearing = true;
+        self.skipped |= only && !self.borrows;
+        if !only || self.borrows {
+            if self.back.active {
+                return self.shared_slow(target);
+            }
+            let identity = Identity::new(target);
+            if let Some(number) = self.scratch.shared.number(identity) {
+                if !in_cell {
+                    self.count_further(number);
+                }
+                return identity.further_pointer(number);
+            }
+        } else {
+            let shared = &mut self.scratch.shared;
+            shared.count = shared.count.wrapping_add(1);
+        }
+        let start = self.cursor;
+        let words = target.write_target(self);
+        if self.cursor != start || self.tracks_paths() {
+            self.add_shared_objects(start, in_cell);
+        }
+        words
+    }
+
+    /// Like [`shared`](Self::shared), for a message that is restored in place.
+    #[cold]
+    fn shared_slow<T: Target + ?Sized>(&mut self, target: &'b T) -> [u64; 2] {
+        self.claim_shared(target)
+    }
+
+    /// Writes an `Option`.
+    ///
+    /// # Safety
+    ///
+    /// `slot` must be aligned, valid for writes, and zeroed unless the option's shape is dense.
+    #[inline(always)]
+    pub(crate) unsafe fn write_tagged<T: Transportable>(
+        &mut self,
+        value: &'b Option<T>,
+        slot: *mut Option<T::InPlace<'b>>,
+    ) {
+        if T::OPTION_IS_MEMORY {
+            let value = ptr::from_ref(value);
+            // SAFETY: the option's memory is its wire form, and has the layout of the slot.
+            unsafe { ptr::copy_nonoverlapping(value, slot.cast(), 1) };
+            return;
+        }
+        if let Some(none) = <T::InPlace<'b> as InPlace>::OPTION_SHAPE.most {
+            match value {
+                // SAFETY: the slot has the size of the payload, whose form is one byte.
+                Some(value) => unsafe { value.write(slot.cast::<T::InPlace<'b>>(), self) },
+                // SAFETY: the slot is one byte.
+                None => unsafe { slot.cast::<u8>().write(none) },
+            }
+            return;
+        }
+        if has_room_for_tag::<T::InPlace<'b>>() {
+            let tag = slot.cast::<u8>().wrapping_add(size_of::<T::InPlace<'b>>());
+            // SAFETY: the slot is larger than the payload, so this byte lies inside it.
+            unsafe { tag.write(u8::from(value.is_some())) };
+        } else {
+            self.tag(value.is_some());
+        }
+        if <T::InPlace<'b> as InPlace>::SHAPE.plain
+            && T::WIRE_IS_MEMORY
+            && size_of::<T>() <= size_of::<[u64; 2]>()
+        {
+            // SAFETY: the caller's promise is passed on. Any bytes are a value of the form, which
+            // has the type's layout, and therefore of the type.
+            unsafe { copy_payload(value, slot.cast()) };
+            return;
+        }
+        if T::WIRE_IS_MEMORY
+            && size_of::<Option<T>>() == size_of::<T>()
+            && size_of::<T>() <= size_of::<[u64; 2]>()
+        {
+            // The payload fills the option, so it is at its start.
+            let payload = ptr::from_ref(value).cast::<T>().cast_mut();
+            let mut zeroes = MaybeUninit::<T>::zeroed();
+            let from = choose(value.is_some(), payload, zeroes.as_mut_ptr());
+            // SAFETY: `from` points to a payload, whose bytes are its wire form, or to zeroes. The
+            // caller's slot has at least the size of the form, which has the layout of the payload.
+            unsafe { ptr::copy_nonoverlapping(from.cast_const(), slot.cast::<T>(), 1) };
+            return;
+        }
+        if let Some(value) = value {
+            // SAFETY: the slot is zeroed, and at least as large and as aligned as the payload.
+            unsafe { value.write(slot.cast::<T::InPlace<'b>>(), self) };
+        }
     }
 }
 

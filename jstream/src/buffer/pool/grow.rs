@@ -7,12 +7,12 @@ use std::sync::atomic::Ordering as StdOrdering;
 use super::book::{Book, SlabEntry};
 use super::error::PoolError;
 use super::list::{Links as _, NONE};
-use super::shared::{Chains, Shared};
 use super::sizes::{CLASSES, slab_len, slot_size};
 use super::slab::Slab;
+use super::state::{Chains, PoolState};
 use jstream_sync::Ordering;
 
-impl Shared {
+impl PoolState {
     /// Takes a free slot, or a slot of a slab that is mapped for this purpose.
     #[cold]
     pub(super) fn take_or_grow(&self, class: usize, wanted: usize) -> Result<u32, PoolError> {

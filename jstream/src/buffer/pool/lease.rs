@@ -6,15 +6,15 @@ use std::ptr::{self, NonNull};
 
 use super::callback::Callback;
 use super::list::{CLOSED, WANTED};
-use super::shared::Shared;
 use super::slab::Slab;
+use super::state::PoolState;
 use crate::buffer::{EmptyBuffer, Place, Slot};
 use jstream_sync::Ordering;
 use jstream_sync::callbacks;
 
 /// The ownership of a slot of a pool: its slab. The number of the slot is stored beside the lease,
 /// where it takes no word of its own.
-pub(in crate::buffer) struct Lease(NonNull<Slab<Shared>>);
+pub(in crate::buffer) struct Lease(NonNull<Slab<PoolState>>);
 
 // SAFETY: all threads access a slab through shared references, and the slab lives as long as the
 // lease.
@@ -24,7 +24,7 @@ unsafe impl Sync for Lease {}
 
 impl Lease {
     #[inline]
-    pub(super) fn new(slab: NonNull<Slab<Shared>>) -> Self {
+    pub(super) fn new(slab: NonNull<Slab<PoolState>>) -> Self {
         Self(slab)
     }
 
@@ -113,7 +113,7 @@ fn hand_over(function: Callback<EmptyBuffer>, jbuf: EmptyBuffer) {
 ///
 /// The caller must own the slot, which must be of `slab`, and must not use it again.
 #[inline]
-unsafe fn give_back(slab: NonNull<Slab<Shared>>, slot: u32) {
+unsafe fn give_back(slab: NonNull<Slab<PoolState>>, slot: u32) {
     // SAFETY: the slab and its pool live until the slot is returned.
     let of = unsafe { slab.as_ref() };
     // SAFETY: as above.
@@ -133,7 +133,7 @@ unsafe fn give_back(slab: NonNull<Slab<Shared>>, slot: u32) {
 ///
 /// As for [`give_back`].
 #[inline(never)]
-unsafe fn give_to_stack(slab: NonNull<Slab<Shared>>, slot: u32) {
+unsafe fn give_to_stack(slab: NonNull<Slab<PoolState>>, slot: u32) {
     // SAFETY: the slab and its pool live until the slot is returned.
     let slab = unsafe { slab.as_ref() };
     // SAFETY: as above.
@@ -159,7 +159,7 @@ unsafe fn give_to_stack(slab: NonNull<Slab<Shared>>, slot: u32) {
 ///
 /// As for [`give_back`].
 #[cold]
-unsafe fn give_back_slowly(at: NonNull<Shared>, slab: NonNull<Slab<Shared>>, slot: u32) {
+unsafe fn give_back_slowly(at: NonNull<PoolState>, slab: NonNull<Slab<PoolState>>, slot: u32) {
     // SAFETY: the pool lives until the slot is returned.
     let shared = unsafe { at.as_ref() };
     // SAFETY: as above.
@@ -175,6 +175,6 @@ unsafe fn give_back_slowly(at: NonNull<Shared>, slab: NonNull<Slab<Shared>>, slo
         drop(handle);
     } else if stack.push(slab.link(i), slot, CLOSED).is_err() && shared.outstanding.came_back() {
         // SAFETY: this was the last slot, and `Outstanding` has reported that to this thread.
-        unsafe { Shared::end(at) };
+        unsafe { PoolState::end(at) };
     }
 }

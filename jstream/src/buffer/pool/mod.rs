@@ -34,9 +34,9 @@ mod moving;
 mod on_heap;
 mod options;
 mod recall;
-mod shared;
 mod sizes;
 mod slab;
+mod state;
 mod stats;
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -54,8 +54,8 @@ use std::time::{Duration, Instant};
 pub use callback::Callback;
 pub use error::PoolError;
 pub use options::{PoolOptions, WhenLow};
-use shared::{Handle, Shared};
 use sizes::{CLASSES, class_of, slab_len, slot_size};
+use state::{Handle, PoolState};
 pub use stats::{ClassStats, Leak, PoolStats};
 
 pub(super) use lease::Lease;
@@ -75,13 +75,13 @@ const IDLE: usize = 64 << 20;
 #[derive(Clone)]
 pub struct Pool {
     /// Pointer to the state of the pool, equal to that in `handle`.
-    shared: NonNull<Shared>,
+    shared: NonNull<PoolState>,
     /// Keeps the pool open.
     #[allow(dead_code, reason = "counts the pool's clones")]
     handle: Arc<Handle>,
 }
 
-// SAFETY: all threads access `Shared` through shared references, and the handle keeps it alive.
+// SAFETY: all threads access `PoolState` through shared references, and the handle keeps it alive.
 unsafe impl Send for Pool {}
 // SAFETY: as above.
 unsafe impl Sync for Pool {}
@@ -93,12 +93,12 @@ impl Pool {
     /// Creates a pool that has nothing mapped.
     #[must_use]
     pub fn new(options: PoolOptions) -> Self {
-        let (shared, handle) = Shared::new(options);
+        let (shared, handle) = PoolState::new(options);
         Self { shared, handle }
     }
 
     #[inline]
-    fn shared(&self) -> &Shared {
+    fn shared(&self) -> &PoolState {
         // SAFETY: the target exists at least as long as the handle.
         unsafe { self.shared.as_ref() }
     }
@@ -386,7 +386,7 @@ impl Pool {
     }
 }
 
-impl Shared {
+impl PoolState {
     fn class_stats(&self, class: usize) -> PoolStats {
         let (high_water, mapped) = self.book().peak(class);
         let (fallbacks, waits) = self.counts.get(class).map_or((0, 0), |counts| {

@@ -1,13 +1,13 @@
 //! Recall of the slots in the caches of all threads.
 
 use super::list::Links;
-use super::shared::Shared;
+use super::state::PoolState;
 use jstream_sync::barrier::Barriers;
 use jstream_sync::{Ordering, lock};
 
 /// Guard during which no thread caches slots.
 pub(super) struct Recall<'s> {
-    shared: &'s Shared,
+    shared: &'s PoolState,
 }
 
 impl Drop for Recall<'_> {
@@ -16,7 +16,7 @@ impl Drop for Recall<'_> {
     }
 }
 
-impl Shared {
+impl PoolState {
     /// Moves the cached slots of all threads to the stacks. No thread caches slots until the
     /// returned guard is dropped.
     pub(super) fn recall(&self) -> Recall<'_> {

@@ -9,10 +9,10 @@
 //! count as returned. They are recalled when the pool is at its limit, when a thread waits for a
 //! slot, and when the pool is trimmed or closed.
 //!
-//! Invariant: a `Shared` exists until its handles are gone and all slots have been returned. While
-//! a handle exists, no stack is closed. When the last handle is dropped, it closes the stacks one
-//! by one. A thread that returns a slot to a closed stack counts the slot, and the last thread to
-//! do so frees the `Shared` (see `Outstanding`). A thread that returns a slot therefore accesses
+//! Invariant: a `PoolState` exists until its handles are gone and all slots have been returned.
+//! While a handle exists, no stack is closed. When the last handle is dropped, it closes the stacks
+//! one by one. A thread that returns a slot to a closed stack counts the slot, and the last thread to
+//! do so frees the `PoolState` (see `Outstanding`). A thread that returns a slot therefore accesses
 //! nothing of the pool once the slot is on a stack. Before the stacks are closed, the caches of all
 //! threads are recalled permanently. The recall waits until any thread that is about to cache a
 //! slot has finished and cleared its busy flag.
@@ -37,13 +37,13 @@ use super::waiting::Waiting;
 use crate::buffer::{EmptyBuffer, Slot};
 use jstream_sync::{AtomicIsize, AtomicU32, Ordering, lock};
 
-pub(in crate::buffer) struct Shared {
-    /// The address of this `Shared`, which is needed to free it.
+pub(in crate::buffer) struct PoolState {
+    /// The address of this `PoolState`, which is needed to free it.
     pub(super) at: NonNull<Self>,
     pub(super) shards: Box<[Shard]>,
     /// Number of shards minus one. The number of shards is a power of two.
     mask: usize,
-    pub(super) table: Table<Shared>,
+    pub(super) table: Table<PoolState>,
     pub(super) options: PoolOptions,
     pub(super) book: Mutex<Book>,
     /// Held while the caches of the threads are emptied.
@@ -64,13 +64,13 @@ pub(super) struct Counts {
 }
 
 /// A slot that was taken, and its slab.
-pub(super) type Taken = (u32, NonNull<Slab<Shared>>);
+pub(super) type Taken = (u32, NonNull<Slab<PoolState>>);
 
 /// The links of the table. Records the slab that was found last, which is the slab of the slot that
 /// `pop` finally takes.
 struct Found<'t> {
-    table: &'t Table<Shared>,
-    last: Cell<NonNull<Slab<Shared>>>,
+    table: &'t Table<PoolState>,
+    last: Cell<NonNull<Slab<PoolState>>>,
 }
 
 impl Links for Found<'_> {
@@ -86,7 +86,7 @@ impl Links for Found<'_> {
 #[repr(align(128))]
 pub(super) struct Shard {
     /// The cache of the thread whose number is the index of this shard.
-    pub(super) kept: Kept<Slab<Shared>>,
+    pub(super) kept: Kept<Slab<PoolState>>,
     cells: [ClassCell; CLASSES],
     /// The moves of slots to this shard.
     pub(super) moves: Moves,
@@ -100,7 +100,7 @@ pub(super) struct ClassCell {
     pub(super) out: AtomicIsize,
 }
 
-impl Shared {
+impl PoolState {
     pub(super) fn new(options: PoolOptions) -> (NonNull<Self>, Arc<Handle>) {
         let shards = shard_count();
         let shard = || Shard {
@@ -130,7 +130,7 @@ impl Shared {
         let handle = Arc::new_cyclic(|weak| {
             shared.handle = weak.clone();
             at = NonNull::from(Box::leak(shared));
-            // SAFETY: no other reference to the `Shared` exists yet.
+            // SAFETY: no other reference to the `PoolState` exists yet.
             unsafe { at.as_mut() }.at = at;
             Handle { shared: at }
         });
@@ -148,7 +148,7 @@ impl Shared {
 
     /// Returns the cache of the calling thread, if it has one.
     #[inline]
-    pub(super) fn kept(&self) -> Option<&Kept<Slab<Shared>>> {
+    pub(super) fn kept(&self) -> Option<&Kept<Slab<PoolState>>> {
         self.shards.get(thread_number()).map(|shard| &shard.kept)
     }
 
@@ -283,7 +283,7 @@ impl Shared {
     #[inline]
     pub(super) unsafe fn lend_of(
         &self,
-        slab: NonNull<Slab<Shared>>,
+        slab: NonNull<Slab<PoolState>>,
         slot: u32,
         class: usize,
     ) -> EmptyBuffer {
@@ -308,8 +308,8 @@ impl Shared {
     /// `Outstanding` must have reported to the caller that this slot was the last.
     #[cold]
     pub(super) unsafe fn end(shared: NonNull<Self>) {
-        // SAFETY: `new` made the `Shared` from a box. No handle exists, and no thread is returning
-        // a slot.
+        // SAFETY: `new` made the `PoolState` from a box. No handle exists, and no thread is
+        // returning a slot.
         drop(unsafe { Box::from_raw(shared.as_ptr()) });
     }
 }
@@ -326,17 +326,17 @@ impl Shard {
 
 /// The handle that all clones of a pool share. Dropping it closes the pool.
 pub(super) struct Handle {
-    shared: NonNull<Shared>,
+    shared: NonNull<PoolState>,
 }
 
-// SAFETY: all threads access `Shared` through shared references.
+// SAFETY: all threads access `PoolState` through shared references.
 unsafe impl Send for Handle {}
 // SAFETY: as above.
 unsafe impl Sync for Handle {}
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        // SAFETY: the `Shared` exists at least until `closed_with` below.
+        // SAFETY: the `PoolState` exists at least until `closed_with` below.
         let shared = unsafe { self.shared.as_ref() };
         // This recall never ends.
         shared.begin_recall();
@@ -361,7 +361,7 @@ impl Drop for Handle {
         }
         if shared.outstanding.closed_with(leak.jbufs) {
             // SAFETY: all slots have been returned, and this was the last handle.
-            unsafe { Shared::end(self.shared) };
+            unsafe { PoolState::end(self.shared) };
         }
     }
 }
@@ -370,7 +370,7 @@ impl Drop for Handle {
 /// the book.
 pub(super) type Chains = [u32; MOST_SHARDS];
 
-impl Shared {
+impl PoolState {
     /// Takes all free slots of a class off the stacks.
     pub(super) fn take_chains(&self, class: usize) -> Chains {
         let mut chains = [NONE; MOST_SHARDS];
