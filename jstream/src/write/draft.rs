@@ -3,8 +3,8 @@
 //! Objects are written in the order in which their places were allocated, so the segment grows
 //! strictly forward and no slot is held while it grows. Short text and small bulk arrays are
 //! gathered in separate vectors. Long text and large bulk arrays are only recorded, to be copied
-//! once or sent from where they are. In a buffer of the caller, text is copied to its place as
-//! soon as it is clear that only text follows.
+//! once or sent from where they are. If a root has no other targets than text, its text is written
+//! to its place in a buffer of the caller.
 //!
 //! Invariants of a [`Draft`]:
 //! 1. While a message is written, `base` is valid for reads and writes of `capacity` bytes, which
@@ -110,8 +110,8 @@ pub struct Draft<'b> {
     pub(super) zero_sized_before: usize,
     /// True if the message was completed.
     pub(super) is_complete: bool,
-    /// True if memory other than the jobs and the gathered text and arrays was used, if any memory
-    /// has grown or is to be released, or if the text of the complete message is still lent.
+    /// True if memory other than the jobs and the gathered text and arrays was used, or if any
+    /// memory has grown or is to be released.
     pub(super) needs_clearing: bool,
     pub(super) scratch: Scratch<Self>,
     /// The state of restoring a received message in place, if that is in progress.
@@ -678,6 +678,7 @@ impl Draft<'_> {
     /// length. Fails if it does not fit, or has to be written again.
     pub(super) fn finish(&mut self) -> Result<usize, Full> {
         self.write_targets()?;
+        debug_assert!(!self.scratch.text.is_lent());
         let bulk_align = self.bulk_align();
         let bulk_start = align_up(self.written, bulk_align);
         let len = self.message_len(bulk_start);
@@ -706,18 +707,14 @@ impl Draft<'_> {
                 unsafe { copy(bulk.as_ptr(), end, bulk.len()) };
                 end = end.wrapping_add(bulk.len());
             }
-            if text.is_lent() {
-                debug_assert_eq!(text.as_bytes().as_ptr(), end.cast_const());
-                // Clearing must see how much text there is, to know how much memory to keep.
-                self.needs_clearing = true;
-            } else if text.len() > 0 {
-                // SAFETY: as above. The text is not in the buffer.
+            if text.len() > 0 {
+                // SAFETY: as above. The text is not in the buffer: it is lent only from
+                // `write_text_root` to `finish_text`, and a restart clears it.
                 unsafe { copy(text.as_bytes().as_ptr(), end, text.len()) };
             }
         } else {
-            debug_assert!(!text.is_lent());
-            // SAFETY: the lengths of all parts add up to `len`, for which there is room. Text is
-            // lent only while nothing is recorded, and then nothing is recorded any more.
+            // SAFETY: the lengths of all parts add up to `len`, for which there is room. As above,
+            // the text is not in the buffer.
             unsafe { self.copy_tail(padding, end) };
         }
         self.is_complete = true;

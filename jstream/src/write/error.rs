@@ -165,14 +165,6 @@ pub(crate) struct WriteIntoError {
     pub(crate) misaligned: bool,
 }
 
-impl From<WriteError> for WriteIntoError {
-    fn from(error: WriteError) -> Self {
-        Self {
-            error,
-            misaligned: false,
-        }
-    }
-}
 
 /// The error for objects that do not fit into the buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,5 +1,5 @@
 //! Fast path for messages that consist of a header and a flat root. Their length is a constant of
-//! the type. They are built on the stack or directly in the destination buffer.
+//! the type. They are built on the stack or, if the root is copied, in the destination buffer.
 
 use std::io::IoSlice;
 use std::mem::{MaybeUninit, align_of, size_of};
@@ -41,26 +41,28 @@ impl Writer {
         Ok(send(&[IoSlice::new(bytes)]))
     }
 
-    /// Like [`write`](Self::write), but returns the length of the message in `into`. Returns
-    /// `None`, with nothing written, if the message cannot take the fast path.
+    /// Writes the message of a value that is copied, and returns its length. Returns `None`, with
+    /// nothing written, if the value must be converted or does not fit.
     #[inline]
-    pub(super) fn write_fast_to<T: Transportable>(
+    pub(super) fn copy_plain<T: Transportable>(
         &mut self,
         value: &T,
         into: &Space<'_>,
-    ) -> Option<Result<usize, WriteError>> {
-        if !fits::<T::InPlace<'_>>(into) {
+    ) -> Option<usize> {
+        if !T::WIRE_IS_MEMORY || !fits::<T::InPlace<'_>>(into) {
             return None;
         }
-        // SAFETY: the space has room for the message, and its base is aligned for the form.
-        let written = unsafe { self.write_fast(value, into.base().as_ptr()) };
-        Some(written.map(|()| root_end::<T::InPlace<'_>>()))
+        let descriptor = self.descriptors.descriptor::<T::InPlace<'_>>();
+        // SAFETY: the space has room for the message, its base is aligned for the form, and the
+        // memory of the value is its wire form.
+        unsafe { copy_root(descriptor, value, into.base().as_ptr()) };
+        Some(root_end::<T::InPlace<'_>>())
     }
 
-    /// Like [`write_fast_to`](Self::write_fast_to), for values that are copied. Also returns `None`
-    /// if the last message was of another type. Does not panic.
+    /// Like [`copy_plain`](Self::copy_plain). Also returns `None` if the last message was of
+    /// another type. Does not panic.
     #[inline(always)]
-    pub(super) fn write_plain<T: Transportable>(
+    pub(super) fn copy_known_plain<T: Transportable>(
         &mut self,
         value: &T,
         into: &Space<'_>,

@@ -19,7 +19,7 @@ use crate::impls::option::copy_payload;
 use crate::model::{InPlace, Target, Transportable, has_room_for_tag};
 use crate::read::{assert_form, choose, short};
 use crate::schema::{Describe, Schema};
-use crate::wire::{HEADER_LEN, ORIGIN, align_up, root_end};
+use crate::wire::{HEADER_LEN, align_up, root_end};
 
 impl Identity {
     #[inline(always)]
@@ -109,35 +109,6 @@ impl<'b> Draft<'b> {
             at,
             end,
         })
-    }
-
-    /// Called before values are written whose form is
-    /// [`text_only`](crate::model::Shape::text_only). If no other values are queued, all segments
-    /// but the text have their final lengths. So the text of a message in a buffer of the caller
-    /// moves to its final place, and the rest of it is written there. Does nothing if an array or
-    /// text was recorded, because recorded parts are copied last, or if there is no room.
-    #[inline]
-    fn settle_text(&mut self) {
-        if self.growable || !self.scratch.jobs.is_empty() {
-            return;
-        }
-        debug_assert!(!self.back.active);
-        if !self.scratch.pieces.is_empty() || !self.scratch.text_pieces.is_empty() {
-            return;
-        }
-        let bulk_len = self.bulk_cursor.wrapping_sub(ORIGIN);
-        let start = align_up(self.cursor, self.bulk_align()).saturating_add(bulk_len);
-        let Some(room) = self.capacity.checked_sub(start) else {
-            return;
-        };
-        let place = self.base.as_ptr().wrapping_add(start);
-        // SAFETY: the bytes from `start` on belong to the buffer, which is not replaced (invariant
-        // 1). The objects end at the cursor, because the values that are written now queue no
-        // others, and the bulk segment has its final length and alignment. So nothing else is
-        // written from `start` on. The draft is cleared before the borrow of the buffer ends. The
-        // text is not lent yet: that happens here and in `write_text_root`, behind which no values
-        // are queued.
-        unsafe { self.scratch.text.move_to(place, room) };
     }
 
     /// Writes all values that were queued. If it returns `Ok`, the draft is not `full`, because
@@ -570,9 +541,6 @@ unsafe fn write_job<'b, T: Transportable + 'b>(
 ) -> Result<(), Full> {
     let mut span = ValueSpan { values, at, end };
     loop {
-        if <T::InPlace<'b> as InPlace>::SHAPE.text_only {
-            draft.settle_text();
-        }
         // SAFETY: the first job is covered by the caller's promise; `pop_same` guarantees the same
         // for the others.
         unsafe { write_values::<T>(draft, span)? };

@@ -11,10 +11,10 @@ use crate::keep::clear_after;
 /// message.
 ///
 /// Invariant: unless the buffer is closed, `start` is valid for reads and writes of `over - 1`
-/// bytes, which are the memory of `own` or were lent by the caller of [`begin_at`](Self::begin_at)
-/// or [`move_to`](Self::move_to). The first `len` of them are initialised. Within
-/// [`reserve`](Self::reserve) and [`clear`](Self::clear) it does not hold; if they panic, the buffer
-/// is cleared before it is used again.
+/// bytes, which are the memory of `own` or were lent by the caller of [`begin_at`](Self::begin_at).
+/// The first `len` of them are initialised. Within [`reserve`](Self::reserve) and
+/// [`clear`](Self::clear) it does not hold; if they panic, the buffer is cleared before it is used
+/// again.
 #[derive(Debug)]
 pub(super) struct TextBuffer {
     start: *mut u8,
@@ -65,28 +65,7 @@ impl TextBuffer {
         self.is_lent = true;
     }
 
-    /// Moves the text to `start` if `capacity` bytes suffice for it, and continues there.
-    ///
-    /// # Safety
-    ///
-    /// As for [`begin_at`](Self::begin_at); and the text must not be lent yet.
-    #[inline]
-    pub(super) unsafe fn move_to(&mut self, start: *mut u8, capacity: usize) {
-        debug_assert!(!self.is_lent);
-        if self.len > capacity {
-            return;
-        }
-        // SAFETY: the text is in `own`, because it is not lent (the caller's promise), so it does
-        // not overlap the bytes at `start`, which have room for it.
-        unsafe { ptr::copy_nonoverlapping(self.start, start, self.len) };
-        let len = mem::take(&mut self.len);
-        // SAFETY: the caller's promise is passed on.
-        unsafe { self.begin_at(start, capacity) };
-        self.len = len;
-    }
-
-    /// Returns true if the text is where [`begin_at`](Self::begin_at) or [`move_to`](Self::move_to)
-    /// has put it.
+    /// Returns true if the text is where [`begin_at`](Self::begin_at) has put it.
     #[inline(always)]
     pub(super) fn is_lent(&self) -> bool {
         self.is_lent

@@ -160,7 +160,7 @@ impl Writer {
         into: EmptyBuffer,
     ) -> Result<MessageBuffer, WriteFailure> {
         let mut into = into;
-        let written = match self.write_plain(value, &into.space()) {
+        let written = match self.copy_known_plain(value, &into.space()) {
             Some(len) => Ok(len),
             None => self.write_measured(value, into.space()),
         };
@@ -231,9 +231,8 @@ impl Writer {
         value: &T,
         into: Space<'_>,
     ) -> Result<usize, WriteIntoError> {
-        match self.write_fast_to(value, &into) {
-            Some(Ok(len)) => Ok(len),
-            Some(Err(error)) => Err(error.into()),
+        match self.copy_plain(value, &into) {
+            Some(len) => Ok(len),
             None => self.write_graph_into(value, into),
         }
     }
@@ -251,8 +250,8 @@ impl Writer {
         if start.saturating_add(into.capacity()) > self.draft.limits.bytes {
             return self.write_limited_item(value, into, start, zero_sized);
         }
-        match self.write_fast_to(value, &into) {
-            Some(written) => written.map_err(WriteIntoError::from),
+        match self.copy_plain(value, &into) {
+            Some(len) => Ok(len),
             None => self.write_counted_item(value, into, zero_sized),
         }
     }
