@@ -113,13 +113,13 @@ impl Watcher {
                 && watch.renew(waker)
         });
         if !is_same {
-            *watch = Some(self.watch_anew(source, interest, waker)?);
+            *watch = Some(self.watch_new(source, interest, waker)?);
         }
         Ok(())
     }
 
     /// As [`watch`](Self::watch), without a previous registration.
-    pub fn watch_anew(
+    pub fn watch_new(
         self: &Arc<Self>,
         source: BorrowedFd<'_>,
         interest: Interest,

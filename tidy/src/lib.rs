@@ -3,7 +3,7 @@
 //! - [`doc_openings`]: a doc comment opens with a noun phrase or a verb, not with a pronoun or a
 //!   relative word.
 //! - [`long_lines`]: no comment has more than [`MAX_COLUMNS`] columns.
-//! - [`repeated_types`]: a private type name occurs at most twice in a crate.
+//! - [`odd_names`]: no defined name has an adverb, a question word or a riddle in it.
 //! - [`cycles`]: the files of a crate do not import one another.
 //! - [`error_debugs`]: `{:?}` of an error is its sentence, not the structure.
 //! - [`error_sources`]: an error has the text of its cause in its own, and no `source()`.
@@ -15,15 +15,12 @@ pub mod cycles;
 pub mod imports;
 mod tokens;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{fmt, fs, io};
 
 /// Maximum length of a comment line, in characters.
 pub const MAX_COLUMNS: usize = 100;
-
-/// Maximum number of private types of one name in a crate.
-pub const MAX_SAME_NAME: usize = 2;
 
 /// Words with which a doc comment must not open: the reader would have to guess the subject.
 const VAGUE_OPENINGS: [&str; 24] = [
@@ -53,8 +50,41 @@ const VAGUE_OPENINGS: [&str; 24] = [
     "The same",
 ];
 
-/// Keywords that introduce a type or a trait.
-const TYPE_KEYWORDS: [&str; 4] = ["struct", "enum", "union", "trait"];
+/// Words that must not be part of a name: adverbs, question words and riddles. A function is a verb
+/// with an object, a variable or a field is a noun.
+const ODD_WORDS: [&str; 26] = [
+    "again",
+    "anew",
+    "anyhow",
+    "aside",
+    "begins",
+    "come",
+    "else",
+    "everywhere",
+    "here",
+    "how",
+    "meet",
+    "once",
+    "road",
+    "soon",
+    "stand",
+    "still",
+    "straight",
+    "there",
+    "way",
+    "what",
+    "where",
+    "whether",
+    "who",
+    "whom",
+    "why",
+    "yet",
+];
+
+/// Names that must not be used, although their words may be parts of other names.
+const ODD_NAMES: [&str; 8] = [
+    "crew", "go_on", "late", "later", "let_in", "put_off", "role", "taker",
+];
 
 /// Folders that hold generated sources or build products.
 const SKIPPED_FOLDERS: [&str; 4] = ["target", "generated", "golden", "corpus"];
@@ -314,48 +344,48 @@ pub fn bare_events(source: &Source) -> Vec<Finding> {
     findings
 }
 
-/// Returns the name of the type that `line` defines unless it is `pub`, or `None` if there is none.
-fn private_type(line: &str) -> Option<&str> {
-    let mut words = line.split_whitespace().peekable();
-    while let Some(word) = words.next() {
-        if word.starts_with("pub(") {
-            // The rest of `pub(in path)`.
-            if !word.ends_with(')') {
-                words.next();
-            }
-        } else if TYPE_KEYWORDS.contains(&word) {
-            let name = words.next()?;
-            let end = name.find(|c: char| !c.is_alphanumeric() && c != '_');
-            let name = &name[..end.unwrap_or(name.len())];
-            return name.starts_with(char::is_uppercase).then_some(name);
-        } else if word != "unsafe" {
-            return None;
-        }
+/// Returns the name that `line` defines as a function, a variable or a field, or `None` if there is
+/// none. Parameters count if they have a line of their own.
+fn defined_name(line: &str) -> Option<&str> {
+    let mut words = line.split_whitespace();
+    let first = words.next()?;
+    if first == "let" {
+        let next = words.next()?;
+        let name = if next == "mut" { words.next()? } else { next };
+        return Some(leading_name(name));
     }
-    None
+    if let Some((before, rest)) = line.split_once("fn ") {
+        let is_keyword = before.is_empty() || before.ends_with(' ');
+        return is_keyword.then(|| leading_name(rest));
+    }
+    let field = if first.starts_with("pub") {
+        words.find(|word| !word.ends_with(')'))?
+    } else {
+        first
+    };
+    field
+        .strip_suffix(':')
+        .filter(|name| leading_name(name) == *name)
 }
 
-/// Finds names that more than [`MAX_SAME_NAME`] private types of `crate_sources` have.
+/// Finds defined names that are odd: a reader has to decode them. Names in `allowed` are accepted.
 #[must_use]
-pub fn repeated_types(crate_sources: &[Source]) -> Vec<Finding> {
-    let mut places: BTreeMap<&str, Vec<(&Source, usize)>> = BTreeMap::new();
-    for source in crate_sources {
-        for (number, line) in source.lines() {
-            if let Some(name) = private_type(line) {
-                places.entry(name).or_default().push((source, number));
-            }
-        }
-    }
+pub fn odd_names(source: &Source, allowed: &[&str]) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (name, places) in places {
-        if places.len() > MAX_SAME_NAME {
-            for (source, number) in &places {
-                let text = format!(
-                    "{} private types of this crate are called `{name}`; {MAX_SAME_NAME} are allowed",
-                    places.len()
-                );
-                findings.push(source.finding(*number, text));
-            }
+    for (number, line) in source.lines() {
+        let line = line.trim_start();
+        let defined = Some(line)
+            .filter(|line| !line.starts_with("//"))
+            .and_then(defined_name);
+        let Some(name) = defined.filter(|name| !allowed.contains(name)) else {
+            continue;
+        };
+        let is_odd =
+            ODD_NAMES.contains(&name) || name.split('_').any(|word| ODD_WORDS.contains(&word));
+        if is_odd {
+            let text =
+                format!("`{name}` is an adverb, a question or a riddle; see docs/glossary.md");
+            findings.push(source.finding(number, text));
         }
     }
     findings
@@ -547,33 +577,25 @@ impl fmt::Debug for Six {}
     }
 
     #[test]
-    fn only_private_types_are_counted() {
-        for line in [
-            "struct Name;",
-            "    pub(crate) enum Name<T> {",
-            "pub(in crate::a) struct Name(u8);",
-            "unsafe trait Name: Send {",
-            "pub(super) unsafe trait Name {",
+    fn odd_names_are_found_where_they_are_defined() {
+        for (line, name) in [
+            ("fn a(b: u8) {}", Some("a")),
+            ("    pub(crate) const unsafe fn a<T>() {", Some("a")),
+            ("let mut a = 1;", Some("a")),
+            ("let a: u8 = 1;", Some("a")),
+            ("let (a, b) = c;", Some("")),
+            ("    pub(in crate::a) a: u8,", Some("a")),
+            ("    a: u8,", Some("a")),
+            ("pub struct A;", None),
+            ("a::b(c);", None),
+            ("match_fn (a)", None),
+            ("", None),
         ] {
-            assert_eq!(private_type(line), Some("Name"), "{line}");
+            assert_eq!(defined_name(line), name, "{line}");
         }
-        for line in [
-            "pub struct Name;",
-            "// struct Name",
-            "let struct_ = 1;",
-            "struct",
-            "",
-        ] {
-            assert_eq!(private_type(line), None, "{line}");
-        }
-    }
-
-    #[test]
-    fn the_third_type_of_a_name_is_one_too_many() {
-        let twice = source("struct A;\nmod b { }\nenum A {}\npub struct A;\n");
-        assert_eq!(repeated_types(std::slice::from_ref(&twice)), []);
-        let once = source("pub(crate) trait A {}\n");
-        assert_eq!(lines(&repeated_types(&[twice, once])), [1, 3, 1]);
+        let text = "fn look_again() {}\n// let why = 1;\nlet later = a;\nlater_queue: u8,\nlet again = b;\n";
+        assert_eq!(lines(&odd_names(&source(text), &[])), [1, 3, 5]);
+        assert_eq!(lines(&odd_names(&source(text), &["again"])), [1, 3]);
     }
 
     #[test]

@@ -38,10 +38,10 @@ const NAME_BYTES: usize = 64;
 /// The position of a part in the new type.
 struct Place<'p> {
     parent: Option<&'p Place<'p>>,
-    step: PlaceStep<'p>,
+    step: Step<'p>,
 }
 
-enum PlaceStep<'p> {
+enum Step<'p> {
     /// The path of a target.
     Target(&'p str),
     Field(&'p str),
@@ -52,7 +52,7 @@ enum PlaceStep<'p> {
 }
 
 impl<'p> Place<'p> {
-    fn step(&'p self, step: PlaceStep<'p>) -> Self {
+    fn step(&'p self, step: Step<'p>) -> Self {
         Place {
             parent: Some(self),
             step,
@@ -66,12 +66,12 @@ impl<'p> Place<'p> {
         let mut next = Some(self);
         while let Some(place) = next.filter(|_| len <= PATH_BYTES) {
             let piece = match &place.step {
-                PlaceStep::Target(path_of) => ["", path_of],
-                PlaceStep::Field(name) => [".", start_of(name)],
-                PlaceStep::Variant(name) => ["::", start_of(name)],
-                PlaceStep::Element => ["[]", ""],
-                PlaceStep::Ok => ["::Ok", ""],
-                PlaceStep::Err => ["::Err", ""],
+                Step::Target(path_of) => ["", path_of],
+                Step::Field(name) => [".", start_of(name)],
+                Step::Variant(name) => ["::", start_of(name)],
+                Step::Element => ["[]", ""],
+                Step::Ok => ["::Ok", ""],
+                Step::Err => ["::Err", ""],
             };
             len = piece
                 .iter()
@@ -202,7 +202,7 @@ impl<'t> Planner<'t> {
         while let Some(((from, to, narrow), path)) = self.pairs.get(next).cloned() {
             let place = Place {
                 parent: None,
-                step: PlaceStep::Target(&path),
+                step: Step::Target(&path),
             };
             let node = self.node((from, to, narrow), &place);
             if let Some(target) = self.graph.targets.get_mut(next) {
@@ -429,8 +429,8 @@ impl<'t> Planner<'t> {
                 }
             }
             (Kind::Outcome(ok, err), Kind::Outcome(new_ok, new_err)) => {
-                let ok = self.node(part(*ok, *new_ok), &place.step(PlaceStep::Ok));
-                let err = self.node(part(*err, *new_err), &place.step(PlaceStep::Err));
+                let ok = self.node(part(*ok, *new_ok), &place.step(Step::Ok));
+                let err = self.node(part(*err, *new_err), &place.step(Step::Err));
                 PlanNode::Outcome(OutcomeNode {
                     from: old.none,
                     of: a,
@@ -445,7 +445,7 @@ impl<'t> Planner<'t> {
                     return Ok(PlanNode::Copy { len: 0 });
                 }
                 PlanNode::Array {
-                    element: self.node(pair, &place.step(PlaceStep::Element)),
+                    element: self.node(pair, &place.step(Step::Element)),
                     len: *len,
                     from_size: from.layout(*element).size,
                     to_size: to.layout(*new_element).size,
@@ -460,7 +460,7 @@ impl<'t> Planner<'t> {
                     Change::Changed,
                     "is a slice now".to_owned(),
                 );
-                let element = place.step(PlaceStep::Element);
+                let element = place.step(Step::Element);
                 PlanNode::Spread {
                     target: self.target_at(
                         part(*element_of(from, a).unwrap_or(&a), *new_element),
@@ -551,7 +551,7 @@ impl<'t> Planner<'t> {
             _ => {
                 let pair = (target, new_target, narrow);
                 let target = match many {
-                    true => self.target_at(pair, &place.step(PlaceStep::Element)),
+                    true => self.target_at(pair, &place.step(Step::Element)),
                     false => self.target_at(pair, place),
                 };
                 Ok(PlanNode::Pointer { target, many })
@@ -652,7 +652,7 @@ impl<'t> Planner<'t> {
         let mut taken = vec![false; old.len()];
         let mut steps = Vec::with_capacity(new.len());
         for (index, field) in new.iter().enumerate() {
-            let place = place.step(PlaceStep::Field(&field.name));
+            let place = place.step(Step::Field(&field.name));
             let rules = rule(rules, index);
             let older = rules.map_or(&[][..], |rules| &rules.names);
             self.count(older.len(), &place)?;
@@ -671,7 +671,7 @@ impl<'t> Planner<'t> {
             if taken {
                 continue;
             }
-            let place = place.step(PlaceStep::Field(&field.name));
+            let place = place.step(Step::Field(&field.name));
             let must = rule(old_rules, index).is_some_and(|rule| rule.must_understand);
             if must || self.from.holds_obligation(field.of) {
                 let details = "the new version lacks the field, which must be understood";
@@ -870,7 +870,7 @@ impl<'t> Planner<'t> {
                 let details = format!("the old version has two variants `{name}`");
                 return Err(self.refuse(place, details));
             }
-            let place = place.step(PlaceStep::Variant(&variant.name));
+            let place = place.step(Step::Variant(&variant.name));
             let known = by_name.get(&*variant.name).copied();
             let obliged = known.is_none()
                 && (variant.fields.iter().enumerate()).any(|(field, info)| {

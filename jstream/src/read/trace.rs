@@ -28,7 +28,7 @@ pub struct Trace {
     pub(super) first_pointers: FirstPointers,
     /// The classes of the pass's trait objects that the walk has not reached yet, in reverse order.
     pub(super) classes: Vec<Noted>,
-    pub(super) path: Vec<PathStep>,
+    pub(super) path: Vec<Step>,
     pub(super) found: Option<SlotType>,
     /// True if the walk was given up because there are too many targets.
     pub(super) lost: bool,
@@ -60,7 +60,7 @@ pub(super) enum SearchGoal {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) enum PathStep {
+pub(super) enum Step {
     Field(&'static str),
     Index(usize),
 }
@@ -156,12 +156,12 @@ impl Trace {
 
     /// Enters a field.
     pub fn enter(&mut self, field: &'static str) {
-        self.path.push(PathStep::Field(field));
+        self.path.push(Step::Field(field));
     }
 
     /// Enters an element.
     pub fn enter_index(&mut self, index: usize) {
-        self.path.push(PathStep::Index(index));
+        self.path.push(Step::Index(index));
     }
 
     /// Leaves a field or an element. Returns true if the walk is over; the path is then kept.
@@ -243,8 +243,8 @@ pub(super) unsafe fn path_of(mut trace: Trace, targets: &[Targets]) -> String {
         }
         for step in &trace.path {
             let _ = match step {
-                PathStep::Field(name) => write!(piece, ".{name}"),
-                PathStep::Index(index) => write!(piece, "[{index}]"),
+                Step::Field(name) => write!(piece, ".{name}"),
+                Step::Index(index) => write!(piece, "[{index}]"),
             };
         }
         if pieces.len() < MAX_SHOWN_POINTERS {

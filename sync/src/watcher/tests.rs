@@ -33,7 +33,7 @@ fn a_thread_asleep_on_the_bell_learns_of_registrations() {
             thread::yield_now();
         }
         let waker = Arc::new(Call(sender)).into();
-        let watch = watcher.watch_anew(one.as_fd(), Interest::Readable, &waker);
+        let watch = watcher.watch_new(one.as_fd(), Interest::Readable, &waker);
         assert!(sleeper.join().unwrap());
         // The bell was reset.
         let mut room = WatchBuffers::default();

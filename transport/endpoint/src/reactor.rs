@@ -44,7 +44,7 @@ pub(crate) fn watch(
     interest: Interest,
     waker: &Waker,
 ) -> io::Result<Watch> {
-    watcher()?.watch_anew(source, interest, waker)
+    watcher()?.watch_new(source, interest, waker)
 }
 
 impl Reactor {

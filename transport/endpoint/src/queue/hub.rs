@@ -97,7 +97,7 @@ enum CompletionEntry {
 }
 
 /// Result of a step.
-enum HubStep {
+enum Step {
     Took(Done),
     /// The step visited a direction.
     Visited,
@@ -225,10 +225,10 @@ impl Hub {
         }
         loop {
             match self.process_next() {
-                HubStep::Took(done) => return Some(done),
-                HubStep::Visited => {}
-                HubStep::Nothing if turned => return None,
-                HubStep::Nothing => {
+                Step::Took(done) => return Some(done),
+                Step::Visited => {}
+                Step::Nothing if turned => return None,
+                Step::Nothing => {
                     self.poll_watcher(Some(Duration::ZERO));
                     turned = true;
                 }
@@ -256,19 +256,19 @@ impl Hub {
         let mut spin = None;
         loop {
             match self.process_next() {
-                HubStep::Took(done) => {
+                Step::Took(done) => {
                     if let Some(spin) = spin {
                         Spin::end(spin, &mut self.lock().habit);
                     }
                     return Some(done);
                 }
-                HubStep::Visited => {}
+                Step::Visited => {}
                 // The caller defers them, and runs them before it sleeps.
-                HubStep::Nothing if callbacks::are_queued() => return None,
-                HubStep::Nothing if deadline.has_passed() || self.origin.is_elsewhere() => {
+                Step::Nothing if callbacks::are_queued() => return None,
+                Step::Nothing if deadline.has_passed() || self.origin.is_elsewhere() => {
                     return self.poll();
                 }
-                HubStep::Nothing => {
+                Step::Nothing => {
                     let spin = spin.get_or_insert_with(|| self.begin_to_spin(deadline));
                     if spin.again() {
                         self.poll_watcher(Some(Duration::ZERO));
@@ -331,7 +331,7 @@ impl Hub {
         callbacks::discard(forgotten);
     }
 
-    fn process_next(&self) -> HubStep {
+    fn process_next(&self) -> Step {
         let mut state = self.lock();
         if let Some(waiting) = state.done.pop_front() {
             state.unturned = state.unturned.saturating_add(1);
@@ -342,13 +342,13 @@ impl Hub {
             if others {
                 self.watcher.ring();
             }
-            return HubStep::Took(match waiting {
+            return Step::Took(match waiting {
                 CompletionEntry::Ended(member, user, ended) => member.take_completion(user, ended),
                 CompletionEntry::Call => Done::Called,
             });
         }
         let Some(member) = state.rung.pop_front() else {
-            return HubStep::Nothing;
+            return Step::Nothing;
         };
         // A wake-up from here on schedules another visit.
         member.set_rung(false);
@@ -360,7 +360,7 @@ impl Hub {
         if member.visit(arms) && !arms {
             self.postpone(member);
         }
-        HubStep::Visited
+        Step::Visited
     }
 
     /// Polls the watcher, or sleeps in it up to `timeout`, and calls the wakers of the events.

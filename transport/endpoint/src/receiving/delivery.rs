@@ -19,7 +19,7 @@ use jstream_device::connection::{Fault, Payload, Whole};
 const LONG: u64 = 32 << 10;
 
 /// Outcome of one step of the receive loop.
-enum ReceiveStep {
+enum Step {
     Done,
     /// No further progress is possible now.
     Wait,
@@ -55,7 +55,7 @@ impl SinkInUse<'_> {
             if receiving.is_starved || is_away {
                 return true;
             }
-            if let ReceiveStep::Wait = receiving.receive_next(sink) {
+            if let Step::Wait = receiving.receive_next(sink) {
                 return true;
             }
         }
@@ -125,19 +125,19 @@ impl Receiving {
     }
 
     #[inline]
-    fn receive_next(&mut self, sink: &dyn ReceiveSink) -> ReceiveStep {
+    fn receive_next(&mut self, sink: &dyn ReceiveSink) -> Step {
         if !self.kept.is_empty() {
             return self.give_kept(sink);
         }
         let Some(half) = &mut self.half else {
-            return ReceiveStep::Wait;
+            return Step::Wait;
         };
         let header = match half.header() {
             Ok(Some(header)) => header,
             Ok(None) => {
                 // The device may have restarted the operation for which it was armed.
                 self.alarm.disarm();
-                return ReceiveStep::Wait;
+                return Step::Wait;
             }
             Err(fault) => return self.receive_failed(sink, fault),
         };
@@ -161,7 +161,7 @@ impl Receiving {
             }
         }
         let Some(half) = &mut self.half else {
-            return ReceiveStep::Wait;
+            return Step::Wait;
         };
         let received = if self.is_discarded {
             half.discard(&mut self.into)
@@ -177,7 +177,7 @@ impl Receiving {
             }
             Ok(None) => {
                 self.alarm.disarm();
-                ReceiveStep::Wait
+                Step::Wait
             }
             Err(fault) => self.receive_failed(sink, fault),
         }
@@ -218,12 +218,7 @@ impl Receiving {
         }
     }
 
-    fn deliver(
-        &mut self,
-        sink: &dyn ReceiveSink,
-        header: &Header,
-        payload: Payload,
-    ) -> ReceiveStep {
+    fn deliver(&mut self, sink: &dyn ReceiveSink, header: &Header, payload: Payload) -> Step {
         let taken = match (std::mem::take(&mut self.scratched), payload) {
             (false, payload) => sink.take(header, payload, &mut self.replies),
             (true, Payload::Bytes(filled)) => {
@@ -234,16 +229,16 @@ impl Receiving {
             (true, Payload::Object(_)) => Err(HeaderError::Rank { kind: header.kind }),
         };
         match taken {
-            Ok(()) => ReceiveStep::Done,
+            Ok(()) => Step::Done,
             Err(error) => self.refused(error),
         }
     }
 
     /// Gives the sink a message that was received before the sink was set.
     #[cold]
-    fn give_kept(&mut self, sink: &dyn ReceiveSink) -> ReceiveStep {
+    fn give_kept(&mut self, sink: &dyn ReceiveSink) -> Step {
         let Some(arrived) = self.kept.front() else {
-            return ReceiveStep::Wait;
+            return Step::Wait;
         };
         let header = arrived.header;
         let choice = sink.choose(&header, &mut self.replies);
@@ -252,7 +247,7 @@ impl Receiving {
             Choice::Pool | Choice::Jbuf(_) | Choice::Brief | Choice::Discard => {}
         }
         let Some(arrived) = self.take_kept() else {
-            return ReceiveStep::Wait;
+            return Step::Wait;
         };
         self.scratched = matches!(choice, Choice::Brief);
         // The chosen buffer is not needed.
@@ -263,9 +258,9 @@ impl Receiving {
 
     /// Completes a message that had begun before the sink was set.
     #[cold]
-    fn finish_begun(&mut self, sink: &dyn ReceiveSink, header: Header) -> ReceiveStep {
+    fn finish_begun(&mut self, sink: &dyn ReceiveSink, header: Header) -> Step {
         let Some(half) = &mut self.half else {
-            return ReceiveStep::Wait;
+            return Step::Wait;
         };
         match half.payload(&mut self.into) {
             Ok(Some(payload)) => {
@@ -280,11 +275,11 @@ impl Receiving {
                     payload,
                     number,
                 });
-                ReceiveStep::Done
+                Step::Done
             }
             Ok(None) => {
                 self.alarm.disarm();
-                ReceiveStep::Wait
+                Step::Wait
             }
             Err(fault) => self.receive_failed(sink, fault),
         }
@@ -292,39 +287,39 @@ impl Receiving {
 
     /// Handles a frame of puts and gets, to which the limit of the connection applies.
     #[cold]
-    fn receive_frame(&mut self, sink: &dyn ReceiveSink, header: Header) -> ReceiveStep {
+    fn receive_frame(&mut self, sink: &dyn ReceiveSink, header: Header) -> Step {
         let length = header.length;
         if length > self.info.limits.max_receive {
             return self.receive_failed(sink, Fault::TooLarge { length });
         }
         match self.serve(header) {
-            ServeOutcome::Done => ReceiveStep::Done,
-            ServeOutcome::Partly => ReceiveStep::Wait,
+            ServeOutcome::Done => Step::Done,
+            ServeOutcome::Partly => Step::Wait,
             // A notification is delivered as a message.
             ServeOutcome::Arrived(arrived) => {
                 self.kept.push_back(arrived);
-                ReceiveStep::Done
+                Step::Done
             }
-            ServeOutcome::Failed(_) => ReceiveStep::Done,
+            ServeOutcome::Failed(_) => Step::Done,
         }
     }
 
     #[cold]
-    fn receive_failed(&mut self, sink: &dyn ReceiveSink, fault: Fault) -> ReceiveStep {
+    fn receive_failed(&mut self, sink: &dyn ReceiveSink, fault: Fault) -> Step {
         if let Fault::NoBuffer { .. } = fault {
             self.is_starved = true;
             sink.starve();
-            return ReceiveStep::Wait;
+            return Step::Wait;
         }
         let _ = self.handle_fault(fault);
-        ReceiveStep::Done
+        Step::Done
     }
 
     #[cold]
-    fn refused(&mut self, error: HeaderError) -> ReceiveStep {
+    fn refused(&mut self, error: HeaderError) -> Step {
         self.kept.clear();
         self.end_with(EndReason::Malformed(error));
-        ReceiveStep::Done
+        Step::Done
     }
 
     fn lend_scratch(&mut self) {
