@@ -148,7 +148,6 @@ impl<I: Implementation> Registry<I> {
     /// # Errors
     ///
     /// Returns a fault of the edge if its class is unknown or ambiguous.
-    #[inline]
     pub fn of_edge(&self, edge: &Edge) -> Result<&'static I, Fault> {
         match self.by_number.get(&edge.meta) {
             Some(Some(one)) => Ok(*one),

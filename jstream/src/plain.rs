@@ -45,7 +45,6 @@ impl<T: Transportable + 'static> Plain<T> {
 
     /// Copies the bytes of `value`. Returns `None` if the type is not plain, so the result is the
     /// same for all values of a type.
-    #[inline]
     #[must_use]
     pub fn of(value: &T) -> Option<Self> {
         if !Self::IS_PLAIN {
@@ -66,7 +65,6 @@ impl<T: Transportable + 'static> Plain<T> {
     /// # Errors
     ///
     /// Returns the buffer if the object does not fit.
-    #[inline]
     pub fn place(self, empty: EmptyBuffer) -> Result<Received<T>, EmptyBuffer> {
         let root = empty.base().cast::<T::InPlace<'static>>();
         if empty.capacity() < size_of::<T>() || !root.is_aligned() {

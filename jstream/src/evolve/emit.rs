@@ -251,7 +251,6 @@ impl<'p> Emission<'p> {
 
     /// Calls `write` with the bytes from `slot` to the end of its segment, and with the segments to
     /// which targets are appended.
-    #[inline]
     fn write(
         &mut self,
         slot: Slot,

@@ -392,7 +392,6 @@ const SHORT_COPY: usize = 32;
 
 /// Copies the first and the last `N` bytes, which overlap in the middle. Returns false if there are
 /// fewer.
-#[inline]
 fn copy_ends<const N: usize>(old: &[u8], new: &mut [u8]) -> bool {
     let (Some(first), Some(last)) = (old.first_chunk::<N>(), old.last_chunk::<N>()) else {
         return false;

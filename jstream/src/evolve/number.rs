@@ -72,7 +72,6 @@ macro_rules! widen {
 }
 
 /// Writes the conversion of each value of `from` to the start of `to`.
-#[inline]
 fn fill<const F: usize, const T: usize>(
     from: &[u8],
     to: &mut [u8],

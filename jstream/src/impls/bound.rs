@@ -26,7 +26,6 @@ unsafe impl<T: Transportable> Transportable for Bound<T> {
         Self: 'b;
     const WIRE_IS_MEMORY: bool = false;
 
-    #[inline]
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
         const { assert!(has_room::<T::InPlace<'b>>()) };
         let (tag, payload) = match self {
@@ -48,7 +47,6 @@ unsafe impl<T: Transportable> Transportable for Bound<T> {
 unsafe impl<T: InPlace> InPlace for Bound<T> {
     const SHAPE: Shape = T::SHAPE.tagged(size_of::<Self>());
 
-    #[inline]
     unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
         const { assert!(has_room::<T>()) };
         let place = slot.cast::<u8>().wrapping_add(size_of::<T>());

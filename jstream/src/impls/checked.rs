@@ -95,7 +95,6 @@ unsafe impl<T> Checkable for T
 where
     T: Copy + TryFromBytes + IntoBytes + Immutable + CheckBytes<Strategy<(), CheckError>> + 'static,
 {
-    #[inline]
     fn may_be_valid(bytes: &[u8]) -> bool {
         T::try_read_from_bytes(bytes).is_ok()
     }
@@ -252,7 +251,6 @@ struct Copied<T> {
 unsafe impl<T: Checkable> InPlace for Checked<T> {
     const SHAPE: Shape = Shape::leaf(size_of::<T>(), false);
 
-    #[inline]
     unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
         const {
             assert!(

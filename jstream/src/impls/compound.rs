@@ -17,7 +17,6 @@ unsafe impl<T: Transportable, const N: usize> Transportable for [T; N] {
     const WIRE_IS_MEMORY: bool = T::WIRE_IS_MEMORY;
     const ENTRY_POINTS: EntryPoints<2> = <T as Transportable>::ENTRY_POINTS;
 
-    #[inline]
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
         let first = slot.cast::<T::InPlace<'b>>();
         if size_of::<T::InPlace<'b>>() == 0 {
@@ -30,7 +29,6 @@ unsafe impl<T: Transportable, const N: usize> Transportable for [T; N] {
         }
     }
 
-    #[inline]
     unsafe fn write_back<'b>(place: *mut Self, draft: &mut Draft<'b>)
     where
         Self: 'b,
@@ -59,7 +57,6 @@ unsafe impl<T: InPlace, const N: usize> InPlace for [T; N] {
     };
     const ENTRY_POINTS: EntryPoints<4> = <T as InPlace>::ENTRY_POINTS;
 
-    #[inline]
     unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
         // SAFETY: the slot consists of `N` slots of the element type.
         unsafe { T::read_all(slot.cast::<T>(), N, pass) }
@@ -113,7 +110,6 @@ macro_rules! tuple {
             const ENTRY_POINTS: EntryPoints<2> =
                 EntryPoints::NONE$(.or(<$param as Transportable>::ENTRY_POINTS))+;
 
-            #[inline]
             unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
                 $({
                     // SAFETY: the part lies inside the caller's slot.
@@ -123,7 +119,6 @@ macro_rules! tuple {
                 })+
             }
 
-            #[inline]
             unsafe fn write_back<'b>(place: *mut Self, draft: &mut Draft<'b>)
             where
                 Self: 'b,
@@ -143,7 +138,6 @@ macro_rules! tuple {
             const ENTRY_POINTS: EntryPoints<4> =
                 EntryPoints::NONE$(.or(<$param as InPlace>::ENTRY_POINTS))+;
 
-            #[inline]
             unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
                 $({
                     // SAFETY: the part lies inside the caller's slot.

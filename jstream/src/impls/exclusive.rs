@@ -18,7 +18,6 @@ unsafe impl<T: Transportable> Transportable for &mut [T] {
     const WIRE_IS_MEMORY: bool = false;
     const ENTRY_POINTS: EntryPoints<2> = <T as Transportable>::ENTRY_POINTS;
 
-    #[inline]
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
         draft.exclusive();
         let slice: &'b [T] = self;
@@ -27,7 +26,6 @@ unsafe impl<T: Transportable> Transportable for &mut [T] {
         unsafe { write_words::<[T::InPlace<'b>]>(slot.cast(), words) };
     }
 
-    #[inline]
     unsafe fn write_back<'b>(place: *mut Self, draft: &mut Draft<'b>)
     where
         Self: 'b,
@@ -45,7 +43,6 @@ unsafe impl<T: Transportable> Transportable for &mut [T] {
         }
     }
 
-    #[inline]
     unsafe fn write_option<'b>(
         value: &'b Option<Self>,
         slot: *mut Option<Self::InPlace<'b>>,
@@ -78,7 +75,6 @@ unsafe impl<T: InPlace> InPlace for &mut [T] {
     const OPTION_SHAPE: Shape = Self::SHAPE;
     const ENTRY_POINTS: EntryPoints<4> = <T as InPlace>::ENTRY_POINTS;
 
-    #[inline]
     unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
         const { assert_flat::<T>() };
         // SAFETY: the caller's promise is passed on; both kinds of references have the same layout,
@@ -86,7 +82,6 @@ unsafe impl<T: InPlace> InPlace for &mut [T] {
         unsafe { <&[T]>::read(slot.cast(), pass) }
     }
 
-    #[inline]
     unsafe fn read_option(slot: *mut Option<Self>, pass: &mut Pass<'_>) -> Result<(), Fault> {
         const { assert_flat::<T>() };
         // SAFETY: as above, for optional references.

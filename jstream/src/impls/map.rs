@@ -83,7 +83,6 @@ unsafe impl<T: Transportable> Transportable for PlainBytes<T> {
 /// # Safety
 ///
 /// As for [`Transportable::write`].
-#[inline]
 pub(super) unsafe fn write_column<'b, T: Transportable>(
     values: impl ExactSizeIterator<Item = &'b T>,
     slot: *mut &'b [T::InPlace<'b>],

@@ -136,7 +136,6 @@ unsafe impl<T: Transportable> Transportable for RangeInclusive<T> {
         Self: 'b;
     const WIRE_IS_MEMORY: bool = false;
 
-    #[inline]
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
         const { assert!(has_both::<T::InPlace<'b>>()) };
         let bounds = slot.cast::<T::InPlace<'b>>();
@@ -158,7 +157,6 @@ unsafe impl<T: InPlace> InPlace for RangeInclusive<T> {
         T::SHAPE.tagged(size_of::<Self>())
     };
 
-    #[inline]
     unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
         const {
             assert!(Self::SHAPE.flat && has_both::<T>());

@@ -32,7 +32,6 @@ unsafe impl<T: Transportable, E: Transportable> Transportable for Result<T, E> {
     const ENTRY_POINTS: EntryPoints<2> =
         <T as Transportable>::ENTRY_POINTS.or(<E as Transportable>::ENTRY_POINTS);
 
-    #[inline]
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
         match tag_offset::<T::InPlace<'b>, E::InPlace<'b>>() {
             Some(offset) => {
@@ -63,7 +62,6 @@ unsafe impl<T: InPlace, E: InPlace> InPlace for Result<T, E> {
     const ENTRY_POINTS: EntryPoints<4> =
         <T as InPlace>::ENTRY_POINTS.or(<E as InPlace>::ENTRY_POINTS);
 
-    #[inline]
     unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
         let is_err = match tag_offset::<T, E>() {
             Some(offset) => {

@@ -107,7 +107,6 @@ unsafe impl<T: Pointee + ?Sized> InPlace for Shared<'_, T> {
     const OPTION_SHAPE: Shape = Self::SHAPE;
     const ENTRY_POINTS: EntryPoints<4> = <T as Pointee>::ENTRY_POINTS;
 
-    #[inline]
     unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
         // SAFETY: the caller's slot is aligned and initialised, and is that of a reference.
         let words = unsafe { words(slot.cast::<&T>()) };
@@ -115,7 +114,6 @@ unsafe impl<T: Pointee + ?Sized> InPlace for Shared<'_, T> {
         unsafe { pass.shared(slot.cast::<&T>(), words, false) }
     }
 
-    #[inline]
     unsafe fn read_option(slot: *mut Option<Self>, pass: &mut Pass<'_>) -> Result<(), Fault> {
         // SAFETY: the caller's slot is initialised, and begins with a word.
         if unsafe { slot.cast::<u64>().read() } == 0 {
@@ -180,7 +178,6 @@ unsafe impl<T: Target + ?Sized> Transportable for Cell<Option<&T>> {
     const WIRE_IS_MEMORY: bool = false;
     const ENTRY_POINTS: EntryPoints<2> = <T as Target>::ENTRY_POINTS;
 
-    #[inline]
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
         draft.borrow();
         let target: Option<&'b T> = self.get();
@@ -190,7 +187,6 @@ unsafe impl<T: Target + ?Sized> Transportable for Cell<Option<&T>> {
         unsafe { write_words::<T::InPlace<'b>>(slot.cast(), words) };
     }
 
-    #[inline]
     unsafe fn write_back<'b>(place: *mut Self, draft: &mut Draft<'b>)
     where
         Self: 'b,
@@ -211,7 +207,6 @@ unsafe impl<T: Pointee + ?Sized> InPlace for Cell<Option<&T>> {
     const SHAPE: Shape = Shape::edge(size_of::<Self>());
     const ENTRY_POINTS: EntryPoints<4> = <T as Pointee>::ENTRY_POINTS;
 
-    #[inline]
     unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
         pass.note_cell();
         // SAFETY: the caller's slot is aligned and initialised, and is that of a reference.

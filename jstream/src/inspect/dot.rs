@@ -38,7 +38,11 @@ pub fn write(message: &Message, boxes: usize, to: &mut dyn Write) -> fmt::Result
         writeln!(to, "  </table>>];")?;
     }
     for arrow in &picture.arrows {
-        let style = if arrow.is_further { " [style=dashed]" } else { "" };
+        let style = if arrow.is_further {
+            " [style=dashed]"
+        } else {
+            ""
+        };
         writeln!(
             to,
             "  b{}:r{} -> b{}:title{style};",

@@ -176,7 +176,6 @@ macro_rules! hashed_set {
     ($set:ident) => {
         impl<'b, K> $set<'b, K> {
             /// Returns the element equal to `key`.
-            #[inline]
             pub fn get<Q>(&self, key: &Q) -> Option<&'b K>
             where
                 K: Borrow<Q>,
@@ -186,7 +185,6 @@ macro_rules! hashed_set {
             }
 
             /// Returns true if there is an element equal to `key`.
-            #[inline]
             pub fn contains<Q>(&self, key: &Q) -> bool
             where
                 K: Borrow<Q>,
@@ -222,7 +220,6 @@ macro_rules! hashed_map {
     ($map:ident) => {
         impl<'b, K, V> $map<'b, K, V> {
             /// Returns the value of `key`.
-            #[inline]
             pub fn get<Q>(&self, key: &Q) -> Option<&'b V>
             where
                 K: Borrow<Q>,
@@ -232,7 +229,6 @@ macro_rules! hashed_map {
             }
 
             /// Returns the key equal to `key`, and its value.
-            #[inline]
             pub fn get_key_value<Q>(&self, key: &Q) -> Option<(&'b K, &'b V)>
             where
                 K: Borrow<Q>,
@@ -242,7 +238,6 @@ macro_rules! hashed_map {
             }
 
             /// Returns true if there is a key equal to `key`.
-            #[inline]
             pub fn contains_key<Q>(&self, key: &Q) -> bool
             where
                 K: Borrow<Q>,

@@ -7,7 +7,6 @@
 use std::hash::{Hash, Hasher};
 
 /// Returns the hash that selects a bucket. It is fast, but collisions are easy to construct.
-#[inline]
 pub(super) fn first<Q: Hash + ?Sized>(key: &Q) -> u64 {
     let mut hasher = IntegerHasher(FoldHash(SEED));
     key.hash(&mut hasher);
@@ -55,14 +54,12 @@ impl<A: HashState> Hasher for IntegerHasher<A> {
     by_value!(write_u8 u8, write_u16 u16, write_u32 u32, write_u64 u64, write_usize usize);
     by_value!(write_i8 i8, write_i16 i16, write_i32 i32, write_i64 i64, write_isize isize);
 
-    #[inline]
     fn write_u128(&mut self, n: u128) {
         let (low, high) = halves(n);
         self.0.word(low);
         self.0.word(high);
     }
 
-    #[inline]
     fn write_i128(&mut self, n: i128) {
         self.write_u128(n as u128);
     }

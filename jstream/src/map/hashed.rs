@@ -52,7 +52,6 @@ impl<'b, K> HashedSet<'b, K> {
         true
     }
 
-    #[inline]
     fn position<Q>(&self, key: &Q) -> Option<usize>
     where
         K: Borrow<Q>,

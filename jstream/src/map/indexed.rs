@@ -48,7 +48,6 @@ impl<'b, K> IndexedSet<'b, K> {
         (elements.cast(), [table.cast(), starts.cast()])
     }
 
-    #[inline]
     fn position<Q>(&self, key: &Q) -> Option<usize>
     where
         K: Borrow<Q>,
@@ -90,14 +89,12 @@ impl<'b, K> IndexedSet<'b, K> {
     }
 
     /// Returns the element at an index.
-    #[inline]
     #[must_use]
     pub fn get_index(&self, index: usize) -> Option<&'b K> {
         self.elements.get(index)
     }
 
     /// Returns the index of the element equal to `key`.
-    #[inline]
     pub fn get_index_of<Q>(&self, key: &Q) -> Option<usize>
     where
         K: Borrow<Q>,
@@ -107,14 +104,12 @@ impl<'b, K> IndexedSet<'b, K> {
     }
 
     /// Returns the first element.
-    #[inline]
     #[must_use]
     pub const fn first(&self) -> Option<&'b K> {
         self.elements.first()
     }
 
     /// Returns the last element.
-    #[inline]
     #[must_use]
     pub const fn last(&self) -> Option<&'b K> {
         self.elements.last()
@@ -123,14 +118,12 @@ impl<'b, K> IndexedSet<'b, K> {
 
 impl<'b, K, V> IndexedMap<'b, K, V> {
     /// Returns the entry at an index.
-    #[inline]
     #[must_use]
     pub fn get_index(&self, index: usize) -> Option<(&'b K, &'b V)> {
         self.entry(index)
     }
 
     /// Returns the index of the key equal to `key`.
-    #[inline]
     pub fn get_index_of<Q>(&self, key: &Q) -> Option<usize>
     where
         K: Borrow<Q>,
@@ -140,14 +133,12 @@ impl<'b, K, V> IndexedMap<'b, K, V> {
     }
 
     /// Returns the first entry.
-    #[inline]
     #[must_use]
     pub fn first(&self) -> Option<(&'b K, &'b V)> {
         self.entry(0)
     }
 
     /// Returns the last entry.
-    #[inline]
     #[must_use]
     pub fn last(&self) -> Option<(&'b K, &'b V)> {
         self.entry(self.len().checked_sub(1)?)

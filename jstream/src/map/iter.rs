@@ -8,7 +8,6 @@ use std::slice;
 pub struct Iter<'b, K, V>(Zip<slice::Iter<'b, K>, slice::Iter<'b, V>>);
 
 impl<'b, K, V> Iter<'b, K, V> {
-    #[inline]
     pub(super) fn new((keys, values): (&'b [K], &'b [V])) -> Self {
         Self(keys.iter().zip(values))
     }
@@ -17,29 +16,24 @@ impl<'b, K, V> Iter<'b, K, V> {
 impl<'b, K, V> Iterator for Iter<'b, K, V> {
     type Item = (&'b K, &'b V);
 
-    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         self.0.next()
     }
 
-    #[inline]
     fn size_hint(&self) -> (usize, Option<usize>) {
         self.0.size_hint()
     }
 
-    #[inline]
     fn nth(&mut self, n: usize) -> Option<Self::Item> {
         self.0.nth(n)
     }
 
-    #[inline]
     fn fold<B, F: FnMut(B, Self::Item) -> B>(self, first: B, f: F) -> B {
         self.0.fold(first, f)
     }
 }
 
 impl<K, V> DoubleEndedIterator for Iter<'_, K, V> {
-    #[inline]
     fn next_back(&mut self) -> Option<Self::Item> {
         self.0.next_back()
     }

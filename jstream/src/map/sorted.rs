@@ -33,12 +33,10 @@ set!(SortedSet);
 map!(SortedMap, SortedSet);
 
 impl<'b, K> SortedSet<'b, K> {
-    #[inline]
     pub(crate) const fn new(elements: &'b [K]) -> Self {
         Self { elements }
     }
 
-    #[inline]
     fn position<Q>(&self, key: &Q) -> Option<usize>
     where
         K: Borrow<Q>,
@@ -91,7 +89,6 @@ impl<'b, K> SortedSet<'b, K> {
     }
 
     /// Returns the element equal to `key`.
-    #[inline]
     pub fn get<Q>(&self, key: &Q) -> Option<&'b K>
     where
         K: Borrow<Q>,
@@ -101,7 +98,6 @@ impl<'b, K> SortedSet<'b, K> {
     }
 
     /// Returns true if there is an element equal to `key`.
-    #[inline]
     pub fn contains<Q>(&self, key: &Q) -> bool
     where
         K: Borrow<Q>,
@@ -123,14 +119,12 @@ impl<'b, K> SortedSet<'b, K> {
     }
 
     /// Returns the least element.
-    #[inline]
     #[must_use]
     pub const fn first(&self) -> Option<&'b K> {
         self.elements.first()
     }
 
     /// Returns the greatest element.
-    #[inline]
     #[must_use]
     pub const fn last(&self) -> Option<&'b K> {
         self.elements.last()
@@ -139,7 +133,6 @@ impl<'b, K> SortedSet<'b, K> {
 
 impl<'b, K, V> SortedMap<'b, K, V> {
     /// Returns the value of `key`.
-    #[inline]
     pub fn get<Q>(&self, key: &Q) -> Option<&'b V>
     where
         K: Borrow<Q>,
@@ -149,7 +142,6 @@ impl<'b, K, V> SortedMap<'b, K, V> {
     }
 
     /// Returns the key equal to `key`, and its value.
-    #[inline]
     pub fn get_key_value<Q>(&self, key: &Q) -> Option<(&'b K, &'b V)>
     where
         K: Borrow<Q>,
@@ -159,7 +151,6 @@ impl<'b, K, V> SortedMap<'b, K, V> {
     }
 
     /// Returns true if there is a key equal to `key`.
-    #[inline]
     pub fn contains_key<Q>(&self, key: &Q) -> bool
     where
         K: Borrow<Q>,
@@ -185,14 +176,12 @@ impl<'b, K, V> SortedMap<'b, K, V> {
     }
 
     /// Returns the least key and its value.
-    #[inline]
     #[must_use]
     pub fn first_key_value(&self) -> Option<(&'b K, &'b V)> {
         self.entry(0)
     }
 
     /// Returns the greatest key and its value.
-    #[inline]
     #[must_use]
     pub fn last_key_value(&self) -> Option<(&'b K, &'b V)> {
         self.entry(self.len().checked_sub(1)?)

@@ -57,7 +57,6 @@ const BLOCK: usize = 4;
 ///
 /// A processor can't predict which key of a bucket is the right one, and how many there are. So a
 /// block of small keys is compared as a whole, even if a part of it belongs to the next buckets.
-#[inline]
 pub(super) fn find_in_order<K, Q>(starts: &[u32], keys: &[K], key: &Q) -> Option<usize>
 where
     K: Borrow<Q>,
@@ -86,7 +85,6 @@ where
 }
 
 /// Returns the index of the key equal to `key`.
-#[inline]
 pub(super) fn find<'k, K, Q>(
     starts: &[u32],
     keys: usize,

@@ -124,7 +124,6 @@ impl Pass<'_> {
     ///
     /// As for [`InPlace::read`]. The slot must have the layout of a
     /// reference and hold these words.
-    #[inline]
     pub(crate) unsafe fn shared<T: Pointee + ?Sized>(
         &mut self,
         pointer: *mut &T,

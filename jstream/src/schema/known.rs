@@ -61,7 +61,6 @@ pub(crate) struct Descriptors {
 }
 
 impl Descriptors {
-    #[inline]
     pub(crate) fn descriptor<F: InPlace>(&mut self) -> u64 {
         match self.last_if::<F>() {
             Some(descriptor) => descriptor,

@@ -19,7 +19,6 @@ pub trait Comparable<O: ?Sized> {
 
 #[diagnostic::do_not_recommend]
 impl<F: PartialEq<O> + ?Sized, O: ?Sized> Comparable<O> for F {
-    #[inline]
     fn is_same(&self, owned: &O) -> bool {
         self == owned
     }
@@ -27,7 +26,6 @@ impl<F: PartialEq<O> + ?Sized, O: ?Sized> Comparable<O> for F {
 
 /// Compares a form with a value by `PartialEq`. The value comes first, so that its type is known
 /// where the compiler reports that the form can't be compared with it.
-#[inline]
 pub fn same<O: ?Sized, F: Comparable<O> + ?Sized>(owned: &O, form: &F) -> bool {
     form.is_same(owned)
 }

@@ -142,7 +142,6 @@ pub trait CloneRestore: Clone {}
 impl<T: Clone> CloneRestore for T {}
 
 /// Restores a field that arrived as itself.
-#[inline]
 pub fn restore_adapted<F: CloneRestore>(form: &F) -> F {
     form.clone()
 }

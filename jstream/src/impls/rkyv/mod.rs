@@ -126,7 +126,6 @@ impl<T: rkyv::Archive> RkyvArchive<T> {
 impl<T: rkyv::Archive> Deref for RkyvArchive<T> {
     type Target = T::Archived;
 
-    #[inline]
     fn deref(&self) -> &T::Archived {
         // SAFETY: the bytes are a checked archive, by this type's invariant.
         unsafe { access_unchecked::<T::Archived>(&self.bytes) }
@@ -179,12 +178,10 @@ unsafe impl<T: Archivable> Target for RkyvArchive<T> {
         Self: 'b;
     const IS_LEAF: bool = true;
 
-    #[inline]
     fn write_target<'b>(&'b self, draft: &mut Draft<'b>) -> [u64; 2] {
         write_archive::<T>(&self.bytes, draft)
     }
 
-    #[inline]
     fn meta(&self) -> u64 {
         self.bytes.len() as u64
     }
@@ -192,7 +189,6 @@ unsafe impl<T: Archivable> Target for RkyvArchive<T> {
 
 // SAFETY: the pass claims the bytes, aligned, and `read_now` checks them.
 unsafe impl<T: Archivable> Pointee for RkyvArchive<T> {
-    #[inline]
     fn claim(edge: Edge, pass: &mut Pass<'_>) -> Result<*const Self, Fault> {
         match const { alignment_of::<T>() } {
             16 => pass.claim::<Aligned16>(edge, 0).map(drop)?,
