@@ -577,7 +577,7 @@ impl fmt::Debug for Six {}
     }
 
     #[test]
-    fn odd_names_are_found_where_they_are_defined() {
+    fn finds_odd_names_in_definitions() {
         for (line, name) in [
             ("fn a(b: u8) {}", Some("a")),
             ("    pub(crate) const unsafe fn a<T>() {", Some("a")),

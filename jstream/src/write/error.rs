@@ -165,7 +165,6 @@ pub(crate) struct WriteIntoError {
     pub(crate) misaligned: bool,
 }
 
-
 /// The error for objects that do not fit into the buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Full;

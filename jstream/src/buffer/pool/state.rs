@@ -11,11 +11,11 @@
 //!
 //! Invariant: a `PoolState` exists until its handles are gone and all slots have been returned.
 //! While a handle exists, no stack is closed. When the last handle is dropped, it closes the stacks
-//! one by one. A thread that returns a slot to a closed stack counts the slot, and the last thread to
-//! do so frees the `PoolState` (see `Outstanding`). A thread that returns a slot therefore accesses
-//! nothing of the pool once the slot is on a stack. Before the stacks are closed, the caches of all
-//! threads are recalled permanently. The recall waits until any thread that is about to cache a
-//! slot has finished and cleared its busy flag.
+//! one by one. A thread that returns a slot to a closed stack counts the slot, and the last thread
+//! to do so frees the `PoolState` (see `Outstanding`). A thread that returns a slot therefore
+//! accesses nothing of the pool once the slot is on a stack. Before the stacks are closed, the
+//! caches of all threads are recalled permanently. The recall waits until any thread that is about
+//! to cache a slot has finished and cleared its busy flag.
 
 use std::cell::Cell;
 use std::ptr::NonNull;

@@ -232,10 +232,10 @@ pub enum HeaderError {
         value: u32,
     },
     /// A word of the shared-memory ring has an invalid value.
-    #[error("the shared memory's {what} has the invalid value {value:#x}")]
+    #[error("the shared memory's {part} has the invalid value {value:#x}")]
     Ring {
         /// The name of the word.
-        what: &'static str,
+        part: &'static str,
         /// The value of the word.
         value: u64,
     },

@@ -145,11 +145,8 @@ pub(super) fn lap(position: u64) -> u64 {
 }
 
 #[cold]
-pub(super) fn malformed(details: &'static str, value: u64) -> HeaderError {
-    HeaderError::Ring {
-        what: details,
-        value,
-    }
+pub(super) fn malformed(part: &'static str, value: u64) -> HeaderError {
+    HeaderError::Ring { part, value }
 }
 
 /// Returns the number of bytes that a piece of data occupies.
