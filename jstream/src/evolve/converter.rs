@@ -7,10 +7,11 @@ use std::sync::Arc;
 use super::emit::{ClassPlan, EmitLimits, emit};
 use super::finding::Compatibility;
 use super::leaf::Refusal;
+use super::own_classes::OwnClasses;
 use super::plan::Plan;
 use super::planner::make_plan;
 use super::scan::{ClassSchemas, ScanFault, ScanLimits, SeenClass, scan};
-use super::types::Types;
+use super::types::{Types, base_name};
 use crate::buffer::MessageBuffer;
 use crate::read::Limits;
 use crate::schema::{Describe, Kind, Learnt, Schema, TypeIndex};
@@ -75,6 +76,11 @@ pub(crate) struct Converter {
     class_types: HashMap<u64, Option<Arc<Types>>>,
     /// Number of converted messages, by their descriptors.
     counts: HashMap<u64, u64>,
+    /// The classes of the program, by the type of the reader.
+    own_classes: HashMap<TypeId, Arc<OwnClasses>>,
+    /// Results of looking for another version of these classes among the learnt schemas, by the
+    /// type of the reader. Learning a schema removes them.
+    has_learnt_class: HashMap<TypeId, bool>,
 }
 
 /// The type that messages are converted to.
@@ -98,20 +104,7 @@ impl Converter {
     ) -> Result<MessageBuffer, ConversionFailure> {
         let plan = self.plan(old, new, learnt)?;
         let mut class_types = std::mem::take(&mut self.class_types);
-        let mut schemas = |class| {
-            // Decoding a schema may take much longer than reading a message.
-            if let Some(known) = class_types.get(&class) {
-                return known.clone();
-            }
-            let known = learnt.schema(class).or_else(|| Learnt::own(class));
-            let (schema, root) = known.or_else(|| classes(class))?;
-            let types = Types::new(schema, root).ok().map(Arc::new);
-            if class_types.len() >= MAX_PLANS {
-                class_types.clear();
-            }
-            class_types.insert(class, types.clone());
-            types
-        };
+        let mut schemas = |class| types_of_class(&mut class_types, class, learnt, classes);
         let plan_classes = |seen: &[SeenClass]| self.class_plans(&plan, new.key, seen);
         let converted = convert_by(&plan, (message, align), limits, &mut schemas, plan_classes);
         self.class_types = class_types;
@@ -119,6 +112,54 @@ impl Converter {
         let count = self.counts.entry(old).or_default();
         *count = count.saturating_add(1);
         Ok(converted)
+    }
+
+    /// Returns true if a message of the reader's own version of a type has objects of classes that
+    /// other versions have and this one has not. Returns false if the message is invalid.
+    pub(crate) fn has_other_class(
+        &mut self,
+        (message, align): (&[u8], usize),
+        new: NewType,
+        (learnt, limits): (&Learnt, &Limits),
+        classes: &mut dyn FnMut(u64) -> Option<(Schema, TypeIndex)>,
+    ) -> bool {
+        let own = self.own_classes(new);
+        let Ok(plan) = self.plan(new.descriptor, new, learnt) else {
+            return false;
+        };
+        let class_types = &mut self.class_types;
+        let mut schemas = |class| types_of_class(class_types, class, learnt, classes);
+        let limits = ScanLimits::new(align, limits);
+        let scanned = scan(&plan.from, message, limits, &mut schemas);
+        scanned.is_ok_and(|scanned| scanned.classes.iter().any(|class| !own.has(class.number)))
+    }
+
+    /// Returns the classes of this program that trait objects in the reader's type may have.
+    pub(crate) fn own_classes(&mut self, new: NewType) -> Arc<OwnClasses> {
+        if let Some(known) = self.own_classes.get(&new.key) {
+            return known.clone();
+        }
+        let own = Arc::new(OwnClasses::of(new.describe));
+        self.own_classes.insert(new.key, own.clone());
+        own
+    }
+
+    /// Returns true if a learnt schema is another version of a class that the trait objects in the
+    /// reader's type may have.
+    pub(crate) fn has_learnt_class(&mut self, new: NewType, learnt: &Learnt) -> bool {
+        if let Some(known) = self.has_learnt_class.get(&new.key) {
+            return *known;
+        }
+        let own = self.own_classes(new);
+        let mut schemas = learnt.schemas();
+        let has = !own.is_empty() && schemas.any(|(schema, root)| own.have_version(&schema, root));
+        self.has_learnt_class.insert(new.key, has);
+        has
+    }
+
+    /// Must be called when a schema was learnt.
+    pub(crate) fn schema_was_learnt(&mut self) {
+        self.has_learnt_class.clear();
     }
 
     /// Returns the number of converted messages, for each descriptor.
@@ -147,7 +188,12 @@ impl Converter {
         if let Some(known) = self.plans.get(&key) {
             return Ok(known.clone()?);
         }
-        let Some((schema, root)) = learnt.schema(old) else {
+        let known = if old == new.descriptor {
+            Some(Schema::described(new.describe))
+        } else {
+            learnt.schema(old)
+        };
+        let Some((schema, root)) = known else {
             return Err(ConversionFailure::Unknown);
         };
         if self.plans.len() >= MAX_PLANS {
@@ -185,6 +231,27 @@ impl Converter {
     }
 }
 
+/// Returns the schema of a class that occurs in a message.
+fn types_of_class(
+    known: &mut HashMap<u64, Option<Arc<Types>>>,
+    class: u64,
+    learnt: &Learnt,
+    classes: &mut dyn FnMut(u64) -> Option<(Schema, TypeIndex)>,
+) -> Option<Arc<Types>> {
+    // Decoding a schema may take much longer than reading a message.
+    if let Some(known) = known.get(&class) {
+        return known.clone();
+    }
+    let schema = learnt.schema(class).or_else(|| Learnt::own(class));
+    let (schema, root) = schema.or_else(|| classes(class))?;
+    let types = Types::new(schema, root).ok().map(Arc::new);
+    if known.len() >= MAX_PLANS {
+        known.clear();
+    }
+    known.insert(class, types.clone());
+    types
+}
+
 /// Converts a message by a plan. `schemas` returns the schemas of the classes of its objects, and
 /// `plan_classes` the plans of these classes, in the same order.
 pub(super) fn convert_by(
@@ -194,11 +261,7 @@ pub(super) fn convert_by(
     schemas: &mut ClassSchemas<'_>,
     plan_classes: impl FnOnce(&[SeenClass]) -> Vec<PlannedClass>,
 ) -> Result<MessageBuffer, ConversionFailure> {
-    let scan_limits = ScanLimits {
-        align,
-        pending: limits.pending,
-        shared: limits.shared,
-    };
+    let scan_limits = ScanLimits::new(align, limits);
     let scanned = scan(&plan.from, message, scan_limits, schemas);
     let scanned = scanned.map_err(|fault| ConversionFailure::Invalid(*fault))?;
     let classes = plan_classes(&scanned.classes);
@@ -319,9 +382,4 @@ pub(super) fn plan_for_class(class: &SeenClass, new: &NewClass) -> PlannedClass 
         )
     })?;
     Ok((Arc::new(plan), new.number))
-}
-
-/// Returns the name of a type without the suffix of forms, which a type gets when it owns a part.
-pub(super) fn base_name(name: &str) -> &str {
-    name.strip_suffix("Ref").unwrap_or(name)
 }

@@ -26,6 +26,7 @@ mod finding;
 mod layout;
 mod leaf;
 mod number;
+mod own_classes;
 mod plan;
 mod planner;
 mod scan;
@@ -40,6 +41,7 @@ pub use conversion::{Conversion, ConversionError};
 pub(crate) use converter::{ConversionFailure, Converter, NewType};
 pub use finding::{Change, Compatibility, Effect, Finding};
 pub use layout::InvalidSchema;
+pub(crate) use own_classes::OwnClasses;
 
 use self::planner::make_plan;
 use self::types::Types;

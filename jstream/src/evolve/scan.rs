@@ -11,6 +11,7 @@ use std::sync::Arc;
 use super::layout::NoneForm;
 use super::scan_steps::{ScanCheck, ScanStep};
 use super::types::Types;
+use crate::read::Limits;
 use crate::schema::{Kind, TypeIndex};
 use crate::wire::{HEADER_LEN, Header, MAGIC, ORIGIN, SHARED, align_up, in_memory};
 
@@ -57,6 +58,17 @@ pub(crate) struct ScanLimits {
     pub(crate) pending: usize,
     /// Maximum number of shared targets, and of further pointers to them.
     pub(crate) shared: usize,
+}
+
+impl ScanLimits {
+    /// Returns the limits of a reader. The segments are aligned to at most `align`.
+    pub(super) fn new(align: usize, limits: &Limits) -> Self {
+        Self {
+            align,
+            pending: limits.pending,
+            shared: limits.shared,
+        }
+    }
 }
 
 /// A class of trait objects in a message.

@@ -188,3 +188,8 @@ impl TagTable {
         Self { sorted, is_indexed }
     }
 }
+
+/// Returns the name of a type without the suffix of forms, which a type gets when it owns a part.
+pub(super) fn base_name(name: &str) -> &str {
+    name.strip_suffix("Ref").unwrap_or(name)
+}

@@ -3,7 +3,11 @@
 //! Every place and length is checked against the committed end before it is used. The index is read
 //! in pieces, so that memory does not depend on numbers in the file.
 
+#[cfg(feature = "evolve")]
+use std::any::TypeId;
 use std::collections::BTreeMap;
+#[cfg(feature = "evolve")]
+use std::collections::HashMap;
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -14,6 +18,8 @@ use super::format::{
 };
 use super::source::Source;
 use super::summary::{ChunkInfo, Slot, Summary, slots};
+#[cfg(feature = "evolve")]
+use crate::evolve::OwnClasses;
 use crate::schema::{Schema, TypeIndex};
 use crate::wire::{HEADER_LEN, in_memory};
 
@@ -59,6 +65,10 @@ pub(super) struct Contents {
     ahead_from: u64,
     /// The number after that of the entry requested last.
     following: u64,
+    /// Results of looking for schemas of other versions of the classes that the trait objects in a
+    /// form may have, as far as it was asked for.
+    #[cfg(feature = "evolve")]
+    other_classes: HashMap<TypeId, bool>,
 }
 
 impl Contents {
@@ -74,6 +84,8 @@ impl Contents {
             ahead: Vec::new(),
             ahead_from: 0,
             following: u64::MAX,
+            #[cfg(feature = "evolve")]
+            other_classes: HashMap::new(),
         })
     }
 
@@ -98,7 +110,30 @@ impl Contents {
         self.chunks = read_chunks(&self.source, &commit)?;
         (self.commit, self.which, self.slots) = (commit, which, slots);
         self.ahead.clear();
+        #[cfg(feature = "evolve")]
+        self.other_classes.clear();
         Ok(true)
+    }
+
+    /// Returns true if the file has the schema of another version of one of `own`, the classes that
+    /// the trait objects in the form `key` may have. Schemas that can't be read do not count: an
+    /// object that needs one can't be read either.
+    #[cfg(feature = "evolve")]
+    pub(super) fn has_other_class(
+        &mut self,
+        key: TypeId,
+        own: &OwnClasses,
+    ) -> Result<bool, FileError> {
+        if let Some(known) = self.other_classes.get(&key) {
+            return Ok(*known);
+        }
+        let has = !own.is_empty()
+            && self.directory()?.iter().any(|(descriptor, (place, len))| {
+                let schema = self.schema_at(*descriptor, *place, *len);
+                schema.is_ok_and(|(schema, root)| own.have_version(&schema, root))
+            });
+        self.other_classes.insert(key, has);
+        Ok(has)
     }
 
     /// Returns the index entry of an object.

@@ -25,9 +25,9 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::contents::{Contents, Entry};
 use super::error::FileError;
-#[cfg(feature = "evolve")]
-use super::reader::convert_object;
 use super::reader::{ReadOptions, assert_len, assert_type};
+#[cfg(feature = "evolve")]
+use super::reader::{convert_object, is_other_version};
 use super::source::Source;
 #[cfg(doc)]
 use crate::buffer::ALIGNMENT;
@@ -397,10 +397,12 @@ impl State {
             }
         }
         #[cfg(feature = "evolve")]
-        if self.reader.descriptor_of::<T::InPlace<'static>>() != entry.descriptor {
-            // SAFETY: as above.
+        {
+            // SAFETY: as above. Nothing writes to them before the pass below.
             let bytes = unsafe { slice::from_raw_parts(message.as_ptr().cast_const(), len) };
-            return self.convert::<T>(&entry, bytes);
+            if is_other_version::<T>(&mut self.contents, &mut self.reader, &entry, bytes)? {
+                return self.convert::<T>(&entry, bytes);
+            }
         }
         self.taken.insert(start, Taken { end, root: None });
         // SAFETY: the map's base is aligned to a page or to the alignment of buffers, and blocks

@@ -13,6 +13,8 @@ use super::verify::assert_header;
 #[cfg(feature = "evolve")]
 use crate::buffer::ALIGNMENT;
 use crate::buffer::{EmptyBuffer, MessageBuffer, Pool};
+#[cfg(feature = "evolve")]
+use crate::model::InPlace;
 use crate::model::Transportable;
 use crate::read::{Limits, Reader};
 use crate::received::Received;
@@ -315,7 +317,12 @@ impl FileReader {
             error,
         };
         #[cfg(feature = "evolve")]
-        if self.reader.descriptor_of::<T::InPlace<'static>>() != entry.descriptor {
+        if is_other_version::<T>(
+            &mut self.contents,
+            &mut self.reader,
+            entry,
+            filled.as_bytes(),
+        )? {
             let bytes = filled.as_bytes();
             let converted = convert_object::<T>(&self.contents, &mut self.reader, entry, bytes)?;
             let read = self.reader.read(converted).map(Received::mark_converted);
@@ -363,6 +370,32 @@ impl FileReader {
     pub fn verify(&mut self) -> Result<(), FileError> {
         super::verify::verify(&mut self.contents)
     }
+}
+
+/// Returns true if an object is of another version, or if its trait objects have classes of other
+/// versions.
+#[cfg(feature = "evolve")]
+pub(super) fn is_other_version<T>(
+    contents: &mut Contents,
+    reader: &mut Reader,
+    entry: &Entry,
+    message: &[u8],
+) -> Result<bool, FileError>
+where
+    T: Transportable + 'static,
+{
+    if reader.descriptor_of::<T::InPlace<'static>>() != entry.descriptor {
+        return Ok(true);
+    }
+    if <T::InPlace<'static> as InPlace>::SHAPE.text_only {
+        return Ok(false);
+    }
+    let key = typeid::of::<T::InPlace<'static>>();
+    if !contents.has_other_class(key, &reader.own_classes::<T>())? {
+        return Ok(false);
+    }
+    let mut classes = |class| contents.schema(class).ok().flatten();
+    Ok(reader.has_other_class::<T>(message, ALIGNMENT, &mut classes))
 }
 
 /// Converts an object of another version, whose schema the reader has learnt. The schemas of its

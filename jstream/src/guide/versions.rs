@@ -93,6 +93,10 @@
 //! # }
 //! ```
 //!
+//! [`Schema::snapshots`](crate::schema::Schema::snapshots) returns what the readers of another
+//! program must learn to read the messages of this one: the snapshots of a type and of the classes
+//! of its trait objects.
+//!
 //! A program that forwards what it reads uses
 //! [`Reader::read_with_original`](crate::Reader::read_with_original), which also returns the
 //! message as it came, so that fields that this program does not know are not lost.
@@ -118,6 +122,7 @@
 //! | fields are reordered; another compiler lays a type out differently | converted |
 //! | the key of a map is widened, up to 64 bits, or has renamed fields | converted |
 //! | the key of a map changes otherwise | refused, because its order and hash would be others |
+//! | a class of trait objects changes | its objects are converted, if the reader knows the schema of the older class, also if the type of the message is the same |
 //! | a class of trait objects is added | nothing: the descriptor stays; a reader without the class refuses messages that have an object of it |
 //! | a shared pointer becomes an unshared one, or the other way round | refused |
 //! | any other change of a kind: a number to text, a struct to an enum | refused |

@@ -3,6 +3,8 @@
 use std::mem;
 use std::ptr::NonNull;
 use std::slice;
+#[cfg(feature = "evolve")]
+use std::sync::Arc;
 
 use super::claim::assert_form;
 use super::describe::short;
@@ -17,7 +19,7 @@ use super::queue::Queue;
 use super::shared::PassRoot;
 use crate::buffer::{ALIGNMENT, MessageBuffer};
 #[cfg(feature = "evolve")]
-use crate::evolve::{ConversionFailure, Converter, NewType};
+use crate::evolve::{ConversionFailure, Converter, NewType, OwnClasses};
 use crate::model::{InPlace, Transportable};
 use crate::received::{Received, Wire};
 use crate::schema::{Describe, Descriptors, Learnt, Schema, SchemaError, TypeIndex};
@@ -81,12 +83,17 @@ impl Reader {
     /// [`SchemaError::TooLong`] if the schema is longer than [`Schema::MAX_BYTES`], and
     /// [`SchemaError::Malformed`] if its rules do not fit its types.
     pub fn learn(&mut self, schema: &Schema, root: TypeIndex) -> Result<u64, SchemaError> {
-        self.learnt.learn(schema, root, &mut |_forgotten| {
+        let learnt = self.learnt.learn(schema, root, &mut |_forgotten| {
             #[cfg(feature = "evolve")]
             if let Some(converter) = &mut self.converter {
                 converter.forget(_forgotten);
             }
-        })
+        });
+        #[cfg(feature = "evolve")]
+        if let Some(converter) = &mut self.converter {
+            converter.schema_was_learnt();
+        }
+        learnt
     }
 
     /// Like [`learn`](Self::learn), from the output of [`Schema::to_bytes`] or
@@ -107,6 +114,22 @@ impl Reader {
     /// A [`ReadFailure`] says where the message is invalid, and returns its buffer.
     #[inline]
     pub fn read<T>(&mut self, message: MessageBuffer) -> Result<Received<T>, ReadFailure>
+    where
+        T: Transportable + 'static,
+    {
+        #[cfg(feature = "evolve")]
+        if self.may_have_other_class::<T>()
+            && self.has_learnt_class::<T>(message.as_bytes(), ALIGNMENT)
+        {
+            let own = self.descriptor_of::<T::InPlace<'static>>();
+            return self.read_converted(message, own);
+        }
+        self.read_own::<T>(message)
+    }
+
+    /// Reads a message whose trait objects have no classes of other versions.
+    #[inline]
+    fn read_own<T>(&mut self, message: MessageBuffer) -> Result<Received<T>, ReadFailure>
     where
         T: Transportable + 'static,
     {
@@ -176,6 +199,90 @@ impl Reader {
         !self.refuses_others && self.learnt.has(found)
     }
 
+    /// Returns true if a message with the descriptor `found` must be converted: the schema of its
+    /// type was learnt, or that of a class of its trait objects.
+    #[cfg(feature = "evolve")]
+    pub(crate) fn is_other_version<T>(&mut self, message: &[u8], align: usize, found: u64) -> bool
+    where
+        T: Transportable + 'static,
+    {
+        if self.descriptor_of::<T::InPlace<'static>>() == found {
+            self.may_have_other_class::<T>() && self.has_learnt_class::<T>(message, align)
+        } else {
+            self.converts(found)
+        }
+    }
+
+    /// Returns true if messages of this type may have trait objects, and the reader has learnt a
+    /// schema, which may be that of a class.
+    #[cfg(feature = "evolve")]
+    #[inline(always)]
+    fn may_have_other_class<T>(&self) -> bool
+    where
+        T: Transportable + 'static,
+    {
+        !<T::InPlace<'static> as InPlace>::SHAPE.text_only && !self.learnt.is_empty()
+    }
+
+    /// Returns true if a message of this version of the type has objects of a learnt class, which
+    /// is another version of a class of this program.
+    #[cfg(feature = "evolve")]
+    #[cold]
+    #[inline(never)]
+    fn has_learnt_class<T>(&mut self, message: &[u8], align: usize) -> bool
+    where
+        T: Transportable + 'static,
+    {
+        let new = self.new_type::<T>();
+        let converter = self.converter.get_or_insert_default();
+        converter.has_learnt_class(new, &self.learnt)
+            && self.has_other_class::<T>(message, align, &mut |_| None)
+    }
+
+    /// Returns true if a message of this version of the type has objects of a class of another
+    /// version. `classes` returns the schemas of classes that the reader has not learnt.
+    #[cfg(feature = "evolve")]
+    pub(crate) fn has_other_class<T>(
+        &mut self,
+        message: &[u8],
+        align: usize,
+        classes: &mut dyn FnMut(u64) -> Option<(Schema, TypeIndex)>,
+    ) -> bool
+    where
+        T: Transportable + 'static,
+    {
+        let new = self.new_type::<T>();
+        let found = Header::at_start_of(message).map(|header| header.descriptor);
+        if self.refuses_others || found != Some(new.descriptor) {
+            return false;
+        }
+        let converter = self.converter.get_or_insert_default();
+        let context = (&self.learnt, &self.limits);
+        converter.has_other_class((message, align), new, context, classes)
+    }
+
+    /// Returns the classes of this program that trait objects in a type may have.
+    #[cfg(feature = "evolve")]
+    pub(crate) fn own_classes<T>(&mut self) -> Arc<OwnClasses>
+    where
+        T: Transportable + 'static,
+    {
+        let new = self.new_type::<T>();
+        self.converter.get_or_insert_default().own_classes(new)
+    }
+
+    #[cfg(feature = "evolve")]
+    fn new_type<T>(&mut self) -> NewType
+    where
+        T: Transportable + 'static,
+    {
+        NewType {
+            key: typeid::of::<T::InPlace<'static>>(),
+            descriptor: self.descriptor_of::<T::InPlace<'static>>(),
+            describe: T::InPlace::<'static>::describe,
+        }
+    }
+
     /// Converts a message of another version, whose descriptor is `found`, and reads the result.
     #[cfg(feature = "evolve")]
     #[cold]
@@ -189,7 +296,7 @@ impl Reader {
     {
         // The slot of the message returns before the result is read.
         let (converted, _) = self.convert_message::<T, ()>(message, found, drop)?;
-        self.read::<T>(converted).map(Received::mark_converted)
+        self.read_own::<T>(converted).map(Received::mark_converted)
     }
 
     /// Converts a message of another version. Also returns what `keep` makes of the message.
@@ -256,11 +363,11 @@ impl Reader {
     {
         let header = Header::at_start_of(message.as_bytes());
         let found = header.map_or(0, |header| header.descriptor);
-        if self.descriptor_of::<T::InPlace<'static>>() == found || !self.converts(found) {
-            return Ok((self.read(message)?, None));
+        if !self.is_other_version::<T>(message.as_bytes(), ALIGNMENT, found) {
+            return Ok((self.read_own(message)?, None));
         }
         let (converted, original) = self.convert_message::<T, _>(message, found, Some)?;
-        let received = self.read::<T>(converted)?;
+        let received = self.read_own::<T>(converted)?;
         Ok((received.mark_converted(), original))
     }
 
@@ -291,11 +398,7 @@ impl Reader {
     where
         T: Transportable + 'static,
     {
-        let new = NewType {
-            key: typeid::of::<T::InPlace<'static>>(),
-            descriptor: self.descriptor_of::<T::InPlace<'static>>(),
-            describe: T::InPlace::<'static>::describe,
-        };
+        let new = self.new_type::<T>();
         self.learnt.use_schema(found);
         let converter = self.converter.get_or_insert_default();
         let context = (&self.learnt, &self.limits);

@@ -228,6 +228,20 @@ impl Learnt {
         Schema::from_snapshot(&known.snapshot).ok()
     }
 
+    /// Returns true if no schema was learnt.
+    #[cfg(feature = "evolve")]
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    /// Returns all learnt schemas and their roots.
+    #[cfg(feature = "evolve")]
+    pub(crate) fn schemas(&self) -> impl Iterator<Item = (Schema, TypeIndex)> {
+        let known = self.known.values();
+        known.filter_map(|known| Schema::from_snapshot(&known.snapshot).ok())
+    }
+
     /// Returns the schema of a type of the program.
     #[cfg(feature = "evolve")]
     pub(crate) fn own(descriptor: u64) -> Option<(Schema, TypeIndex)> {

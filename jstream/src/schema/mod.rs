@@ -69,6 +69,7 @@ mod graph;
 mod kind;
 mod known;
 mod link;
+mod reachable_classes;
 mod record;
 mod rules;
 mod show;

@@ -94,9 +94,7 @@ impl StreamReader {
         // no other call can reach these bytes as long as the cursor is at the end.
         let message = unsafe { self.bytes(frame.start, frame.len) };
         #[cfg(feature = "evolve")]
-        if reader.descriptor_of::<T::InPlace<'static>>() != frame.descriptor
-            && reader.takes::<T>(frame.descriptor)
-        {
+        if reader.is_other_version::<T>(message, frame.align(), frame.descriptor) {
             let read = self.read_converted::<T>(reader, &frame, message);
             let advanced = matches!(read, Ok(_) | Err(StreamError::Damaged { .. }));
             self.cursor.set(if advanced { frame.end() } else { before });

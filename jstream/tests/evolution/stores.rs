@@ -154,3 +154,156 @@ fn a_stream_has_objects_of_both_versions() {
     assert_eq!(objects[0].values, [7; 1000]);
     assert_eq!(objects[1].values, [u64::MAX]);
 }
+
+/// A type that stays as it is while a class of its trait objects changes.
+mod unchanged {
+    pub(super) mod old {
+        use jstream::{Transportable, transportable};
+
+        #[transportable]
+        pub(crate) trait Shape: Send + Sync {
+            fn area(&self) -> u64;
+        }
+
+        #[derive(Transportable)]
+        #[transportable(implements(Shape))]
+        pub(crate) struct Square {
+            pub(crate) side: u32,
+        }
+
+        impl Shape for Square {
+            fn area(&self) -> u64 {
+                u64::from(self.side)
+            }
+        }
+
+        #[derive(Transportable)]
+        pub(crate) struct Album {
+            pub(crate) shapes: Vec<Box<dyn Shape>>,
+        }
+    }
+
+    pub(super) mod new {
+        use jstream::{Transportable, transportable};
+
+        #[transportable]
+        pub(crate) trait Shape: Send + Sync {
+            fn area(&self) -> u64;
+        }
+
+        #[derive(Transportable)]
+        #[transportable(implements(Shape))]
+        pub(crate) struct Square {
+            pub(crate) name: Option<u8>,
+            pub(crate) side: u64,
+        }
+
+        impl Shape for Square {
+            fn area(&self) -> u64 {
+                self.side.pow(2)
+            }
+        }
+
+        #[derive(Transportable)]
+        pub(crate) struct Album {
+            pub(crate) shapes: Vec<Box<dyn Shape>>,
+        }
+    }
+}
+
+fn album() -> unchanged::old::Album {
+    let sides = [3, 5].map(|side| unchanged::old::Square { side });
+    let shapes = sides.into_iter();
+    unchanged::old::Album {
+        shapes: shapes.map(|square| Box::new(square) as _).collect(),
+    }
+}
+
+#[track_caller]
+fn assert_album(album: &unchanged::new::AlbumRef<'_>) {
+    let areas: Vec<u64> = album.shapes.iter().map(|shape| shape.area()).collect();
+    assert_eq!(areas, [9, 25]);
+}
+
+#[test]
+fn a_changed_class_of_an_unchanged_type_is_converted() {
+    use jstream::schema::descriptor;
+    use unchanged::{new, old};
+
+    assert_eq!(descriptor::<old::Album>(), descriptor::<new::Album>());
+    let bytes = jstream::to_vec(&album()).unwrap();
+    let message = || EmptyBuffer::heap(bytes.len()).copy_from(&bytes).unwrap();
+    let mut reader = Reader::default();
+    // Its class is not known.
+    assert!(reader.read::<new::Album>(message()).is_err());
+    // A schema of something else changes nothing.
+    let (schema, root) = Schema::of::<Old>();
+    reader.learn(&schema, root).unwrap();
+    assert!(reader.read::<new::Album>(message()).is_err());
+    for snapshot in Schema::snapshots::<old::Album>().unwrap() {
+        reader.learn_bytes(&snapshot).unwrap();
+    }
+    let received = reader.read::<new::Album>(message()).unwrap();
+    assert!(received.is_converted());
+    received.with(assert_album);
+    let (received, original) = reader.read_with_original::<new::Album>(message()).unwrap();
+    received.with(assert_album);
+    assert_eq!(original.unwrap().as_bytes(), bytes);
+    assert_eq!(reader.conversions().map(|(_, count)| count).sum::<u64>(), 2);
+    // Objects of the program's own classes are read where they lie.
+    let square = new::Square {
+        name: Some(1),
+        side: 7,
+    };
+    let own = new::Album {
+        shapes: vec![Box::new(square)],
+    };
+    let own = jstream::to_vec(&own).unwrap();
+    let message = EmptyBuffer::heap(own.len()).copy_from(&own).unwrap();
+    let received = reader.read::<new::Album>(message).unwrap();
+    assert!(!received.is_converted());
+    received.with(|album| assert_eq!(album.shapes[0].area(), 49));
+    // Damaged messages are refused as always.
+    for len in 0..bytes.len() {
+        let message = EmptyBuffer::heap(len).copy_from(&bytes[..len]).unwrap();
+        assert!(reader.read::<new::Album>(message).is_err(), "{len}");
+    }
+    reader.set_conversion(false);
+    assert!(reader.read::<new::Album>(message_of(&bytes)).is_err());
+    let _ = |album: &old::Album| album.shapes[0].area();
+}
+
+fn message_of(bytes: &[u8]) -> jstream::MessageBuffer {
+    EmptyBuffer::heap(bytes.len()).copy_from(bytes).unwrap()
+}
+
+#[test]
+fn stored_objects_of_changed_classes_are_converted() {
+    use unchanged::new;
+
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("albums.jsf");
+    let mut writer = FileWriter::create(&path).unwrap();
+    for _ in 0..3 {
+        writer.push(&album()).unwrap();
+    }
+    writer.commit().unwrap();
+    let mut reader = FileReader::open(&path).unwrap();
+    for number in 0..3 {
+        let received = reader.read::<new::Album>(number).unwrap();
+        assert!(received.is_converted());
+        received.with(assert_album);
+    }
+    let map = FileMap::copied(&path, ReadOptions::default()).unwrap();
+    for number in [2, 0, 2] {
+        assert_album(map.get::<new::Album>(number).unwrap());
+    }
+    let mut stream = StreamWriter::new(EmptyBuffer::heap(1 << 10));
+    stream.write(&mut Writer::default(), &album()).unwrap();
+    let mut reader = Reader::default();
+    for snapshot in Schema::snapshots::<unchanged::old::Album>().unwrap() {
+        reader.learn_bytes(&snapshot).unwrap();
+    }
+    let stream = StreamReader::new(stream.finish());
+    assert_album(stream.next::<new::Album>(&mut reader).unwrap());
+}

@@ -1,0 +1,56 @@
+//! The classes that the trait objects of a type may have in this program.
+
+use std::collections::HashSet;
+
+use super::{Schema, SnapshotError, TypeIndex};
+use crate::model::{InPlace, Transportable};
+
+/// The schema of a class and its root.
+pub(crate) type ClassSchema = (Schema, TypeIndex);
+
+impl Schema {
+    /// Returns the classes of this program that trait objects of these types may have, and those
+    /// that the trait objects of these classes may have. Each has its number.
+    pub(crate) fn reachable_classes(&self) -> Vec<(u64, ClassSchema)> {
+        let mut numbers = HashSet::new();
+        let mut classes: Vec<(u64, ClassSchema)> = Vec::new();
+        let mut lists: Vec<_> = self.class_lists.values().copied().collect();
+        while let Some(list) = lists.pop() {
+            for (number, schema) in list() {
+                if numbers.insert(number) {
+                    let (schema, root) = schema();
+                    lists.extend(schema.class_lists.values());
+                    classes.push((number, (schema, root)));
+                }
+            }
+        }
+        classes
+    }
+
+    /// Returns the snapshots that a program of another version needs to read messages of a type:
+    /// that of the type, and those of the classes that its trait objects may have in this program,
+    /// ordered by their bytes. The types themselves are known only by their structure and rules, so
+    /// they need not be trusted.
+    ///
+    /// ```
+    /// use jstream::schema::Schema;
+    ///
+    /// let snapshots = Schema::snapshots::<Vec<u32>>().unwrap();
+    /// let (schema, root) = Schema::of::<Vec<u32>>();
+    /// assert_eq!(snapshots, [schema.to_bytes(root)]);
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As for [`to_snapshot`](Self::to_snapshot).
+    pub fn snapshots<T: Transportable + 'static>() -> Result<Vec<Vec<u8>>, SnapshotError> {
+        let (schema, root) = Self::described(T::InPlace::<'static>::describe);
+        let mut snapshots = vec![schema.to_snapshot(root)?];
+        let classes = schema.reachable_classes().into_iter();
+        let classes = classes.map(|(_, (schema, root))| schema.to_snapshot(root));
+        let mut classes = classes.collect::<Result<Vec<_>, _>>()?;
+        classes.sort();
+        snapshots.append(&mut classes);
+        Ok(snapshots)
+    }
+}
