@@ -42,6 +42,7 @@
 //! | feature | effect |
 //! |---|---|
 //! | `shm` (default) | memory shared with other processes, `shm://name` |
+//! | `evolve` (default) | channels between programs with different versions of a type |
 //! | `uring` (default) | TCP received with io_uring, `uring://host:port` |
 //! | `sim` (default) | a simulated network for tests, `sim://name` |
 //! | `tls` | connections over TLS 1.3, `tls://host:port`, where both sides show certificates |

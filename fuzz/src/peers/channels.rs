@@ -16,6 +16,7 @@ use super::{PATIENCE, address, options, say};
 
 const JOIN: u32 = 0x6a73_6301;
 const ANSWER: u32 = 0x6a73_6302;
+const MORE: u32 = 0x6a73_6303;
 
 /// The maximum number of messages per input.
 const MESSAGES: usize = 24;
@@ -28,9 +29,13 @@ struct Order {
     legs: Vec<f64>,
 }
 
-/// The schema of the element type, and the message of an element.
+/// The description of the element type, and the message of an element.
 static KNOWN: LazyLock<[Vec<u8>; 2]> = LazyLock::new(|| {
-    let (schema, root) = Schema::of::<Order>();
+    let snapshots = Schema::snapshots::<Order>().expect("it has no defaults");
+    let description = snapshots.iter().flat_map(|snapshot| {
+        let len = u32::try_from(snapshot.len()).expect("it is short");
+        [&len.to_le_bytes(), &**snapshot].concat()
+    });
     let order = Order {
         number: 1,
         symbol: "symbol".to_owned(),
@@ -38,7 +43,7 @@ static KNOWN: LazyLock<[Vec<u8>; 2]> = LazyLock::new(|| {
     };
     let message = Writer::new().write(&order, EmptyBuffer::heap(1024));
     let message = message.expect("there is room").as_bytes().to_vec();
-    [schema.to_bytes(root), message]
+    [description.collect(), message]
 });
 
 fn fresh() -> Address {
@@ -57,19 +62,21 @@ fn of(address: &Address) -> Channel<Order> {
 
 /// Sends a hello frame, usually a valid one, and then messages.
 fn messages(peer: &Endpoint, input: &mut Unstructured<'_>, kind: u32, role: u64) -> Result<()> {
-    let [schema, message] = &*KNOWN;
+    let [description, message] = &*KNOWN;
     if input.ratio(15, 16)? {
         let descriptor = jstream::descriptor::<Order>();
-        let hello = Header::new(kind, [role, descriptor, 0]);
-        let _ = peer.send_message(hello, &[IoSlice::new(schema)]);
+        // A part of it may be missing.
+        let len = description.len() as u64 + u64::from(input.ratio(1, 8)?);
+        let hello = Header::new(kind, [role, descriptor, len]);
+        let _ = peer.send_message(hello, &[IoSlice::new(description)]);
     }
     for _ in 0..MESSAGES {
         let kinds = if input.ratio(1, 2)? {
-            JOIN..=ANSWER
+            JOIN..=MORE
         } else {
             0..=0
         };
-        if input.is_empty() || !say(peer, input, kinds, &[schema, message])? {
+        if input.is_empty() || !say(peer, input, kinds, &[description, message])? {
             break;
         }
     }

@@ -41,6 +41,7 @@ pub use conversion::{Conversion, ConversionError};
 pub(crate) use converter::{ConversionFailure, Converter, NewType};
 pub use finding::{Change, Compatibility, Effect, Finding};
 pub use layout::InvalidSchema;
+#[cfg(all(feature = "file", unix))]
 pub(crate) use own_classes::OwnClasses;
 
 use self::planner::make_plan;

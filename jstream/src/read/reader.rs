@@ -3,7 +3,7 @@
 use std::mem;
 use std::ptr::NonNull;
 use std::slice;
-#[cfg(feature = "evolve")]
+#[cfg(all(feature = "evolve", feature = "file", unix))]
 use std::sync::Arc;
 
 use super::claim::assert_form;
@@ -18,8 +18,10 @@ use super::pass::{ClaimedSegment, Depth, Pass};
 use super::queue::Queue;
 use super::shared::PassRoot;
 use crate::buffer::{ALIGNMENT, MessageBuffer};
+#[cfg(all(feature = "evolve", feature = "file", unix))]
+use crate::evolve::OwnClasses;
 #[cfg(feature = "evolve")]
-use crate::evolve::{ConversionFailure, Converter, NewType, OwnClasses};
+use crate::evolve::{ConversionFailure, Converter, NewType};
 use crate::model::{InPlace, Transportable};
 use crate::received::{Received, Wire};
 use crate::schema::{Describe, Descriptors, Learnt, Schema, SchemaError, TypeIndex};
@@ -262,7 +264,7 @@ impl Reader {
     }
 
     /// Returns the classes of this program that trait objects in a type may have.
-    #[cfg(feature = "evolve")]
+    #[cfg(all(feature = "evolve", feature = "file", unix))]
     pub(crate) fn own_classes<T>(&mut self) -> Arc<OwnClasses>
     where
         T: Transportable + 'static,

@@ -5,9 +5,10 @@ use std::sync::{Arc, Weak};
 
 use jstream::Transportable;
 
-use super::hello::{Hello, MAX_SCHEMA};
+use super::hello::{Hello, JoinVerdict, MAX_PIECE, PeerHello};
 use super::peer_set::PeerSet;
 use super::peers::PeerConnection;
+use super::versions::Version;
 use jstream_base::events::emit;
 use jstream_endpoint::acceptor::{Acceptor, AcceptorLimits, Newcomer};
 use jstream_endpoint::{Endpoint, Listener};
@@ -47,17 +48,24 @@ async fn let_in<T: Transportable + 'static>(
 ) -> Result<(), String> {
     let established = newcomer.establish().await;
     let candidate = established.map_err(|error| error.to_string())?;
-    let message = candidate.receive(MAX_SCHEMA).await;
-    let message = message.map_err(|error| error.to_string())?;
-    let mut place = None;
-    let reserve = || {
-        place = ReservedPeer::take(peers);
-        place.is_some()
+    let mut theirs = PeerHello::new();
+    while !theirs.is_complete() {
+        let message = candidate.receive(MAX_PIECE).await;
+        let message = message.map_err(|error| error.to_string())?;
+        theirs.push(&message)?;
+    }
+    let (verdict, version) = ours.judge(theirs)?;
+    let (verdict, place) = match verdict {
+        JoinVerdict::Welcome => match ReservedPeer::take(peers, version) {
+            Some(place) => (verdict, Some(place)),
+            None => (JoinVerdict::Full, None),
+        },
+        refused => (refused, None),
     };
-    let verdict = ours.judge(&message.header, reserve)?;
-    let (header, payload) = ours.answer(verdict);
-    let said = candidate.send(header, payload).await;
-    said.map_err(|error| error.to_string())?;
+    for (header, payload) in ours.answer(verdict) {
+        let said = candidate.send(header, payload).await;
+        said.map_err(|error| error.to_string())?;
+    }
     match place {
         Some(place) => place.join(candidate.admit()),
         None => {
@@ -72,17 +80,26 @@ async fn let_in<T: Transportable + 'static>(
 struct ReservedPeer<T: Transportable + 'static> {
     /// `None` once the peer has joined.
     peers: Option<Weak<PeerSet<T>>>,
+    /// The peer's version, if it sends objects of another one.
+    version: Option<Version>,
 }
 
 impl<T: Transportable + 'static> ReservedPeer<T> {
-    fn take(peers: Weak<PeerSet<T>>) -> Option<Self> {
-        let has_room = peers.upgrade().is_some_and(|peers| peers.reserve());
-        has_room.then(|| Self { peers: Some(peers) })
+    fn take(peers: Weak<PeerSet<T>>, version: Option<Version>) -> Option<Self> {
+        let has_room = peers.upgrade().is_some_and(|peers| {
+            let known = version.as_ref();
+            known.is_none_or(|version| peers.versions.has_room_for(version)) && peers.reserve()
+        });
+        let peers = Some(peers);
+        has_room.then_some(Self { peers, version })
     }
 
     fn join(mut self, endpoint: Endpoint) -> Result<(), String> {
         let peers = self.peers.take().and_then(|peers| peers.upgrade());
         let peers = peers.ok_or("the channel was closed")?;
+        if let Some(version) = self.version.take() {
+            peers.versions.insert(&endpoint, version);
+        }
         peers.take_place(Some(PeerConnection::Far(endpoint)));
         Ok(())
     }

@@ -184,8 +184,8 @@ impl<T: Transportable + 'static> Channel<T> {
         }
         let peers = PeerSet::new(address.clone(), role, 1, &self.options)?;
         let near = || self.find(address, &peers);
-        let way = hello::join(address, &ours, &self.options, near, is_wanted)?;
-        Ok(peers.with_only(way))
+        let (way, version) = hello::join(address, &ours, &self.options, near, is_wanted)?;
+        Ok(peers.with_only(way, version))
     }
 
     /// Listens. An `inproc` side is registered before it listens, so that sides in this process

@@ -34,10 +34,11 @@ pub enum OpenError {
         /// The reason.
         r#source: ConnectError,
     },
-    /// The objects of the other side have a different type.
+    /// The other side has a type whose objects can't be converted.
     #[error(
         "the type of the channel at {address} is `{theirs}` there and `{ours}` here: \
-         {difference}; build both sides from the same definition"
+         {difference}; build both sides from the same definition, or from versions that can be \
+         converted"
     )]
     Type {
         /// The address of the channel.

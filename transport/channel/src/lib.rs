@@ -45,6 +45,7 @@ mod receiving;
 mod send;
 mod sender;
 mod sending;
+mod versions;
 
 pub use self::channel::{Channel, channel, pair};
 pub use self::error::{OpenError, RecvError, Refused, SendError, Unsent};

@@ -12,6 +12,7 @@ use super::error::SendError;
 use super::hello::Role;
 use super::near::{Announced, NearLink, announce};
 use super::peers::{JoinedPeer, Membership, PeerConnection, PeerSnapshot};
+use super::versions::{SenderVersions, Version};
 use jstream_base::Address;
 use jstream_base::Options;
 use jstream_device::deadline::Deadline;
@@ -38,6 +39,8 @@ pub(super) struct PeerSet<T: Transportable + 'static> {
     pub(super) may_be_near: bool,
     /// The queue in which receives are posted; `None` on the sending side.
     pub(super) queue: Option<CompletionQueue>,
+    /// The versions of senders that have another one than this side. Empty on the sending side.
+    pub(super) versions: SenderVersions,
     /// The receivers that wait for objects from peers in this process.
     pub(super) arrived: Arc<WaitQueue>,
     /// The first peer in this process. `is_alone` is true if it is the only peer.
@@ -66,6 +69,7 @@ impl<T: Transportable + 'static> PeerSet<T> {
                 Role::Sender => None,
                 Role::Receiver => Some(CompletionQueue::new()?),
             },
+            versions: SenderVersions::default(),
             arrived: Arc::new(WaitQueue::new()),
             first: OnceLock::new(),
             is_alone: AtomicBool::new(false),
@@ -75,11 +79,18 @@ impl<T: Transportable + 'static> PeerSet<T> {
         })
     }
 
-    /// Sets the only peer, which this side has joined.
-    pub(super) fn with_only(mut self, way: PeerConnection<T>) -> Arc<Self> {
+    /// Sets the only peer, which this side has joined, and its version.
+    pub(super) fn with_only(
+        mut self,
+        way: PeerConnection<T>,
+        version: Option<Version>,
+    ) -> Arc<Self> {
         self.only = Some(way.clone());
         if let PeerConnection::Far(endpoint) = &way {
             self.address = endpoint.info().address.clone();
+            if let Some(version) = version {
+                self.versions.insert(endpoint, version);
+            }
         }
         self.add(way, 0);
         Arc::new(self)

@@ -14,9 +14,10 @@ use super::peers::{PeerConnection, PeerSnapshot};
 use jstream_base::Address;
 use jstream_base::Header;
 use jstream_device::deadline::Deadline;
-use jstream_endpoint::object::{object_of, read};
+use jstream_endpoint::object::{object_of, object_with, read, read_with};
 use jstream_endpoint::queue::Done;
-use jstream_endpoint::receiving::Inbound;
+use jstream_endpoint::receiving::{Arrived, Inbound};
+use jstream_endpoint::shared::Shared;
 use jstream_endpoint::spin::Spin;
 use jstream_endpoint::{CompletionQueue, Endpoint, RecvObjectError};
 
@@ -177,12 +178,28 @@ impl<T: Transportable + 'static> Receiver<T> {
         if !shared.poll_message(&mut inbound, || false) {
             return None;
         }
-        let object = match inbound.other {
-            None => read(inbound.message, shared),
-            Some(Ok(arrived)) => object_of(arrived, shared),
-            Some(Err(error)) => return self.handle_error(endpoint, error),
+        let version = self.peers.versions.of(shared);
+        let object = match (inbound.other, version) {
+            (None, None) => read(inbound.message, shared),
+            (None, Some(version)) => {
+                version.with_reader(|reader| read_with(reader, inbound.message, shared))
+            }
+            (Some(Ok(arrived)), _) => self.object_of(arrived, shared),
+            (Some(Err(error)), _) => return self.handle_error(endpoint, error),
         };
         Some(self.outcome(object))
+    }
+
+    /// Returns the object of a message from a sender outside of this process, whatever its version.
+    fn object_of(
+        &self,
+        arrived: Arrived,
+        shared: &Arc<Shared>,
+    ) -> Result<(Header, Received<T>), RecvObjectError> {
+        match self.peers.versions.of(shared) {
+            Some(version) => version.with_reader(|reader| object_with(reader, arrived, shared)),
+            None => object_of(arrived, shared),
+        }
     }
 
     fn poll_queue<O: ObjectForm<T>>(&self) -> Option<Outcome<O>> {
@@ -202,7 +219,7 @@ impl<T: Transportable + 'static> Receiver<T> {
                 self.peers
                     .handle_received(&endpoint, receipt.is_ok(), self.queue());
                 match receipt {
-                    Ok(arrived) => Some(self.outcome(object_of(arrived, endpoint.shared()))),
+                    Ok(arrived) => Some(self.outcome(self.object_of(arrived, endpoint.shared()))),
                     Err(missed) => self.handle_error(&endpoint, missed.error),
                 }
             }

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use jstream::buffer::MessageBuffer;
-use jstream::{ReadError, Received, Transportable, WriteError};
+use jstream::{ReadError, Reader, Received, Transportable, WriteError};
 use jstream_derive::ErrorDebug;
 use thiserror::Error;
 
@@ -111,11 +111,27 @@ pub fn read<T: Transportable + 'static>(
     message: Message,
     shared: &Shared,
 ) -> Result<(Header, Received<T>), RecvObjectError> {
-    let read = shared
-        .codecs()
-        .readers
-        .with(|reader| reader.read::<T>(message.payload));
-    match read {
+    let readers = &shared.codecs().readers;
+    readers.with(|reader| read_with(reader, message, shared))
+}
+
+/// Like [`object_of`], with a reader that knows the version of the type that the peer has.
+pub fn object_with<T: Transportable + 'static>(
+    reader: &mut Reader,
+    arrived: Arrived,
+    shared: &Shared,
+) -> Result<(Header, Received<T>), RecvObjectError> {
+    read_with(reader, shared.convert_to_message(arrived)?, shared)
+}
+
+/// Like [`read`], with a reader that knows the version of the type that the peer has.
+#[inline]
+pub fn read_with<T: Transportable + 'static>(
+    reader: &mut Reader,
+    message: Message,
+    shared: &Shared,
+) -> Result<(Header, Received<T>), RecvObjectError> {
+    match reader.read::<T>(message.payload) {
         Ok(received) => Ok((message.header, received)),
         Err(failure) => Err(RecvObjectError::Read {
             header: message.header,

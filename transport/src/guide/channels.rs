@@ -187,7 +187,14 @@
 //!
 //! # Types
 //!
-//! Both sides exchange their type descriptions when they join. If the types differ, the channel is
-//! not opened, and [`OpenError::Type`](crate::channel::OpenError::Type) names both types and the
-//! first difference, for example `Order.legs[].quantity: u32 here, u64 there`. Afterwards, every
-//! received object is checked as usual.
+//! Both sides describe their types when they join. If they have different versions of a type, the
+//! receiver converts the objects, by the rules of the page `versions` of the guide of `jstream`. So
+//! each side can be replaced by a newer or older one while the other runs. If no plan leads from the sender's version to the
+//! receiver's, the channel is not opened, and
+//! [`OpenError::Type`](crate::channel::OpenError::Type) names both types and the differences, for
+//! example ``Order.quantity: `u64` can't become `u32` ``. If only some values have no counterpart,
+//! [`RecvError::Read`] reports the objects that have them, and the channel continues. A receiver
+//! takes objects of at most 32 other versions at the same time.
+//!
+//! Every received object is checked as usual, whatever its version. Without the feature `evolve`,
+//! channels of different types are not opened.

@@ -307,7 +307,7 @@ fn types_and_sides_that_do_not_fit_are_named() {
         for words in [
             "`OrderRef` there",
             "`OrderRef` here",
-            ".sender: u64 here, u32 there",
+            "Order.sender: `u64` can't become `u32`",
         ] {
             assert!(text.contains(words), "{text}");
         }

@@ -3,3 +3,4 @@
 mod basic;
 mod owned;
 mod tasks;
+mod versions;
