@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn good_addresses_come_back_as_they_were() {
+    fn valid_addresses_are_printed_unchanged() {
         for uri in [
             "inproc://a",
             "inproc://some/long.name:7",
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_addresses_say_what_is_wrong() {
+    fn errors_of_addresses_name_the_fault() {
         let long = format!("inproc://{}", "x".repeat(600));
         for (uri, text) in [
             ("name", "no scheme"),
@@ -436,7 +436,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_parses_prints_and_parses_again(
+        fn printed_addresses_are_parsed_to_the_same(
             text in "(inproc|tcp|tls)://[ -~\\[\\]:%é]{0,24}(:[0-9]{0,6})?",
         ) {
             if let Ok(address) = text.parse::<Address>() {

@@ -176,7 +176,7 @@ impl ByteHolder {
         self: &Arc<Self>,
         bytes: u64,
         limit: u64,
-        why: &'static str,
+        reason: &'static str,
     ) -> Result<ByteCharge, u64> {
         let charge = self.charge_anyway(bytes);
         let limit = limit.max(bytes);
@@ -187,7 +187,7 @@ impl ByteHolder {
             }
             match self.total.slowest(|_| true) {
                 Some(slowest) if Arc::ptr_eq(&slowest, self) => return Err(all),
-                Some(slowest) => slowest.evict(why),
+                Some(slowest) => slowest.evict(reason),
                 None => return Ok(charge),
             }
         }

@@ -28,7 +28,7 @@ pub(super) fn open<T: Transportable + 'static>(
         let (peers, ours) = (joining.clone(), ours.clone());
         async move {
             let peer = newcomer.peer().clone();
-            if let Err(reason) = let_in(newcomer, &ours, peers).await {
+            if let Err(reason) = admit(newcomer, &ours, peers).await {
                 emit(Level::DEBUG, move || {
                     tracing::debug!(%peer, reason, "peer did not join the channel");
                 });
@@ -41,7 +41,7 @@ pub(super) fn open<T: Transportable + 'static>(
     Ok(())
 }
 
-async fn let_in<T: Transportable + 'static>(
+async fn admit<T: Transportable + 'static>(
     newcomer: Newcomer,
     ours: &Hello,
     peers: Weak<PeerSet<T>>,

@@ -184,8 +184,8 @@ impl<T: Transportable + 'static> Channel<T> {
         }
         let peers = PeerSet::new(address.clone(), role, 1, &self.options)?;
         let near = || self.find(address, &peers);
-        let (way, version) = hello::join(address, &ours, &self.options, near, is_wanted)?;
-        Ok(peers.with_only(way, version))
+        let (connection, version) = hello::join(address, &ours, &self.options, near, is_wanted)?;
+        Ok(peers.with_only(connection, version))
     }
 
     /// Listens. An `inproc` side is registered before it listens, so that sides in this process
@@ -217,7 +217,7 @@ impl<T: Transportable + 'static> Channel<T> {
                 if other.listening.get().is_none() {
                     return Near::Soon;
                 }
-                match other.let_in(&self.options, &ours.arrived) {
+                match other.admit(&self.options, &ours.arrived) {
                     Some(link) => Near::Joined(link),
                     None => Near::Refused(OpenError::Full {
                         address: address.clone(),

@@ -341,7 +341,9 @@ pub(super) fn join<T: Transportable + 'static>(
                     return Err(error);
                 }
             }
-            (Err(source), _) if !may_come(&source) || until.has_passed() || !is_wanted() => {
+            (Err(source), _)
+                if !may_succeed_later(&source) || until.has_passed() || !is_wanted() =>
+            {
                 let other = ours.role.other();
                 return Err(OpenError::Connect { other, source });
             }
@@ -356,7 +358,7 @@ pub(super) fn join<T: Transportable + 'static>(
 
 /// Returns true if a later attempt may succeed: there is no listener at the address, or it has too
 /// many connections.
-fn may_come(error: &ConnectError) -> bool {
+fn may_succeed_later(error: &ConnectError) -> bool {
     use std::io::ErrorKind::{ConnectionRefused, NotFound};
     match error {
         ConnectError::NoListener { .. } | ConnectError::TimedOut { .. } => true,

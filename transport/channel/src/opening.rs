@@ -60,11 +60,11 @@ impl<S: Send + 'static> Opening<S> {
                 task: None,
             }),
         });
-        let there = shared.clone();
+        let opened_side = shared.clone();
         let name = "jstream-open".to_owned();
         Builder::new().name(name).spawn(move || {
-            let opened = work(&|| there.is_wanted.load(Ordering::Relaxed));
-            let mut inner = there.lock();
+            let opened = work(&|| opened_side.is_wanted.load(Ordering::Relaxed));
+            let mut inner = opened_side.lock();
             inner.opened = Some(opened);
             let task = inner.task.take();
             drop(inner);

@@ -82,17 +82,17 @@ impl<T: Transportable + 'static> PeerSet<T> {
     /// Sets the only peer, which this side has joined, and its version.
     pub(super) fn with_only(
         mut self,
-        way: PeerConnection<T>,
+        connection: PeerConnection<T>,
         version: Option<Version>,
     ) -> Arc<Self> {
-        self.only = Some(way.clone());
-        if let PeerConnection::Far(endpoint) = &way {
+        self.only = Some(connection.clone());
+        if let PeerConnection::Far(endpoint) = &connection {
             self.address = endpoint.info().address.clone();
             if let Some(version) = version {
                 self.versions.insert(endpoint, version);
             }
         }
-        self.add(way, 0);
+        self.add(connection, 0);
         Arc::new(self)
     }
 
@@ -109,7 +109,7 @@ impl<T: Transportable + 'static> PeerSet<T> {
 
     /// Adds a peer of this process, with its options and its waiting receivers. Returns `None` if
     /// there is no room.
-    pub(super) fn let_in(
+    pub(super) fn admit(
         &self,
         options: &Options,
         arrived: &Arc<WaitQueue>,
@@ -127,13 +127,16 @@ impl<T: Transportable + 'static> PeerSet<T> {
     }
 
     /// Adds a peer, and releases the `places` that were reserved for it.
-    fn add(&self, way: PeerConnection<T>, places: usize) {
-        if let PeerConnection::Near(link) = &way {
+    fn add(&self, connection: PeerConnection<T>, places: usize) {
+        if let PeerConnection::Near(link) = &connection {
             self.first.get_or_init(|| link.clone());
         }
         let mut state = self.lock();
         state.reserved = state.reserved.saturating_sub(places);
-        state.peers.push(JoinedPeer { way, posted: false });
+        state.peers.push(JoinedPeer {
+            connection,
+            posted: false,
+        });
         state.came = state.came.saturating_add(1);
         let tasks = state.tasks.take();
         self.update_is_alone(&state);
@@ -149,7 +152,7 @@ impl<T: Transportable + 'static> PeerSet<T> {
             (
                 [
                     JoinedPeer {
-                        way: PeerConnection::Near(one),
+                        connection: PeerConnection::Near(one),
                         ..
                     },
                 ],
@@ -183,7 +186,7 @@ impl<T: Transportable + 'static> PeerSet<T> {
     /// Uses a reserved place for a peer that has joined, or releases it.
     pub(super) fn take_place(&self, joined: Option<PeerConnection<T>>) {
         match joined {
-            Some(way) => self.add(way, 1),
+            Some(connection) => self.add(connection, 1),
             None => {
                 let mut state = self.lock();
                 state.reserved = state.reserved.saturating_sub(1);
@@ -196,9 +199,12 @@ impl<T: Transportable + 'static> PeerSet<T> {
     }
 
     /// Removes a peer that is gone. Returns false if it was removed before.
-    pub(super) fn remove(&self, way: &PeerConnection<T>) -> bool {
+    pub(super) fn remove(&self, connection: &PeerConnection<T>) -> bool {
         let mut state = self.lock();
-        let place = state.peers.iter().position(|peer| peer.way.is(way));
+        let place = state
+            .peers
+            .iter()
+            .position(|peer| peer.connection.is(connection));
         let gone = place.map(|place| state.peers.remove(place));
         if gone.as_ref().is_some_and(|peer| peer.posted) {
             state.posted = state.posted.saturating_sub(1);
@@ -244,8 +250,8 @@ impl<T: Transportable + 'static> PeerSet<T> {
         if !state.is_complete() {
             return None;
         }
-        let peer = state.turn()?;
-        Some(peer.way.clone())
+        let peer = state.advance()?;
+        Some(peer.connection.clone())
     }
 
     /// Returns a snapshot of the peers for a receive.
@@ -266,14 +272,14 @@ impl<T: Transportable + 'static> PeerSet<T> {
 
     /// Returns true if a peer is outside of this process.
     pub(super) fn has_far(&self) -> bool {
-        let is_far = |peer: &JoinedPeer<T>| matches!(peer.way, PeerConnection::Far(_));
+        let is_far = |peer: &JoinedPeer<T>| matches!(peer.connection, PeerConnection::Far(_));
         self.lock().peers.iter().any(is_far)
     }
 
     /// Returns true if a peer in this process has an object or an event, or if the channel is
     /// closed.
     pub(super) fn is_near_ready(&self) -> bool {
-        let is_ready = |peer: &JoinedPeer<T>| match &peer.way {
+        let is_ready = |peer: &JoinedPeer<T>| match &peer.connection {
             PeerConnection::Near(link) => link.is_ready(),
             PeerConnection::Far(_) => false,
         };
@@ -298,7 +304,7 @@ impl<T: Transportable + 'static> PeerSet<T> {
         let mut place = 0;
         while let Some(peer) = state.peers.get_mut(place) {
             place = place.saturating_add(1);
-            let PeerConnection::Far(endpoint) = &peer.way else {
+            let PeerConnection::Far(endpoint) = &peer.connection else {
                 continue;
             };
             if mem::replace(&mut peer.posted, true) {
@@ -320,16 +326,23 @@ impl<T: Transportable + 'static> PeerSet<T> {
         goes_on: bool,
         queue: &CompletionQueue,
     ) {
-        let way = PeerConnection::Far(endpoint.clone());
+        let connection = PeerConnection::Far(endpoint.clone());
         let mut state = self.lock();
         if goes_on && state.sleepers > 0 {
-            if state.peers.iter().any(|peer| peer.way.is(&way)) {
+            if state
+                .peers
+                .iter()
+                .any(|peer| peer.connection.is(&connection))
+            {
                 drop(state);
                 queue.post_recv(endpoint, 0, None);
             }
             return;
         }
-        let peer = state.peers.iter_mut().find(|peer| peer.way.is(&way));
+        let peer = state
+            .peers
+            .iter_mut()
+            .find(|peer| peer.connection.is(&connection));
         if peer.is_some_and(|peer| mem::replace(&mut peer.posted, false)) {
             state.posted = state.posted.saturating_sub(1);
         }
@@ -384,7 +397,7 @@ impl<T: Transportable + 'static> PeerSet<T> {
     pub(super) fn finish(&self) -> Result<(), SendError> {
         let after = self.options.send_timeout;
         let until = Deadline::after(after);
-        let far = |peer: &JoinedPeer<T>| match &peer.way {
+        let far = |peer: &JoinedPeer<T>| match &peer.connection {
             PeerConnection::Far(endpoint) => Some(endpoint.clone()),
             PeerConnection::Near(_) => None,
         };
@@ -417,7 +430,7 @@ impl<T: Transportable + 'static> Drop for PeerSet<T> {
         drop(self.listening.take());
         let state = jstream_sync::unpoisoned(self.state.get_mut());
         for peer in mem::take(&mut state.peers) {
-            match (&peer.way, self.role) {
+            match (&peer.connection, self.role) {
                 (PeerConnection::Far(_), _) => {}
                 (PeerConnection::Near(link), Role::Sender) => link.end_sender(),
                 (PeerConnection::Near(link), Role::Receiver) => link.end_receiver(),

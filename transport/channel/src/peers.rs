@@ -27,7 +27,7 @@ pub(super) struct Membership<T: Transportable + 'static> {
 }
 
 pub(super) struct JoinedPeer<T: Transportable + 'static> {
-    pub(super) way: PeerConnection<T>,
+    pub(super) connection: PeerConnection<T>,
     /// True if a receive is posted to this peer.
     pub(super) posted: bool,
 }
@@ -86,12 +86,12 @@ impl<T: Transportable + 'static> Membership<T> {
 
     /// Returns the next peer to poll, or `None` if a receive is posted to it.
     pub(super) fn next_to_poll(&mut self) -> Option<PeerConnection<T>> {
-        let peer = self.turn()?;
-        (!peer.posted).then(|| peer.way.clone())
+        let peer = self.advance()?;
+        (!peer.posted).then(|| peer.connection.clone())
     }
 
     /// Returns the next peer in round-robin order.
-    pub(super) fn turn(&mut self) -> Option<&mut JoinedPeer<T>> {
+    pub(super) fn advance(&mut self) -> Option<&mut JoinedPeer<T>> {
         if self.next >= self.peers.len() {
             self.next = 0;
         }

@@ -36,23 +36,23 @@ impl<'r, T: Transportable + 'static> ReceiveWait<'r, T> {
     }
 
     pub(super) fn poll<O: ObjectForm<T>>(&mut self, waker: &Waker) -> Poll<Result<O, RecvError>> {
-        let polled = self.poll_once(waker);
+        let polled = self.poll_receive(waker);
         if polled.is_ready() {
-            self.leave();
+            self.leave_queue();
         }
         polled
     }
 
     /// Stops waiting. If this receive was woken for an object that it does not take, another one is
     /// woken.
-    fn leave(&mut self) {
+    fn leave_queue(&mut self) {
         let peers = &*self.receiver.peers;
         if peers.arrived.leave(&mut self.place) && peers.is_near_ready() {
             peers.arrived.notify_one();
         }
     }
 
-    fn poll_once<O: ObjectForm<T>>(&mut self, waker: &Waker) -> Poll<Result<O, RecvError>> {
+    fn poll_receive<O: ObjectForm<T>>(&mut self, waker: &Waker) -> Poll<Result<O, RecvError>> {
         let receiver = self.receiver;
         let peers = &*receiver.peers;
         loop {
@@ -95,6 +95,6 @@ impl<T: Transportable + 'static> Drop for ReceiveWait<'_, T> {
         if let (Some(number), Some(queue)) = (self.number, &peers.queue) {
             queue.forget_task(number);
         }
-        self.leave();
+        self.leave_queue();
     }
 }

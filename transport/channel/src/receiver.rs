@@ -123,8 +123,8 @@ impl<T: Transportable + 'static> Receiver<T> {
             }
         }
         let others = (1..count).map(|_| self.peers.next_to_poll());
-        for way in std::iter::once(first).chain(others).flatten() {
-            let outcome = match &way {
+        for connection in std::iter::once(first).chain(others).flatten() {
+            let outcome = match &connection {
                 PeerConnection::Far(endpoint) => self.poll_endpoint(endpoint),
                 PeerConnection::Near(link) => self.poll_link(link, settled),
             };

@@ -157,7 +157,7 @@ impl<T: Transportable + 'static> Send<T> {
         cargo: &mut Cargo<'_, T>,
     ) -> Result<(), SendError> {
         loop {
-            let step = match mem::replace(&mut self.state, SendState::Done) {
+            let sent = match mem::replace(&mut self.state, SendState::Done) {
                 SendState::Far(mut ticket, endpoint) => {
                     let left = until.left().unwrap_or(Duration::MAX);
                     match ticket.wait_timeout(left) {
@@ -196,7 +196,7 @@ impl<T: Transportable + 'static> Send<T> {
                 SendState::Failed(error) => return Err(error),
                 SendState::Sent | SendState::Done => return Ok(()),
             };
-            match step {
+            match sent {
                 SendStep::Settled(settled) => return settled,
                 SendStep::Again(parcel) => self.state = Self::post(&self.sender, parcel),
             }
@@ -210,7 +210,7 @@ impl<T: Transportable + 'static> Future for Send<T> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         loop {
-            let step = match mem::replace(&mut this.state, SendState::Done) {
+            let sent = match mem::replace(&mut this.state, SendState::Done) {
                 SendState::Far(mut ticket, endpoint) => match Pin::new(&mut ticket).poll(context) {
                     Poll::Pending => {
                         this.state = SendState::Far(ticket, endpoint);
@@ -236,7 +236,7 @@ impl<T: Transportable + 'static> Future for Send<T> {
                 SendState::Sent => return Poll::Ready(Ok(())),
                 SendState::Done => panic!("polled after it was ready"),
             };
-            match step {
+            match sent {
                 SendStep::Settled(settled) => return Poll::Ready(settled),
                 SendStep::Again(parcel) => this.state = Self::post(&this.sender, parcel),
             }

@@ -95,10 +95,10 @@ impl<T: Transportable + 'static> Sender<T> {
     /// Sends to the given receiver. Blocks for room up to the send timeout of the options.
     fn send_to_peer(
         &self,
-        way: &PeerConnection<T>,
+        connection: &PeerConnection<T>,
         cargo: &mut Cargo<'_, T>,
     ) -> Result<(), SendError> {
-        match way {
+        match connection {
             PeerConnection::Far(endpoint) => {
                 let sent = endpoint.send(cargo.object());
                 sent.map_err(|error| self.send_object_error(endpoint, error))
@@ -136,10 +136,10 @@ impl<T: Transportable + 'static> Sender<T> {
             return sent.map_err(|error| self.send_object_error(only, error));
         }
         for _ in 0..self.peers.len() {
-            let Some(way) = self.peers.next() else {
+            let Some(connection) = self.peers.next() else {
                 break;
             };
-            let sent = match &way {
+            let sent = match &connection {
                 PeerConnection::Near(link) => self.send_to_link(link, cargo, None),
                 PeerConnection::Far(endpoint) => {
                     let sent = endpoint.try_send(cargo.object());
@@ -241,8 +241,8 @@ impl<T: Transportable + 'static> Sender<T> {
         until: &mut Option<Deadline>,
     ) -> Result<PeerConnection<T>, SendError> {
         loop {
-            if let Some(way) = self.peers.next() {
-                return Ok(way);
+            if let Some(connection) = self.peers.next() {
+                return Ok(connection);
             }
             if self.peers.is_closed() {
                 return Err(self.closed());

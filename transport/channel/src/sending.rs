@@ -73,8 +73,8 @@ impl<T: Transportable + 'static> Sender<T> {
     {
         let mut until = None;
         loop {
-            let way = match self.next(&mut until) {
-                Ok(way) => way,
+            let connection = match self.next(&mut until) {
+                Ok(connection) => connection,
                 Err(error) => {
                     return Err(Unsent {
                         error,
@@ -82,7 +82,7 @@ impl<T: Transportable + 'static> Sender<T> {
                     });
                 }
             };
-            let (why, rest) = match &way {
+            let (why, rest) = match &connection {
                 PeerConnection::Near(link) => {
                     let mut cargo = Cargo::parcel(Parcel::object(received));
                     let until = Deadline::after(self.peers.options.send_timeout);

@@ -62,7 +62,7 @@ impl Executor<'_> {
     }
 
     /// Executes one step. Returns false if there is none, or if it has to wait.
-    fn step(&mut self, messages: &mut Messages, combine: Combine) -> bool {
+    fn execute_step(&mut self, messages: &mut Messages, combine: Combine) -> bool {
         let Some(step) = self.schedule.steps().get(self.next) else {
             return false;
         };
@@ -135,7 +135,7 @@ fn execute(
         let index = draws.below(running.len());
         let rank = &mut ranks[running[index]];
         let mut has_moved = false;
-        while draws.below(4) > 0 && rank.step(&mut messages, combine) {
+        while draws.below(4) > 0 && rank.execute_step(&mut messages, combine) {
             has_moved = true;
         }
         if rank.next == rank.schedule.steps().len() {
@@ -240,7 +240,7 @@ fn reductions(collective: Collective) -> Vec<(Algorithm, bool, Combine)> {
 }
 
 #[test]
-fn nobody_passes_a_barrier_before_all_have_come() {
+fn barriers_end_after_all_ranks_have_arrived() {
     for size in 1..=64 {
         let schedules = (0..size).map(|rank| Schedule::barrier(Position { rank, size }));
         let schedules: Vec<_> = schedules.collect();
@@ -263,7 +263,7 @@ fn nobody_passes_a_barrier_before_all_have_come() {
                     .enumerate()
                     .filter(|(rank, _)| *rank != late)
                 {
-                    while rank.step(&mut messages, add) {
+                    while rank.execute_step(&mut messages, add) {
                         has_moved = true;
                     }
                 }

@@ -9,7 +9,7 @@ static NAMES: Mutex<BTreeMap<String, NameEntry>> = Mutex::new(BTreeMap::new());
 
 struct NameEntry {
     number: u64,
-    who: Weak<dyn Any + Send + Sync>,
+    side: Weak<dyn Any + Send + Sync>,
 }
 
 /// Guard of an entry, which it removes when it is dropped.
@@ -20,16 +20,16 @@ pub(crate) struct Announced {
 
 /// Registers a side that is about to listen under a name. If the name is in use, the registry does
 /// not change.
-pub(crate) fn announce<C: Send + Sync + 'static>(name: &str, who: &Arc<C>) -> Announced {
+pub(crate) fn announce<C: Send + Sync + 'static>(name: &str, side: &Arc<C>) -> Announced {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let who: Weak<C> = Arc::downgrade(who);
+    let side: Weak<C> = Arc::downgrade(side);
     let mut names = names();
     let is_taken = names
         .get(name)
-        .is_some_and(|entry| entry.who.strong_count() > 0);
+        .is_some_and(|entry| entry.side.strong_count() > 0);
     if !is_taken {
-        names.insert(name.to_owned(), NameEntry { number, who });
+        names.insert(name.to_owned(), NameEntry { number, side });
     }
     Announced {
         name: name.to_owned(),
@@ -39,9 +39,9 @@ pub(crate) fn announce<C: Send + Sync + 'static>(name: &str, who: &Arc<C>) -> An
 
 /// Returns the side that listens under a name, if it is of this type.
 pub(crate) fn find<C: Send + Sync + 'static>(name: &str) -> Option<Arc<C>> {
-    let who = names().get(name)?.who.upgrade()?;
+    let side = names().get(name)?.side.upgrade()?;
     // An entry of another type is dropped without the lock, because it may be the last handle.
-    who.downcast().ok()
+    side.downcast().ok()
 }
 
 impl Drop for Announced {
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_one_has_the_name_as_long_as_it_is_there() {
+    fn a_name_belongs_to_its_first_side() {
         let (first, second) = (Arc::new(1u32), Arc::new(2u32));
         let announced = announce("names-first", &first);
         let other = announce("names-first", &second);
@@ -76,10 +76,10 @@ mod tests {
         assert!(find::<u32>("names-first").is_some());
         drop(first);
         assert!(find::<u32>("names-first").is_none());
-        let again = announce("names-first", &second);
+        let renamed = announce("names-first", &second);
         drop(announced);
         assert_eq!(find::<u32>("names-first").as_deref(), Some(&2));
-        drop(again);
+        drop(renamed);
         assert!(find::<u32>("names-first").is_none());
     }
 }
