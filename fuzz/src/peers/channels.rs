@@ -16,7 +16,7 @@ use super::{PATIENCE, address, options, say};
 
 const JOIN: u32 = 0x6a73_6301;
 const ANSWER: u32 = 0x6a73_6302;
-const MORE: u32 = 0x6a73_6303;
+const ACCEPT: u32 = 0x6a73_6304;
 
 /// The maximum number of messages per input.
 const MESSAGES: usize = 24;
@@ -72,7 +72,7 @@ fn messages(peer: &Endpoint, input: &mut Unstructured<'_>, kind: u32, role: u64)
     }
     for _ in 0..MESSAGES {
         let kinds = if input.ratio(1, 2)? {
-            JOIN..=MORE
+            JOIN..=ACCEPT
         } else {
             0..=0
         };

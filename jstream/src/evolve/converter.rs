@@ -76,6 +76,8 @@ pub(crate) struct Converter {
     class_types: HashMap<u64, Option<Arc<Types>>>,
     /// Number of converted messages, by their descriptors.
     counts: HashMap<u64, u64>,
+    /// Plans for messages of the reader's own version, whose classes may be of other versions.
+    own_plans: HashMap<TypeId, Planned>,
     /// The classes of the program, by the type of the reader.
     own_classes: HashMap<TypeId, Arc<OwnClasses>>,
     /// Results of looking for another version of these classes among the learnt schemas, by the
@@ -188,12 +190,14 @@ impl Converter {
         if let Some(known) = self.plans.get(&key) {
             return Ok(known.clone()?);
         }
-        let known = if old == new.descriptor {
-            Some(Schema::described(new.describe))
-        } else {
-            learnt.schema(old)
-        };
-        let Some((schema, root)) = known else {
+        if old == new.descriptor {
+            let planned = self.own_plans.entry(new.key).or_insert_with(|| {
+                let own = Schema::described(new.describe);
+                plan_schemas((own, old), new)
+            });
+            return Ok(planned.clone()?);
+        }
+        let Some((schema, root)) = learnt.schema(old) else {
             return Err(ConversionFailure::Unknown);
         };
         if self.plans.len() >= MAX_PLANS {

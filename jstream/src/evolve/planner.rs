@@ -819,6 +819,9 @@ impl<'t> Planner<'t> {
                 format!("the default is not a value of the type: {fault}"),
             )
         })?;
+        // Its values may have no size, so that a short default has very many of them.
+        let (scanned, values) = scanned;
+        self.count(values, place)?;
         let index = self.graph.defaults.len();
         self.graph.defaults.push(DefaultSource {
             message,

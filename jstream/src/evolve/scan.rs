@@ -224,12 +224,13 @@ struct Scan<'m, 'c> {
     left: usize,
 }
 
-/// Scans a default, which is a message of this type, which has this descriptor.
+/// Scans a default, which is a message of this type, which has this descriptor. Also returns the
+/// number of values that it visited.
 pub(super) fn scan_default(
     types: &Arc<Types>,
     (of, descriptor): (TypeIndex, u64),
     message: &[u8],
-) -> Result<Scanned, Fault> {
+) -> Result<(Scanned, usize), Fault> {
     let limits = ScanLimits {
         align: 128,
         pending: 1 << 16,
@@ -238,11 +239,12 @@ pub(super) fn scan_default(
     if Header::at_start_of(message).map(|header| header.descriptor) != Some(descriptor) {
         return fault(8, "it is a message of another type");
     }
-    let scanned = scan_root(types, of, message, limits, &mut |_| None)?;
+    let mut left = most_values(message);
+    let scanned = scan_root(types, of, (message, &mut left), limits, &mut |_| None)?;
     match scanned.firsts.first() {
         // Each use of the default would have to number them anew.
         Some((at, _)) => fault(*at, "a default can't hold shared objects"),
-        None => Ok(scanned),
+        None => Ok((scanned, most_values(message).saturating_sub(left))),
     }
 }
 
@@ -257,13 +259,21 @@ pub(crate) fn scan(
     limits: ScanLimits,
     classes: &mut ClassSchemas<'_>,
 ) -> Result<Scanned, Fault> {
-    scan_root(types, types.root(), message, limits, classes)
+    let mut left = most_values(message);
+    scan_root(types, types.root(), (message, &mut left), limits, classes)
 }
 
+/// Returns the number of values that a scan of the message may visit.
+fn most_values(message: &[u8]) -> usize {
+    let by_bytes = message.len().saturating_mul(VALUES_PER_BYTE);
+    by_bytes.saturating_add(MIN_VALUES)
+}
+
+/// Scans a message, and counts the visited values down from `left`.
 fn scan_root(
     types: &Arc<Types>,
     root: TypeIndex,
-    message: &[u8],
+    (message, left): (&[u8], &mut usize),
     limits: ScanLimits,
     classes: &mut ClassSchemas<'_>,
 ) -> Result<Scanned, Fault> {
@@ -313,10 +323,7 @@ fn scan_root(
         edges: Vec::new(),
         further: 0,
         compared: HashMap::new(),
-        left: message
-            .len()
-            .saturating_mul(VALUES_PER_BYTE)
-            .saturating_add(MIN_VALUES),
+        left: *left,
     };
     scan.found.shared.push(SharedTarget {
         at,
@@ -332,7 +339,9 @@ fn scan_root(
         count: 1,
         owner: 0,
     });
-    scan.drain()?;
+    let drained = scan.drain();
+    *left = scan.left;
+    drained?;
     scan.assert_no_cycle()?;
     for (name, segment) in [
         ("objects", &scan.objects),

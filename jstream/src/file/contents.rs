@@ -7,7 +7,7 @@
 use std::any::TypeId;
 use std::collections::BTreeMap;
 #[cfg(feature = "evolve")]
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -66,9 +66,20 @@ pub(super) struct Contents {
     /// The number after that of the entry requested last.
     following: u64,
     /// Results of looking for schemas of other versions of the classes that the trait objects in a
-    /// form may have, as far as it was asked for.
+    /// form may have.
     #[cfg(feature = "evolve")]
-    other_classes: HashMap<TypeId, bool>,
+    other_classes: HashMap<TypeId, OtherClasses>,
+}
+
+/// The result of looking for schemas of other versions of the classes of a form.
+#[cfg(feature = "evolve")]
+#[derive(Debug, Default)]
+struct OtherClasses {
+    /// Place of the directory that was looked at last.
+    directory: u64,
+    /// Descriptors of the schemas that were looked at.
+    compared: HashSet<u64>,
+    has_any: bool,
 }
 
 impl Contents {
@@ -110,8 +121,6 @@ impl Contents {
         self.chunks = read_chunks(&self.source, &commit)?;
         (self.commit, self.which, self.slots) = (commit, which, slots);
         self.ahead.clear();
-        #[cfg(feature = "evolve")]
-        self.other_classes.clear();
         Ok(true)
     }
 
@@ -119,21 +128,26 @@ impl Contents {
     /// the trait objects in the form `key` may have. Schemas that can't be read do not count: an
     /// object that needs one can't be read either.
     #[cfg(feature = "evolve")]
-    pub(super) fn has_other_class(
-        &mut self,
-        key: TypeId,
-        own: &OwnClasses,
-    ) -> Result<bool, FileError> {
-        if let Some(known) = self.other_classes.get(&key) {
-            return Ok(*known);
+    pub(super) fn has_other_class(&mut self, key: TypeId, own: &OwnClasses) -> bool {
+        let mut known = self.other_classes.remove(&key).unwrap_or_default();
+        if !own.is_empty() && !known.has_any && known.directory != self.commit.schemas {
+            known.directory = self.commit.schemas;
+            let directory = self.directory().unwrap_or_default();
+            // Schemas do not overlap, so reading all of them takes no longer than reading the file.
+            let lengths = directory.values().map(|(_, len)| *len);
+            let bytes = lengths.fold(0, u64::saturating_add);
+            if bytes <= self.commit.end {
+                known.has_any = directory.iter().any(|(descriptor, (place, len))| {
+                    known.compared.insert(*descriptor)
+                        && self
+                            .schema_at(*descriptor, *place, *len)
+                            .is_ok_and(|(schema, root)| own.have_version(&schema, root))
+                });
+            }
         }
-        let has = !own.is_empty()
-            && self.directory()?.iter().any(|(descriptor, (place, len))| {
-                let schema = self.schema_at(*descriptor, *place, *len);
-                schema.is_ok_and(|(schema, root)| own.have_version(&schema, root))
-            });
-        self.other_classes.insert(key, has);
-        Ok(has)
+        let has_any = known.has_any;
+        self.other_classes.insert(key, known);
+        has_any
     }
 
     /// Returns the index entry of an object.

@@ -325,7 +325,8 @@ impl FileReader {
         )? {
             let bytes = filled.as_bytes();
             let converted = convert_object::<T>(&self.contents, &mut self.reader, entry, bytes)?;
-            let read = self.reader.read(converted).map(Received::mark_converted);
+            let read = self.reader.read_own(converted);
+            let read = read.map(Received::mark_converted);
             return read.map_err(|failure| refused(failure.error));
         }
         let read = self.reader.read(filled);
@@ -391,7 +392,7 @@ where
         return Ok(false);
     }
     let key = typeid::of::<T::InPlace<'static>>();
-    if !contents.has_other_class(key, &reader.own_classes::<T>())? {
+    if !contents.has_other_class(key, &reader.own_classes::<T>()) {
         return Ok(false);
     }
     let mut classes = |class| contents.schema(class).ok().flatten();

@@ -131,7 +131,7 @@ impl Reader {
 
     /// Reads a message whose trait objects have no classes of other versions.
     #[inline]
-    fn read_own<T>(&mut self, message: MessageBuffer) -> Result<Received<T>, ReadFailure>
+    pub(crate) fn read_own<T>(&mut self, message: MessageBuffer) -> Result<Received<T>, ReadFailure>
     where
         T: Transportable + 'static,
     {
@@ -255,7 +255,8 @@ impl Reader {
     {
         let new = self.new_type::<T>();
         let found = Header::at_start_of(message).map(|header| header.descriptor);
-        if self.refuses_others || found != Some(new.descriptor) {
+        let is_too_long = message.len() > self.limits.bytes;
+        if self.refuses_others || is_too_long || found != Some(new.descriptor) {
             return false;
         }
         let converter = self.converter.get_or_insert_default();
@@ -400,6 +401,7 @@ impl Reader {
     where
         T: Transportable + 'static,
     {
+        Layout::from_message(message, &self.limits)?;
         let new = self.new_type::<T>();
         self.learnt.use_schema(found);
         let converter = self.converter.get_or_insert_default();

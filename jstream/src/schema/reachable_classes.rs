@@ -29,8 +29,9 @@ impl Schema {
 
     /// Returns the snapshots that a program of another version needs to read messages of a type:
     /// that of the type, and those of the classes that its trait objects may have in this program,
-    /// ordered by their bytes. The types themselves are known only by their structure and rules, so
-    /// they need not be trusted.
+    /// ordered by their bytes. Of the rules, they have only the fields that must be understood: the
+    /// others are rules of the reader. So they are the same in each run of the program, and none of
+    /// its code runs.
     ///
     /// ```
     /// use jstream::schema::Schema;
@@ -42,15 +43,15 @@ impl Schema {
     ///
     /// # Errors
     ///
-    /// As for [`to_snapshot`](Self::to_snapshot).
+    /// [`SnapshotError::TooLong`] if one of them is longer than [`MAX_BYTES`](Self::MAX_BYTES).
     pub fn snapshots<T: Transportable + 'static>() -> Result<Vec<Vec<u8>>, SnapshotError> {
         let (schema, root) = Self::described(T::InPlace::<'static>::describe);
-        let mut snapshots = vec![schema.to_snapshot(root)?];
+        let (snapshot, _) = schema.to_obligations(root)?;
         let classes = schema.reachable_classes().into_iter();
-        let classes = classes.map(|(_, (schema, root))| schema.to_snapshot(root));
+        let classes = classes.map(|(_, (schema, root))| schema.to_obligations(root));
         let mut classes = classes.collect::<Result<Vec<_>, _>>()?;
         classes.sort();
-        snapshots.append(&mut classes);
-        Ok(snapshots)
+        let classes = classes.into_iter().map(|(snapshot, _)| snapshot);
+        Ok(std::iter::once(snapshot).chain(classes).collect())
     }
 }

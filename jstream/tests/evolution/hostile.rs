@@ -1378,3 +1378,44 @@ fn objects_with_obligations_are_not_left_out() {
         "{error}"
     );
 }
+
+#[test]
+fn values_without_size_in_defaults_count_as_work() {
+    /// Number of values in each default, which has 56 bytes.
+    const VALUES: u64 = 60_000;
+    let effect = |fields: u64| {
+        let with_fields = |count: u64| {
+            let fields = (0..count).map(|index| field(&format!("{index}"), 16 * index, 1));
+            [
+                ty("S", (16 * count, 8), Shape::Struct(fields.collect())),
+                ty("&", (16, 8), Shape::Slice(2)),
+                // The values of this leaf are checked one by one.
+                ty("NonZeroU0", (0, 1), Shape::Leaf),
+            ]
+        };
+        let (old, root) = decoded(&[ty("S", (0, 1), Shape::Struct(Vec::new()))]);
+        let (mut new, new_root) = decoded(&with_fields(fields));
+        let of = match &new.get(new_root).unwrap().kind {
+            Kind::Struct(fields) => fields[0].of,
+            other => panic!("{other:?}"),
+        };
+        // Bulk segments begin at 128.
+        let slice = [128, VALUES].map(u64::to_le_bytes).concat();
+        let default = message(new.descriptor(of), &slice, (&[], 1), &[]);
+        let mut rules = TypeRules::default();
+        for index in 0..usize::try_from(fields).unwrap() {
+            let mut rule = FieldRules::default();
+            rule.default = Some(DefaultValue::Message(default.as_slice().into()));
+            rules.fields.push((index, rule));
+        }
+        new.set_rules(new_root, rules);
+        let found = compatibility((&old, root), (&new, new_root)).unwrap();
+        (found.effect(), found.to_string())
+    };
+    // Together they visit at most 2^19 values.
+    let (accepted, text) = effect(8);
+    assert_eq!(accepted, Effect::Converted, "{text}");
+    let (refused, text) = effect(9);
+    assert_eq!(refused, Effect::Refused, "{text}");
+    assert!(text.contains("too many parts"), "{text}");
+}

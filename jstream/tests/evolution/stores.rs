@@ -268,6 +268,13 @@ fn a_changed_class_of_an_unchanged_type_is_converted() {
         let message = EmptyBuffer::heap(len).copy_from(&bytes[..len]).unwrap();
         assert!(reader.read::<new::Album>(message).is_err(), "{len}");
     }
+    // Limits apply to what is converted, too.
+    let mut limits = jstream::Limits::default();
+    limits.bytes = bytes.len() - 1;
+    reader.set_limits(limits);
+    assert!(reader.read::<new::Album>(message_of(&bytes)).is_err());
+    reader.set_limits(jstream::Limits::default());
+    assert!(reader.read::<new::Album>(message_of(&bytes)).is_ok());
     reader.set_conversion(false);
     assert!(reader.read::<new::Album>(message_of(&bytes)).is_err());
     let _ = |album: &old::Album| album.shapes[0].area();

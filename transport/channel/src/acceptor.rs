@@ -48,31 +48,36 @@ async fn admit<T: Transportable + 'static>(
 ) -> Result<(), String> {
     let established = newcomer.establish().await;
     let candidate = established.map_err(|error| error.to_string())?;
-    let mut theirs = PeerHello::new();
+    let mut theirs = PeerHello::default();
     while !theirs.is_complete() {
         let message = candidate.receive(MAX_PIECE).await;
         let message = message.map_err(|error| error.to_string())?;
         theirs.push(&message)?;
     }
-    let (verdict, version) = ours.judge(theirs)?;
-    let (verdict, place) = match verdict {
-        JoinVerdict::Welcome => match ReservedPeer::take(peers, version) {
-            Some(place) => (verdict, Some(place)),
-            None => (JoinVerdict::Full, None),
-        },
-        refused => (refused, None),
-    };
-    for (header, payload) in ours.answer(verdict) {
+    let mut answer = ours.judge(theirs)?;
+    let mut place = None;
+    if answer.verdict == JoinVerdict::Welcome {
+        place = ReservedPeer::take(peers, answer.version.take());
+        if place.is_none() {
+            answer.verdict = JoinVerdict::Full;
+        }
+    }
+    for (header, payload) in ours.answer(&answer) {
         let said = candidate.send(header, payload).await;
         said.map_err(|error| error.to_string())?;
     }
-    match place {
-        Some(place) => place.join(candidate.admit()),
-        None => {
-            candidate.dismiss().await;
-            Err(ours.reason(verdict))
+    let Some(place) = place else {
+        candidate.dismiss().await;
+        return Err(ours.reason(answer.verdict));
+    };
+    if answer.is_open {
+        let decision = candidate.receive(0).await;
+        let decision = decision.map_err(|error| error.to_string())?;
+        if !Hello::accepts(&decision.header) {
+            return Err("it did not say whether it joins".to_owned());
         }
     }
+    place.join(candidate.admit())
 }
 
 /// A place among the peers that is reserved for one that has not joined yet. Dropping it releases
@@ -81,17 +86,24 @@ struct ReservedPeer<T: Transportable + 'static> {
     /// `None` once the peer has joined.
     peers: Option<Weak<PeerSet<T>>>,
     /// The peer's version, if it sends objects of another one.
-    version: Option<Version>,
+    version: Option<Arc<Version>>,
 }
 
 impl<T: Transportable + 'static> ReservedPeer<T> {
     fn take(peers: Weak<PeerSet<T>>, version: Option<Version>) -> Option<Self> {
-        let has_room = peers.upgrade().is_some_and(|peers| {
-            let known = version.as_ref();
-            known.is_none_or(|version| peers.versions.has_room_for(version)) && peers.reserve()
-        });
-        let peers = Some(peers);
-        has_room.then_some(Self { peers, version })
+        let known = peers.upgrade()?;
+        if !known.reserve() {
+            return None;
+        }
+        // From here on, dropping it releases the place.
+        let mut place = Self {
+            peers: Some(peers),
+            version: None,
+        };
+        if let Some(version) = version {
+            place.version = Some(known.versions.reserve(version)?);
+        }
+        Some(place)
     }
 
     fn join(mut self, endpoint: Endpoint) -> Result<(), String> {

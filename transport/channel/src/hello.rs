@@ -11,7 +11,7 @@ use jstream::Transportable;
 use super::error::OpenError;
 use super::near::NearLink;
 use super::peers::PeerConnection;
-use super::versions::{Differs, MAX_DESCRIPTION, TypeDescription, Version};
+use super::versions::{Differs, MAX_DESCRIPTION, MAX_REASON, TypeDescription, Version, shortened};
 use jstream_base::Address;
 use jstream_base::Options;
 use jstream_base::frames;
@@ -20,13 +20,14 @@ use jstream_device::deadline::Deadline;
 use jstream_endpoint::{Endpoint, Message, connect};
 
 frames! {
-    /// The header of a message of the handshake. A side describes its type in the payloads of its
-    /// first message and of as many of the kind [`MORE`] as its length needs.
+    /// The header of a message of the handshake.
     #[derive(Debug, Clone, Copy)]
     enum HelloHeader by Kind, reserved Ignored {
-        /// The first message of the connecting side, with its [`Role`].
+        /// The first message of the connecting side, with its [`Role`], and with the description of
+        /// its type if it is the sender.
         JOIN = 0x6a73_6301 => Join { role: u64 = First, descriptor: u64 = Second, len: u64 = Third },
-        /// The response, which is a [`JoinVerdict`].
+        /// The response, which is a [`JoinVerdict`]. A sender welcomes a receiver with the
+        /// description of its type, and a receiver explains a sender why their types differ.
         ANSWER = 0x6a73_6302 => Answer {
             verdict: u64 = First,
             descriptor: u64 = Second,
@@ -34,6 +35,9 @@ frames! {
         },
         /// The next part of a description.
         MORE = 0x6a73_6303 => More,
+        /// The decision of a connecting receiver, whose type is another one than the sender's, to
+        /// convert the sender's objects. Otherwise it closes the connection.
+        ACCEPT = 0x6a73_6304 => Accept,
     }
 }
 
@@ -84,38 +88,29 @@ pub(super) enum JoinVerdict {
 pub(super) struct Hello {
     role: Role,
     of: TypeDescription,
+    /// Decides whether this side can receive the objects of a sender.
+    judge_sender: fn(&TypeDescription, TypeDescription) -> Result<Option<Version>, Differs>,
 }
 
 /// The description of the peer, while it arrives in parts.
+#[derive(Default)]
 pub(super) struct PeerHello {
     /// The first message.
     header: Option<HelloHeader>,
-    /// Number of bytes of the description that have not arrived.
+    /// Number of bytes that have not arrived.
     missing: usize,
     of: TypeDescription,
 }
 
 impl PeerHello {
-    pub(super) fn new() -> Self {
-        Self {
-            header: None,
-            missing: 0,
-            of: TypeDescription {
-                descriptor: 0,
-                snapshots: Vec::new(),
-            },
-        }
-    }
-
     pub(super) fn is_complete(&self) -> bool {
         self.header.is_some() && self.missing == 0
     }
 
     /// Adds a message of the handshake. Memory grows by what has arrived, and not by what was
-    /// claimed.
+    /// claimed, and all parts but the last are of full length.
     pub(super) fn push(&mut self, message: &Message) -> Result<(), String> {
         let header = HelloHeader::decode(&message.header);
-        let part = message.payload.as_bytes();
         match (&self.header, header) {
             (
                 None,
@@ -137,19 +132,33 @@ impl PeerHello {
                     ));
                 }
             }
-            (Some(_), Some(HelloHeader::More)) if !part.is_empty() => {}
+            (Some(_), Some(HelloHeader::More)) if self.missing > 0 => {}
             _ => {
                 let kind = message.header.kind;
                 return Err(format!("it sent a message of the unexpected kind {kind}"));
             }
         }
-        let Some(missing) = self.missing.checked_sub(part.len()) else {
-            return Err("it sent more than the length of its description".to_owned());
-        };
-        self.missing = missing;
+        let part = message.payload.as_bytes();
+        if part.len() != self.missing.min(MAX_PIECE) {
+            let (len, missing) = (part.len(), self.missing);
+            return Err(format!(
+                "it sent {len} bytes where {missing} of its description follow"
+            ));
+        }
+        self.missing = self.missing.saturating_sub(part.len());
         self.of.snapshots.extend_from_slice(part);
         Ok(())
     }
+}
+
+/// The answer of the listening side to a peer that wants to join.
+pub(super) struct JoinAnswer {
+    pub(super) verdict: JoinVerdict,
+    /// The version of the peer's objects, if they have to be converted.
+    pub(super) version: Option<Version>,
+    /// True if the peer decides whether it joins.
+    pub(super) is_open: bool,
+    text: String,
 }
 
 impl Hello {
@@ -161,55 +170,57 @@ impl Hello {
         Self {
             role,
             of: TypeDescription::of::<T>(),
+            judge_sender: TypeDescription::version_of::<T>,
         }
     }
 
-    /// Returns the version of the peer's objects, or `None` if this side needs no conversion to
-    /// read them.
-    fn agree(&self, theirs: &TypeDescription) -> Result<Option<Version>, Differs> {
-        match self.role {
-            Role::Sender => self.of.assert_sends_to(theirs).map(|()| None),
-            Role::Receiver => self.of.version_of(theirs),
-        }
-    }
-
-    /// Checks the description of a peer that wants to join the listening side. Returns the version
-    /// of its objects if they have to be converted.
-    pub(super) fn judge(
-        &self,
-        theirs: PeerHello,
-    ) -> Result<(JoinVerdict, Option<Version>), String> {
+    /// Checks the first message of a peer that wants to join the listening side.
+    pub(super) fn judge(&self, theirs: PeerHello) -> Result<JoinAnswer, String> {
         let Some(HelloHeader::Join { role, .. }) = theirs.header else {
             return Err("its first message is not a channel handshake".to_owned());
         };
+        let mut answer = JoinAnswer {
+            verdict: JoinVerdict::Welcome,
+            version: None,
+            is_open: false,
+            text: String::new(),
+        };
         if role == self.role as u64 {
-            return Ok((JoinVerdict::SameRole, None));
+            answer.verdict = JoinVerdict::SameRole;
+        } else if self.role == Role::Sender {
+            answer.is_open = theirs.of.descriptor != self.of.descriptor;
+        } else {
+            match (self.judge_sender)(&self.of, theirs.of) {
+                Ok(version) => answer.version = version,
+                Err(differs) => {
+                    answer.verdict = JoinVerdict::OtherType;
+                    answer.text = format!("{}\n{}", self.of.name(), differs.difference);
+                }
+            }
         }
-        Ok(match self.agree(&theirs.of) {
-            Ok(version) => (JoinVerdict::Welcome, version),
-            Err(_) => (JoinVerdict::OtherType, None),
-        })
+        Ok(answer)
     }
 
-    /// Returns the headers and payloads of a description that begins with this header.
-    fn parts(&self, first: HelloHeader) -> impl Iterator<Item = (Header, &[u8])> {
-        let (start, rest) = self.of.snapshots.split_at(self.first_len());
-        let more = rest.chunks(MAX_PIECE);
-        let more = more.map(|part| (HelloHeader::More.header(), part));
-        std::iter::once((first.header(), start)).chain(more)
-    }
-
-    fn first_len(&self) -> usize {
-        self.of.snapshots.len().min(MAX_PIECE)
-    }
-
-    /// Returns the headers and payloads of the messages with the verdict.
-    pub(super) fn answer(&self, verdict: JoinVerdict) -> impl Iterator<Item = (Header, &[u8])> {
-        self.parts(HelloHeader::Answer {
-            verdict: verdict as u64,
+    /// Returns the headers and payloads of the messages of an answer.
+    pub(super) fn answer<'h>(&'h self, answer: &'h JoinAnswer) -> Vec<(Header, &'h [u8])> {
+        let payload = match answer.verdict {
+            JoinVerdict::Welcome if self.role == Role::Sender => &*self.of.snapshots,
+            _ => answer.text.as_bytes(),
+        };
+        // Longer texts than any that is shown are not sent.
+        let payload = payload.get(..payload.len().min(MAX_DESCRIPTION));
+        let payload = payload.unwrap_or_default();
+        let header = HelloHeader::Answer {
+            verdict: answer.verdict as u64,
             descriptor: self.of.descriptor,
-            len: self.of.snapshots.len() as u64,
-        })
+            len: payload.len() as u64,
+        };
+        parts(header, payload)
+    }
+
+    /// Returns true if the peer has decided to join.
+    pub(super) fn accepts(header: &Header) -> bool {
+        matches!(HelloHeader::decode(header), Some(HelloHeader::Accept))
     }
 
     /// Returns the reason why a peer did not join.
@@ -223,12 +234,16 @@ impl Hello {
     }
 
     fn send(&self, endpoint: &Endpoint) -> Result<(), String> {
+        let description: &[u8] = match self.role {
+            Role::Sender => &self.of.snapshots,
+            Role::Receiver => &[],
+        };
         let join = HelloHeader::Join {
             role: self.role as u64,
             descriptor: self.of.descriptor,
-            len: self.of.snapshots.len() as u64,
+            len: description.len() as u64,
         };
-        for (header, part) in self.parts(join) {
+        for (header, part) in parts(join, description) {
             let sent = endpoint.send_message(header, &[IoSlice::new(part)]);
             sent.map_err(|error| error.to_string())?;
         }
@@ -252,7 +267,7 @@ impl Hello {
         // it closed explains more.
         let said = self.send(endpoint);
         let until = Deadline::after(options.handshake_timeout);
-        let mut theirs = PeerHello::new();
+        let mut theirs = PeerHello::default();
         while !theirs.is_complete() {
             let left = until.left().unwrap_or(options.handshake_timeout);
             match endpoint.recv_message_within(left) {
@@ -271,30 +286,49 @@ impl Hello {
         let Some(HelloHeader::Answer { verdict, .. }) = theirs.header else {
             return Err(no_channel("it also wants to join".to_owned()));
         };
-        let differs = |differs: Differs| OpenError::Type {
+        let other_type = |differs: Differs| OpenError::Type {
             address: address(),
             ours: self.of.name(),
             theirs: differs.theirs,
-            difference: differs.difference,
+            difference: shortened(&differs.difference, MAX_REASON),
         };
-        match verdict {
-            0 => self.agree(&theirs.of).map(Ok).map_err(differs),
-            // The other side knows rules that this one can't have agreed with.
-            1 => Err(differs(match self.agree(&theirs.of) {
-                Err(error) => error,
-                Ok(_) => Differs {
-                    theirs: theirs.of.name(),
-                    difference: "the other side can't convert the objects".to_owned(),
-                },
-            })),
-            2 => Err(OpenError::Role {
+        match (verdict, self.role) {
+            (0, Role::Sender) => Ok(Ok(None)),
+            (0, Role::Receiver) => {
+                let is_open = theirs.of.descriptor != self.of.descriptor;
+                let version = (self.judge_sender)(&self.of, theirs.of).map_err(other_type)?;
+                if is_open {
+                    let accept = endpoint.send_message(HelloHeader::Accept.header(), &[]);
+                    accept.map_err(|error| no_channel(error.to_string()))?;
+                }
+                Ok(Ok(version))
+            }
+            (1, _) => {
+                let text = String::from_utf8_lossy(&theirs.of.snapshots);
+                let (name, difference) = text.split_once('\n').unwrap_or(("?", &text));
+                Err(other_type(Differs {
+                    theirs: shortened(name, MAX_REASON),
+                    difference: difference.to_owned(),
+                }))
+            }
+            (2, _) => Err(OpenError::Role {
                 address: address(),
                 role: self.role.name(),
             }),
-            3 => Err(OpenError::Full { address: address() }),
+            (3, _) => Err(OpenError::Full { address: address() }),
             _ => Err(no_channel(format!("it sent the unknown verdict {verdict}"))),
         }
     }
+}
+
+/// Returns the headers and payloads of the messages that begin with `first`.
+fn parts(first: HelloHeader, payload: &[u8]) -> Vec<(Header, &[u8])> {
+    let (start, rest) = payload.split_at(payload.len().min(MAX_PIECE));
+    let more = rest.chunks(MAX_PIECE);
+    let more = more.map(|part| (HelloHeader::More.header(), part));
+    std::iter::once((first.header(), start))
+        .chain(more)
+        .collect()
 }
 
 /// Result of looking for the listening side in this process.
@@ -408,56 +442,79 @@ mod tests {
     }
 
     #[test]
-    fn a_description_arrives_in_parts() {
-        let mut theirs = PeerHello::new();
-        theirs.push(&join(5, b"ab")).unwrap();
-        assert!(!theirs.is_complete());
-        theirs.push(&more(b"c")).unwrap();
-        theirs.push(&more(b"de")).unwrap();
-        assert!(theirs.is_complete());
-        assert_eq!(theirs.of.snapshots, b"abcde");
-    }
-
-    #[test]
     fn descriptions_that_lie_about_their_length_are_refused() {
         let limit = MAX_DESCRIPTION as u64;
         for len in [limit + 1, u64::MAX] {
-            let error = PeerHello::new().push(&join(len, b"")).unwrap_err();
+            let error = PeerHello::default().push(&join(len, b"")).unwrap_err();
             assert!(error.contains(&limit.to_string()), "{error}");
         }
-        // More than was announced, nothing, a second beginning, and a part without a beginning.
+        let full = vec![7; MAX_PIECE];
         let begun = || {
-            let mut theirs = PeerHello::new();
-            theirs.push(&join(4, b"ab")).unwrap();
+            let mut theirs = PeerHello::default();
+            theirs.push(&join(MAX_PIECE as u64 + 2, &full)).unwrap();
+            assert!(!theirs.is_complete());
             theirs
         };
+        begun().push(&more(b"ab")).unwrap();
+        // More than was announced, less, nothing, a second beginning, and a part without one.
         assert!(begun().push(&more(b"abc")).is_err());
+        assert!(begun().push(&more(b"a")).is_err());
         assert!(begun().push(&more(b"")).is_err());
-        assert!(begun().push(&join(4, b"ab")).is_err());
-        assert!(PeerHello::new().push(&more(b"a")).is_err());
+        assert!(begun().push(&join(2, b"ab")).is_err());
+        assert!(PeerHello::default().push(&more(b"a")).is_err());
+        assert!(PeerHello::default().push(&join(2, b"a")).is_err());
+        assert!(PeerHello::default().push(&join(0, b"a")).is_err());
         // Memory is not reserved for what was only claimed.
-        let mut theirs = PeerHello::new();
-        theirs.push(&join(limit, b"ab")).unwrap();
-        assert!(theirs.of.snapshots.capacity() < 1 << 10);
+        let mut theirs = PeerHello::default();
+        theirs.push(&join(limit, &full)).unwrap();
+        assert!(theirs.of.snapshots.capacity() < MAX_DESCRIPTION);
     }
 
     #[test]
     fn long_descriptions_are_sent_in_parts() {
+        let description = |len| TypeDescription {
+            descriptor: 7,
+            snapshots: vec![3; len],
+        };
         for len in [0, 1, MAX_PIECE, MAX_PIECE + 1, MAX_DESCRIPTION] {
-            let ours = Hello {
-                role: Role::Sender,
-                of: TypeDescription {
-                    descriptor: 7,
-                    snapshots: vec![3; len],
-                },
+            let mut ours = Hello::new::<u64>(Role::Sender);
+            ours.of = description(len);
+            let join = HelloHeader::Join {
+                role: Role::Receiver as u64,
+                descriptor: 7,
+                len: 0,
             };
-            let mut theirs = PeerHello::new();
-            for (header, part) in ours.answer(JoinVerdict::Welcome) {
-                assert!(!theirs.is_complete(), "{len}");
-                theirs.push(&message(header, part)).unwrap();
+            let mut theirs = PeerHello::default();
+            theirs.push(&message(join.header(), b"")).unwrap();
+            let answer = ours.judge(theirs).unwrap();
+            let mut heard = PeerHello::default();
+            for (header, part) in ours.answer(&answer) {
+                assert!(!heard.is_complete(), "{len}");
+                heard.push(&message(header, part)).unwrap();
             }
-            assert!(theirs.is_complete());
-            assert_eq!(theirs.of.snapshots, ours.of.snapshots);
+            assert!(heard.is_complete());
+            assert_eq!(heard.of.snapshots, ours.of.snapshots);
         }
+    }
+
+    #[test]
+    fn a_type_is_converted_however_many_classes_follow() {
+        let mut sender = TypeDescription::of::<u32>();
+        let class = TypeDescription::of::<[u8; 3]>().snapshots;
+        for _ in 0..300 {
+            sender.snapshots.extend_from_slice(&class);
+        }
+        let ours = Hello::new::<u64>(Role::Receiver);
+        let version = (ours.judge_sender)(&ours.of, sender);
+        #[cfg(feature = "evolve")]
+        {
+            let version = version.unwrap().unwrap();
+            let bytes = jstream::to_vec(&7_u32).unwrap();
+            let message = EmptyBuffer::heap(bytes.len()).copy_from(&bytes).unwrap();
+            let read = version.with_reader(|reader| reader.read::<u64>(message));
+            assert_eq!(*read.unwrap().get(), 7);
+        }
+        #[cfg(not(feature = "evolve"))]
+        assert!(version.is_err());
     }
 }

@@ -88,7 +88,7 @@ impl<T: Transportable + 'static> PeerSet<T> {
         self.only = Some(connection.clone());
         if let PeerConnection::Far(endpoint) = &connection {
             self.address = endpoint.info().address.clone();
-            if let Some(version) = version {
+            if let Some(version) = version.and_then(|version| self.versions.reserve(version)) {
                 self.versions.insert(endpoint, version);
             }
         }
@@ -212,6 +212,7 @@ impl<T: Transportable + 'static> PeerSet<T> {
         self.update_is_alone(&state);
         let is_closed = state.is_closed();
         drop(state);
+        self.versions.remove_ended();
         if is_closed {
             self.call();
         }

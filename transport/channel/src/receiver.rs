@@ -178,7 +178,7 @@ impl<T: Transportable + 'static> Receiver<T> {
         if !shared.poll_message(&mut inbound, || false) {
             return None;
         }
-        let version = self.peers.versions.of(shared);
+        let version = self.peers.versions.get(shared);
         let object = match (inbound.other, version) {
             (None, None) => read(inbound.message, shared),
             (None, Some(version)) => {
@@ -196,7 +196,7 @@ impl<T: Transportable + 'static> Receiver<T> {
         arrived: Arrived,
         shared: &Arc<Shared>,
     ) -> Result<(Header, Received<T>), RecvObjectError> {
-        match self.peers.versions.of(shared) {
+        match self.peers.versions.get(shared) {
             Some(version) => version.with_reader(|reader| object_with(reader, arrived, shared)),
             None => object_of(arrived, shared),
         }

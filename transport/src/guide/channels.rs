@@ -187,10 +187,10 @@
 //!
 //! # Types
 //!
-//! Both sides describe their types when they join. If they have different versions of a type, the
-//! receiver converts the objects, by the rules of the page `versions` of the guide of `jstream`. So
-//! each side can be replaced by a newer or older one while the other runs. If no plan leads from the sender's version to the
-//! receiver's, the channel is not opened, and
+//! The sender describes its type when a peer joins. If the receiver has another version of it, it
+//! converts the objects, by the rules of the page `versions` of the guide of `jstream`. So each
+//! side can be replaced by a newer or older one while the other runs. If no plan leads from the
+//! sender's version to the receiver's, the channel is not opened, and
 //! [`OpenError::Type`](crate::channel::OpenError::Type) names both types and the differences, for
 //! example ``Order.quantity: `u64` can't become `u32` ``. If only some values have no counterpart,
 //! [`RecvError::Read`] reports the objects that have them, and the channel continues. A receiver
