@@ -171,16 +171,24 @@ fn the_table_of_platforms_says_what_the_stage_checks() {
         read(".ci/stages/targets.sh"),
         read(".ci/run"),
     );
-    assert!(list_of(&run, "outer_apart").contains(&"targets"));
+    let emulator = read(".ci/stages/aarch64.sh");
+    for stage in ["targets", "aarch64"] {
+        assert!(list_of(&run, "outer_apart").contains(&stage), "{stage}");
+    }
     let host = run.split_once("\nhost=").unwrap().1.lines().next().unwrap();
     let mut expected = vec![(host, "tested", "tested")];
     for platform in list_of(&script, "objects_compile") {
         let compiles = list_of(&script, "transport_compiles").contains(&platform);
         let is_refused = list_of(&script, "transport_refused").contains(&platform);
         assert_ne!(compiles, is_refused, "{platform}");
+        let is_emulated = list_of(&emulator, "objects_emulated").contains(&platform);
         expected.push((
             platform,
-            "compiles",
+            if is_emulated {
+                "tested in an emulator"
+            } else {
+                "compiles"
+            },
             if compiles { "compiles" } else { "no" },
         ));
     }
