@@ -31,7 +31,7 @@ struct Order {
 
 /// The description of the element type, and the message of an element.
 static KNOWN: LazyLock<[Vec<u8>; 2]> = LazyLock::new(|| {
-    let snapshots = Schema::snapshots::<Order>().expect("it has no defaults");
+    let snapshots = jstream::schema::snapshots::<Order>().expect("it has no defaults");
     let description = snapshots.iter().flat_map(|snapshot| {
         let len = u32::try_from(snapshot.len()).expect("it is short");
         [&len.to_le_bytes(), &**snapshot].concat()

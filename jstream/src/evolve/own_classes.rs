@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::types::base_name;
-use crate::schema::{Describe, Schema, TypeIndex};
+use crate::schema::{Describe, Schema, TypeIndex, reachable_classes};
 
 /// The classes of this program that the trait objects of a type may have.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ impl OwnClasses {
     pub(super) fn of(describe: Describe) -> Self {
         let (schema, _) = Schema::described(describe);
         let mut own = Self::default();
-        for (number, (schema, root)) in schema.reachable_classes() {
+        for (number, (schema, root)) in reachable_classes(&schema) {
             own.numbers.insert(number);
             let name = schema.get(root).map(|info| &*info.name);
             let rules = schema.rules(root);

@@ -93,7 +93,7 @@
 //! # }
 //! ```
 //!
-//! [`Schema::snapshots`](crate::schema::Schema::snapshots) returns what the readers of another
+//! [`snapshots`](crate::schema::snapshots) returns what the readers of another
 //! program must learn to read the messages of this one: the snapshots of a type and of the classes
 //! of its trait objects.
 //!

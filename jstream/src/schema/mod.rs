@@ -89,6 +89,9 @@ pub(crate) use known::of_descriptor;
 pub(crate) use known::{Descriptors, Learnt};
 pub use known::{Mismatch, descriptor};
 pub use link::TypeIndex;
+#[cfg(feature = "evolve")]
+pub(crate) use reachable_classes::reachable_classes;
+pub use reachable_classes::snapshots;
 pub use record::SnapshotError;
 pub use rules::{DefaultValue, FieldRules, OlderName, TypeRules, VariantRules};
 pub use show::Difference;

@@ -240,7 +240,7 @@ fn a_changed_class_of_an_unchanged_type_is_converted() {
     let (schema, root) = Schema::of::<Old>();
     reader.learn(&schema, root).unwrap();
     assert!(reader.read::<new::Album>(message()).is_err());
-    for snapshot in Schema::snapshots::<old::Album>().unwrap() {
+    for snapshot in jstream::schema::snapshots::<old::Album>().unwrap() {
         reader.learn_bytes(&snapshot).unwrap();
     }
     let received = reader.read::<new::Album>(message()).unwrap();
@@ -308,7 +308,7 @@ fn stored_objects_of_changed_classes_are_converted() {
     let mut stream = StreamWriter::new(EmptyBuffer::heap(1 << 10));
     stream.write(&mut Writer::default(), &album()).unwrap();
     let mut reader = Reader::default();
-    for snapshot in Schema::snapshots::<unchanged::old::Album>().unwrap() {
+    for snapshot in jstream::schema::snapshots::<unchanged::old::Album>().unwrap() {
         reader.learn_bytes(&snapshot).unwrap();
     }
     let stream = StreamReader::new(stream.finish());

@@ -55,7 +55,7 @@ pub(super) struct Differs {
 impl TypeDescription {
     pub(super) fn of<T: Transportable + 'static>() -> Self {
         let mut snapshots = Vec::new();
-        let described = Schema::snapshots::<T>().unwrap_or_default();
+        let described = jstream::schema::snapshots::<T>().unwrap_or_default();
         for (place, snapshot) in described.iter().take(MAX_SNAPSHOTS).enumerate() {
             let room = MAX_DESCRIPTION.saturating_sub(snapshots.len());
             let len = u32::try_from(snapshot.len()).unwrap_or(u32::MAX);
