@@ -299,28 +299,31 @@ impl Hub {
         future: &mut Option<u64>,
         task: &Waker,
     ) -> io::Result<Option<Done>> {
-        loop {
+        if self.origin.is_elsewhere() {
             if let Some(done) = self.poll() {
                 return Ok(Some(done));
             }
-            if self.origin.is_elsewhere() {
-                let words = "the queue belongs to the process that this one was forked from";
-                return Err(io::Error::other(words));
-            }
-            // The replaced waker belongs to the program, so it is dropped without the lock.
-            let before;
-            let mut state = self.lock();
-            if !state.done.is_empty() || !state.rung.is_empty() || state.cool() {
-                continue;
-            }
-            before = state.tasks.register(future, task.clone());
-            let source = self.watcher.source();
-            let reactor = reactor::watcher()?;
-            reactor.watch(&mut state.watch, source, Interest::Readable, &self.bell)?;
-            drop(state);
-            callbacks::discard(before);
-            return Ok(None);
+            let words = "the queue belongs to the process that this one was forked from";
+            return Err(io::Error::other(words));
         }
+        // Registered before the poll: a direction that is polled without result is then armed at
+        // once, and an event from here on wakes the task.
+        let mut state = self.lock();
+        let before = state.tasks.register(future, task.clone());
+        state.cool();
+        let source = self.watcher.source();
+        let watched = reactor::watcher().and_then(|reactor| {
+            reactor.watch(&mut state.watch, source, Interest::Readable, &self.bell)
+        });
+        drop(state);
+        // The replaced waker belongs to the program, so it is dropped without the lock.
+        callbacks::discard(before);
+        watched?;
+        let done = self.poll();
+        if let (Some(future), Some(_)) = (*future, &done) {
+            self.forget_task(future);
+        }
+        Ok(done)
     }
 
     /// Removes the registration of a future.
