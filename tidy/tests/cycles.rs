@@ -66,7 +66,11 @@ const ALLOWED: [AllowedCycle; 6] = [
         files: &[
             "handlers.rs",
             "hello.rs",
+            "link/deferred.rs",
+            "link/membership.rs",
             "link.rs",
+            "poll_loop/deferred.rs",
+            "poll_loop/members.rs",
             "poll_loop.rs",
             "request.rs",
         ],

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use super::error::{RequestError, Returned};
 use super::ledger::Held;
-use super::link::Link;
+use super::link::{Link, waiting};
 use super::peer::Peer;
 use super::ticket::Waiting;
 use jstream_device::deadline::Deadline;
@@ -59,7 +59,7 @@ impl Attendant {
     ) -> Option<R> {
         let until = until.map_or(Deadline::NEVER, Deadline::at);
         let link = self.peer.link();
-        link.wait(None, until, |_, waker| attempt(waker))
+        waiting::wait(link, None, until, |_, waker| attempt(waker))
     }
 
     /// Wakes a task when there is credit again, or the connection has ended.
@@ -86,7 +86,7 @@ impl Attendant {
             let has_credit = link.ledger().has_credit(length);
             match has_credit {
                 Ok(()) if !link.is_first(task) => {}
-                Err(Held::NoCredit) if link.free_aside() => continue,
+                Err(Held::NoCredit) if link.reclaim_yielded() => continue,
                 Err(Held::NoCredit) => {}
                 credit => return Poll::Ready(credit.map_err(|held| self.peer.held(held))),
             }
@@ -100,7 +100,7 @@ impl Attendant {
     /// requests are queued for the next thread that serves. So answers and credit are processed
     /// even if no thread waits.
     pub fn look(&self) {
-        self.peer.link().group().look_aside();
+        self.peer.link().membership().group().poll_deferring();
     }
 
     /// Takes the oldest returned message that no ticket waits for.
@@ -133,7 +133,7 @@ impl WeakPeer {
     /// Returns the connection if it still exists.
     #[must_use]
     pub fn upgrade(&self) -> Option<Peer> {
-        self.link.upgrade().map(Peer::of)
+        self.link.upgrade().map(Peer::from_link)
     }
 }
 

@@ -23,7 +23,7 @@ thread_local! {
 /// Calls `work`, which blocks, maybe inside a handler; see [`turn::waiting`]. The outer waits of
 /// the handler step aside first.
 pub(super) fn waiting<R>(work: impl FnOnce() -> R) -> R {
-    turn::waiting(step_aside, work)
+    turn::waiting(yield_turn, work)
 }
 
 /// Guard of a registration by [`beneath`].
@@ -49,21 +49,21 @@ impl Drop for Beneath {
 /// Makes the outer waits of this thread step aside in their send queues if a handler runs inside
 /// them: they can't send before it has ended.
 #[inline]
-pub(super) fn step_aside() {
+pub(super) fn yield_turn() {
     let count = OUTER_WAITS.with_borrow(Vec::len);
     for place in 0..count {
-        step_aside_from(place);
+        yield_turn_at(place);
     }
 }
 
 #[cold]
-fn step_aside_from(place: usize) {
+fn yield_turn_at(place: usize) {
     let depth = turn::depth();
     let wait = OUTER_WAITS.with_borrow(|waits| {
         let wait = waits.get(place)?;
         (wait.depth < depth).then(|| (wait.link.clone(), wait.number))
     });
     if let Some((link, number)) = wait {
-        link.step_aside(number);
+        link.yield_turn(number);
     }
 }

@@ -40,7 +40,7 @@ enum At {
 pub(super) struct Tick(Option<u64>);
 
 impl Budget {
-    pub(super) fn of(most: Duration) -> Self {
+    pub(super) fn new(most: Duration) -> Self {
         let ticks = u64::try_from(most.as_nanos()).unwrap_or(u64::MAX);
         Self {
             most,
@@ -118,11 +118,24 @@ impl Tick {
     pub(super) fn nanos(self) -> Option<u64> {
         self.0
     }
+
+    /// Returns this reading, or a new one if the clock was not read.
+    #[inline]
+    pub(super) fn or_now(self) -> Self {
+        Self(Some(self.0.unwrap_or_else(tick)))
+    }
+
+    /// Returns the nanoseconds since an earlier reading; 0 if the clock was not read.
+    #[inline]
+    pub(super) fn nanos_since(self, earlier: Self) -> u64 {
+        let passed = self.0.zip(earlier.0);
+        passed.map_or(0, |(now, then)| now.saturating_sub(then))
+    }
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self::of(DEFAULT)
+        Self::new(DEFAULT)
     }
 }
 

@@ -124,7 +124,7 @@ impl Reason {
         }
     }
 
-    pub(super) fn of(code: u16) -> Self {
+    pub(super) fn from_code(code: u16) -> Self {
         match code {
             1 => Self::NoSuchHandler,
             2 => Self::Refused,
@@ -185,7 +185,7 @@ pub struct Returned {
 impl Returned {
     /// Creates the value from a message that a peer returned. The last `text` bytes of `payload`
     /// are the explanation.
-    pub(super) fn of(
+    pub(super) fn new(
         handler: u16,
         reason: u16,
         word: u64,
@@ -198,7 +198,7 @@ impl Returned {
         payload.truncate(length);
         let payload = (length > 0).then_some(payload);
         Self {
-            reason: Reason::of(reason),
+            reason: Reason::from_code(reason),
             text: why,
             handler,
             word,

@@ -65,7 +65,7 @@ frames! {
 
 impl Credit {
     /// Returns as much of `messages` and `bytes` as one frame can carry.
-    pub(super) fn of(messages: u32, bytes: u64) -> Self {
+    pub(super) fn new(messages: u32, bytes: u64) -> Self {
         Self {
             messages: u16::try_from(messages).unwrap_or(u16::MAX),
             bytes: bytes.min(MOST_BYTES),
@@ -107,29 +107,9 @@ impl Frame {
         }
     }
 
-    /// Decodes the number, handler and word of a request, and its credit. Returns `None` for other
-    /// frames.
-    #[inline]
-    pub(super) fn asks(header: &Header) -> Option<((u32, u16, u64), Credit)> {
-        if header.kind != REQUEST {
-            return None;
-        }
-        match Credit::split(header)? {
-            (
-                Self::Request {
-                    number,
-                    handler,
-                    word,
-                },
-                credit,
-            ) => Some(((number, handler, word), credit)),
-            _ => None,
-        }
-    }
-
     /// Decodes `header`. Returns `None` if it is not a valid frame of this version.
     #[inline]
-    pub(super) fn of(header: &Header) -> Option<(Self, Credit)> {
+    pub(super) fn parse(header: &Header) -> Option<(Self, Credit)> {
         if header.kind == HELLO {
             return Some((Self::decode(header)?, Credit::default()));
         }
@@ -192,16 +172,7 @@ mod tests {
                 .with_length(length)
                 .to_bytes();
             let header = Header::from_bytes(&bytes).unwrap();
-            assert_eq!(Frame::of(&header), Some((frame, CREDIT_OF_ALL)));
-            let asked = match frame {
-                Frame::Request {
-                    number,
-                    handler,
-                    word,
-                } => Some(((number, handler, word), CREDIT_OF_ALL)),
-                _ => None,
-            };
-            assert_eq!(Frame::asks(&header), asked, "{frame:?}");
+            assert_eq!(Frame::parse(&header), Some((frame, CREDIT_OF_ALL)));
             let is_reply = matches!(frame, Frame::Reply { .. });
             let replied = Frame::replies(&header, 3);
             assert_eq!(replied, is_reply.then_some(CREDIT_OF_ALL), "{frame:?}");
@@ -213,7 +184,7 @@ mod tests {
             bytes: u64::MAX,
         };
         let header = hello.header();
-        assert_eq!(Frame::of(&header), Some((hello, Credit::default())));
+        assert_eq!(Frame::parse(&header), Some((hello, Credit::default())));
     }
 
     #[test]
@@ -227,9 +198,8 @@ mod tests {
     fn what_nobody_sends_is_refused() {
         let refused = |kind, words, length| {
             let header = Header::new(kind, words).with_length(length);
-            assert_eq!(Frame::of(&header), None, "{header:?}");
+            assert_eq!(Frame::parse(&header), None, "{header:?}");
             assert_eq!(Frame::replies(&header, 0), None, "{header:?}");
-            assert_eq!(Frame::asks(&header), None, "{header:?}");
         };
         refused(0, [0; 3], 0);
         refused(CANCEL + 1, [0; 3], 0);

@@ -126,7 +126,7 @@ impl<T: ?Sized> Guarded<T> {
     }
 
     /// Removes a wait that has ended or was dropped.
-    fn leave(&self, key: u64) {
+    fn unregister(&self, key: u64) {
         let mut waiting = self.waiting();
         let left = waiting.tasks.remove(key);
         drop(waiting);
@@ -200,7 +200,7 @@ pub struct When<'g, T: ?Sized, C> {
 impl<T: ?Sized, C> Drop for When<'_, T, C> {
     fn drop(&mut self) {
         if let Some(key) = self.key {
-            self.guarded.leave(key);
+            self.guarded.unregister(key);
         }
     }
 }

@@ -60,7 +60,7 @@ where
     }
 
     fn send(&self, mut request: Request, _: &Entry) {
-        let moved = noted(&request);
+        let moved = task_registration(&request);
         request.wait();
         let future = WorkerHandler {
             handler: self.handler.clone(),
@@ -159,7 +159,7 @@ where
         let Some(request) = request.take() else {
             return;
         };
-        let moved = noted(&request);
+        let moved = task_registration(&request);
         let Some(future) = self.begin(request, entry) else {
             return;
         };
@@ -171,7 +171,7 @@ where
     }
 
     fn send(&self, mut request: Request, entry: &Entry) {
-        let moved = noted(&request);
+        let moved = task_registration(&request);
         request.wait();
         if let Some(future) = self.begin(request, entry) {
             self.slots.send(future, moved);
@@ -181,7 +181,7 @@ where
 
 /// Returns a function that registers the task of a suspended handler, so that it can be cancelled,
 /// and returns true if its request is still wanted.
-fn noted(request: &Request) -> impl FnOnce(&Arc<dyn Cancel>) -> bool + use<> {
+fn task_registration(request: &Request) -> impl FnOnce(&Arc<dyn Cancel>) -> bool + use<> {
     let mark = request.mark();
-    move |task| mark.note(task)
+    move |task| mark.register_task(task)
 }

@@ -154,7 +154,7 @@ fn read(header: &Header, table: &[u8]) -> Result<Theirs, &'static str> {
             bytes,
         },
         _,
-    )) = Frame::of(header)
+    )) = Frame::parse(header)
     else {
         return Err("the first message is not a hello");
     };

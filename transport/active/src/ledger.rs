@@ -129,21 +129,21 @@ impl Ledger {
         Ok((u32::from(index) | (u32::from(generation) << 16), credit))
     }
 
-    fn place(&mut self, number: u32) -> Option<&mut CallSlot> {
+    fn slot(&mut self, number: u32) -> Option<&mut CallSlot> {
         let place = self.calls.get_mut((number & 0xffff) as usize)?;
         (u32::from(place.generation) == number >> 16).then_some(place)
     }
 
     fn release(&mut self, number: u32) -> Option<Call> {
-        let place = self.place(number)?;
+        let place = self.slot(number)?;
         let call = mem::replace(&mut place.call, Call::Free);
         place.generation = place.generation.wrapping_add(1);
-        self.note_free(number);
+        self.add_free(number);
         Some(call)
     }
 
     #[inline]
-    fn note_free(&mut self, number: u32) {
+    fn add_free(&mut self, number: u32) {
         self.has_freed |= self.is_out_of_numbers();
         self.free.push(u16::try_from(number & 0xffff).unwrap_or(0));
     }
@@ -238,7 +238,7 @@ impl Ledger {
 
     /// Registers the task of a suspended handler. Returns false, and registers nothing, if its
     /// message was cancelled or the connection has ended.
-    pub(super) fn note_moved(&mut self, number: Number, task: &Arc<dyn Cancel>) -> bool {
+    pub(super) fn register_task(&mut self, number: Number, task: &Arc<dyn Cancel>) -> bool {
         let ended = self.ended;
         match self.opened.get(number) {
             Some(place) if matches!(place.open, Open::Running) => {
@@ -260,21 +260,21 @@ impl Ledger {
     /// Completes a message of the peer. Returns the credit for the frame that reports this.
     #[inline]
     pub(super) fn close(&mut self, number: Number, length: u64) -> (Credit, Open) {
-        let open = self.settle(number, length);
+        let open = self.complete(number, length);
         (self.take_due(), open)
     }
 
     /// As [`close`](Self::close), if no frame reports this. Returns credit only if so much is due
     /// that it should be sent in a frame of its own.
     pub(super) fn close_silently(&mut self, number: Number, length: u64) -> (Option<Credit>, Open) {
-        let open = self.settle(number, length);
+        let open = self.complete(number, length);
         let is_time = self.due_messages >= (self.inward.messages / 2).max(1)
             || self.due_bytes >= (self.inward.bytes / 2).max(1);
         (is_time.then(|| self.take_due()), open)
     }
 
     #[inline]
-    fn settle(&mut self, number: Number, length: u64) -> Open {
+    fn complete(&mut self, number: Number, length: u64) -> Open {
         self.due_messages = self.due_messages.saturating_add(1);
         self.due_bytes = self.due_bytes.saturating_add(length);
         self.opened.close(number)
@@ -302,7 +302,7 @@ impl Ledger {
     }
 
     /// Records that the frames up to `gone` were sent.
-    pub(super) fn give(&mut self, gone: u64) {
+    pub(super) fn record_sent(&mut self, gone: u64) {
         let has_gone = |first: &Withheld| first.place <= gone;
         while self.withheld.front().is_some_and(has_gone) {
             if let Some(first) = self.withheld.pop_front() {
@@ -328,7 +328,7 @@ impl Ledger {
         if self.due_messages == 0 && self.due_bytes == 0 {
             return Credit::default();
         }
-        let credit = Credit::of(self.due_messages, self.due_bytes);
+        let credit = Credit::new(self.due_messages, self.due_bytes);
         self.due_messages = self.due_messages.saturating_sub(u32::from(credit.messages));
         self.due_bytes = self.due_bytes.saturating_sub(credit.bytes);
         self.inward.restore(credit);

@@ -2,31 +2,34 @@
 
 mod arrival;
 mod deferred;
-mod joining;
+mod membership;
 mod outgoing;
 mod queue;
+mod returned;
 mod sending;
-mod waiting;
+mod shortage;
+pub(super) mod waiting;
 
+use self::deferred::DeferredRequests;
+use self::membership::Membership;
 pub(super) use self::outgoing::{Asked, BegunRequest, Grant, Message};
 use self::queue::Queue;
 pub(super) use self::queue::Turn;
+use self::returned::ReturnedMessages;
+use self::shortage::PoolShortage;
 use std::any::Any;
-use std::collections::VecDeque;
 use std::io::IoSlice;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use jstream::buffer::MessageBuffer;
 
-use super::error::{Reason, RequestError, Returned};
+use super::error::{JoinError, Reason, RequestError, Returned};
 use super::frame::{Frame, NO_HANDLER};
 use super::handlers::Handlers;
-use super::hello::Known;
-use super::ledger::{Accounts, Cancel, Haste, Ledger, Number, Violation};
+use super::hello::{Known, Theirs};
+use super::ledger::{Accounts, Answer, Cancel, Haste, Ledger, Number, Violation, Window};
 use super::poll_loop::PollLoop;
-use super::request::DeferredRequest;
 use super::settings::Settings;
 use super::tap::{Tap, tapped};
 use jstream_base::Header;
@@ -34,10 +37,10 @@ use jstream_base::byte_limit::ByteHolder;
 use jstream_base::events::emit;
 use jstream_base::{RecvError, SendError};
 use jstream_endpoint::Endpoint;
+use jstream_endpoint::shared::Shared;
 use jstream_sync::MutexGuard as LedgerGuard;
 use jstream_sync::callbacks;
 use jstream_sync::panics::catch_panic;
-use jstream_sync::publishing_lock::{Publish, PublishingLock, Word};
 use tracing::Level;
 
 /// Maximum number of times that a thread yields to one that reads what the peer has sent last.
@@ -54,26 +57,14 @@ pub(super) struct Link {
     known: Vec<Known>,
     pub(super) settings: Settings,
     accounts: Accounts,
-    /// Number of answers recorded in the ledger. It and `ended` change under the ledger's lock.
-    answers: AtomicU64,
-    ended: AtomicBool,
-    /// The group that serves the connection until it is moved for the first time.
-    first: Arc<PollLoop>,
-    /// The summary is true if a receive is posted in that group, and the number of moves.
-    seat: PublishingLock<ServedBy>,
-    /// Held while the connection is moved, or a receive is posted in its group.
-    moving: Mutex<()>,
-    /// Number of bytes that the peer has not taken, when last checked; changes under the ledger's
-    /// lock.
-    backlog: AtomicU64,
+    membership: Membership,
     /// Share of the connection in the bytes that all peers have not taken.
     backlog_bytes: Arc<ByteHolder>,
     /// Senders that wait for credit.
     queue: Queue,
-    /// Requests deferred until the peer drains its receive side. The summary is true if there are
-    /// any.
-    unread: PublishingLock<Unread>,
-    returned: Mutex<VecDeque<Returned>>,
+    deferred: DeferredRequests,
+    returned: ReturnedMessages,
+    shortage: PoolShortage,
     /// True if the connection accepts no more requests.
     stopping: AtomicBool,
     /// True if the peer has announced that it has answered all requests, and runs no more.
@@ -84,69 +75,60 @@ pub(super) struct Link {
     at_end: Mutex<Option<Vec<AtEnd>>>,
     /// True if the peer has sent a request or a one-way message.
     served: AtomicBool,
-    /// The summary is true if a received message waits for room in the pool.
-    starved: PublishingLock<Starvation>,
-}
-
-/// State of a received message that waits for room in the pool, if there is one.
-#[derive(Default)]
-struct Starvation(Option<Starved>);
-
-impl Publish for Starvation {
-    type Summary = Word<bool>;
-    type Listeners = ();
-
-    fn summary(&self) -> bool {
-        self.0.is_some()
-    }
-}
-
-/// State of a received message for which the pool has no room.
-struct Starved {
-    /// Time of the last failed attempt, and total time waited until then.
-    seen: Instant,
-    waited: Duration,
-    /// Time at which this was last reported to a caller that waits for an answer.
-    told: Instant,
-    /// Error of the pool.
-    why: String,
-}
-
-/// Deferred requests in the order of arrival, each with the backlog in bytes at which it may run.
-#[derive(Default)]
-struct Unread(VecDeque<(DeferredRequest, u64)>);
-
-impl Publish for Unread {
-    type Summary = Word<bool>;
-    type Listeners = ();
-
-    fn summary(&self) -> bool {
-        !self.0.is_empty()
-    }
 }
 
 /// A callback that runs once.
 type AtEnd = Box<dyn FnOnce() + Send>;
 
-/// The group that serves a connection.
-struct ServedBy {
-    group: Arc<PollLoop>,
-    /// True if a receive is posted in the queue of that group.
-    posted: bool,
-    /// Number of moves between groups.
-    moves: usize,
-}
-
-impl Publish for ServedBy {
-    type Summary = (Word<bool>, Word<usize>);
-    type Listeners = ();
-
-    fn summary(&self) -> (bool, usize) {
-        (self.posted, self.moves)
-    }
-}
-
 impl Link {
+    /// Creates a connection after the handshake.
+    pub(super) fn new(
+        endpoint: Endpoint,
+        handlers: Handlers,
+        theirs: Theirs,
+        settings: Settings,
+    ) -> Result<Arc<Self>, JoinError> {
+        // 0 stands for no connection.
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let inward = Window::new(settings.window_messages(), settings.window_bytes.max(1));
+        let group = PollLoop::new(endpoint.shared().info().spin);
+        let shared: Weak<Shared> = Arc::downgrade(endpoint.shared());
+        let backlog_bytes = settings.backlog_in_all.holder(shared);
+        let link = Arc::new(Self {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            accounts: Accounts::new(Ledger::new(theirs.window, inward)),
+            known: theirs.known,
+            endpoint,
+            handlers,
+            settings,
+            membership: Membership::new(&group),
+            backlog_bytes,
+            queue: Queue::new(),
+            deferred: DeferredRequests::new(),
+            returned: ReturnedMessages::default(),
+            shortage: PoolShortage::new(),
+            stopping: AtomicBool::new(false),
+            peer_is_done: AtomicBool::new(false),
+            attached: OnceLock::new(),
+            at_end: Mutex::new(Some(Vec::new())),
+            served: AtomicBool::new(false),
+        });
+        if let Some(tap) = &link.settings.tap {
+            let ours: Vec<_> = link.handlers.entries().iter().map(|of| &*of.name).collect();
+            let theirs: Vec<_> = link.known.iter().map(|of| &*of.name).collect();
+            catch_panic(|| tap.joined(&ours, &theirs));
+        }
+        group.enter(&link);
+        let attached: Weak<Self> = Arc::downgrade(&link);
+        if link.endpoint.shared().attach(attached) {
+            return Ok(link);
+        }
+        Err(JoinError::NotActive {
+            peer: link.endpoint.peer().clone(),
+            reason: "this endpoint was joined before",
+        })
+    }
+
     pub(super) fn attach(&self, attached: Arc<dyn Any + Send + Sync>) -> bool {
         self.attached.set(attached).is_ok()
     }
@@ -171,67 +153,26 @@ impl Link {
         self.served.load(Ordering::Relaxed)
     }
 
-    /// Records that the pool has no room for a received message. Returns false if that has lasted
-    /// longer than [`Settings::buffer_timeout`].
-    #[cold]
-    pub(super) fn note_no_room(&self, error: &RecvError) -> bool {
-        let mut starvation = self.starved.lock();
-        let now = Instant::now();
-        let starved = starvation.0.get_or_insert_with(|| Starved {
-            seen: now,
-            waited: Duration::ZERO,
-            told: now,
-            why: error.to_string(),
-        });
-        // The time between two attempts counts for at most a quarter of the timeout, so that a
-        // pause of the program does not end the connection.
-        let most = self.settings.buffer_timeout;
-        let elapsed = now
-            .saturating_duration_since(starved.seen)
-            .min(most.checked_div(4).unwrap_or_default());
-        starved.seen = now;
-        starved.waited = starved.waited.saturating_add(elapsed);
-        starved.waited < most
-    }
-
+    /// Returns the wait of a received message for room in the pool.
     #[inline]
-    pub(super) fn starves(&self) -> bool {
-        self.starved.summary().get()
+    pub(super) fn shortage(&self) -> &PoolShortage {
+        &self.shortage
     }
 
-    /// Returns the error of the pool if it has had no room for a received message for
-    /// [`Settings::room_timeout`].
+    /// Returns the requests that are deferred because the peer does not drain its receive side.
     #[inline]
-    pub(super) fn starved(&self) -> Option<String> {
-        if !self.starves() {
-            return None;
-        }
-        let mut starvation = self.starved.lock();
-        let starved = starvation.0.as_mut()?;
-        if starved.told.elapsed() < self.settings.room_timeout {
-            return None;
-        }
-        // The next caller waits for the full timeout again.
-        starved.told = Instant::now();
-        Some(starved.why.clone())
+    pub(super) fn deferred(&self) -> &DeferredRequests {
+        &self.deferred
     }
 
-    /// Records that no received message waits for room in the pool.
+    /// Returns the membership in a poll group.
     #[inline]
-    pub(super) fn note_room(&self) {
-        if self.starves() {
-            self.has_room();
-        }
-    }
-
-    #[cold]
-    fn has_room(&self) {
-        let starved = self.starved.lock().0.take();
-        drop(starved);
+    pub(super) fn membership(&self) -> &Membership {
+        &self.membership
     }
 
     /// Returns the connection that uses an endpoint.
-    pub(super) fn of(endpoint: &Endpoint) -> Option<Arc<Self>> {
+    pub(super) fn of_endpoint(endpoint: &Endpoint) -> Option<Arc<Self>> {
         endpoint.shared().attached()?.downcast().ok()
     }
 
@@ -240,7 +181,7 @@ impl Link {
     fn show(&self, tap: &dyn Tap, sent: bool, header: &Header, payload: &[IoSlice<'_>]) {
         // A header that is to be sent has no length yet.
         let length = payload.iter().map(|part| part.len() as u64).sum();
-        let frame = Frame::of(&header.with_length(length)).map(|(frame, _)| frame);
+        let frame = Frame::parse(&header.with_length(length)).map(|(frame, _)| frame);
         if let Some(tapped) = frame.and_then(|frame| tapped(sent, frame, payload)) {
             catch_panic(|| tap.message(&tapped));
         }
@@ -284,89 +225,26 @@ impl Link {
         self.accounts.lock()
     }
 
-    /// Returns the group that serves the connection.
-    pub(super) fn group(&self) -> Arc<PollLoop> {
-        self.seat.lock().group.clone()
-    }
-
-    /// Calls `work` with the group that serves the connection. Takes no lock if the connection was
-    /// never moved.
-    #[inline]
-    fn with_group<R>(&self, work: impl FnOnce(&Arc<PollLoop>) -> R) -> R {
-        if self.moves() == 0 {
-            return work(&self.first);
-        }
-        work(&self.group())
-    }
-
-    /// Returns the number of moves between groups.
-    #[inline]
-    fn moves(&self) -> usize {
-        self.seat.summary().1.get_acquire()
-    }
-
-    /// Locks the connection's place, to move it or to post a receive.
-    pub(super) fn moving(&self) -> MutexGuard<'_, ()> {
-        jstream_sync::lock(&self.moving)
-    }
-
     /// Handles the available messages, up to a limit. Returns their number.
     pub(super) fn poll(&self) -> usize {
-        self.with_group(|group| group.poll())
+        self.membership.with_group(|group| group.poll(None).0)
     }
 
-    /// Returns the number of answers recorded so far. A change means that an awaited answer may be
-    /// there.
+    /// As [`poll`](Self::poll), but stops at the answer to the request `number`, and returns it.
+    pub(super) fn poll_for(&self, number: Option<u32>) -> Option<Answer> {
+        let wanted = number.map(|number| (self.id, number));
+        self.membership.with_group(|group| group.poll(wanted).1)
+    }
+
+    /// Returns the number of answers recorded so far; see [`Accounts::answers`].
     #[inline]
     pub(super) fn answers(&self) -> u64 {
-        self.answers.load(Ordering::Acquire)
-    }
-
-    /// Counts an answer. The caller holds the lock of the ledger.
-    fn count_answer(&self) {
-        let answers = self.answers.load(Ordering::Relaxed);
-        self.answers
-            .store(answers.wrapping_add(1), Ordering::Release);
-    }
-
-    /// Sets the group that serves the connection. If it differs from the previous one, returns
-    /// that, and whether a receive was posted there.
-    pub(super) fn sit(&self, group: &Arc<PollLoop>) -> Option<(Arc<PollLoop>, bool)> {
-        let mut seat = self.seat.lock();
-        if Arc::ptr_eq(&seat.group, group) {
-            return None;
-        }
-        let was_posted = std::mem::take(&mut seat.posted);
-        seat.moves = seat.moves.wrapping_add(1);
-        let before = std::mem::replace(&mut seat.group, group.clone());
-        Some((before, was_posted))
-    }
-
-    /// Returns true if a receive is posted in the connection's group.
-    #[inline]
-    pub(super) fn is_posted(&self) -> bool {
-        self.seat.summary().0.get()
-    }
-
-    /// Records that a receive is posted in `group`, or no longer is. Returns false if that was
-    /// recorded already, or another group serves the connection.
-    pub(super) fn set_posted(&self, group: &PollLoop, posted: bool) -> bool {
-        let mut seat = self.seat.lock();
-        let here = std::ptr::eq(Arc::as_ptr(&seat.group), group);
-        if !here || seat.posted == posted {
-            return false;
-        }
-        seat.posted = posted;
-        true
-    }
-
-    pub(super) fn is_in(&self, group: &PollLoop) -> bool {
-        std::ptr::eq(Arc::as_ptr(&self.seat.lock().group), group)
+        self.accounts.answers()
     }
 
     /// Registers the task of a suspended handler. Returns true if its request is still wanted.
-    pub(super) fn note_moved(&self, number: Number, task: &Arc<dyn Cancel>) -> bool {
-        self.ledger().note_moved(number, task)
+    pub(super) fn register_task(&self, number: Number, task: &Arc<dyn Cancel>) -> bool {
+        self.ledger().register_task(number, task)
     }
 
     /// Returns true if the answer to an open request is not wanted.
@@ -404,7 +282,7 @@ impl Link {
         if !self.peer_is_done.load(Ordering::Relaxed) {
             return RequestError::Lost { peer };
         }
-        let returned = Returned::of(
+        let returned = Returned::new(
             handler,
             Reason::Ending.code(),
             0,
@@ -432,7 +310,7 @@ impl Link {
             // The announcement of the peer may have arrived unread, or another thread reads it just
             // now. If that is this thread, it is waited for in vain.
             for _ in 0..MOST_YIELDS {
-                self.group().look_aside();
+                self.membership.group().poll_deferring();
                 if self.has_ended() {
                     break;
                 }
@@ -447,7 +325,7 @@ impl Link {
 
     /// Takes the oldest returned message that no ticket waits for.
     pub(super) fn take_returned(&self) -> Option<Returned> {
-        jstream_sync::lock(&self.returned).pop_front()
+        self.returned.take_oldest()
     }
 
     /// Handles the end of the receive direction. Closes the device, though the program may keep its
@@ -482,19 +360,15 @@ impl Link {
     }
 
     fn end(&self) {
-        let mut ledger = self.ledger();
-        let (wake, tasks) = ledger.end();
-        self.ended.store(true, Ordering::Release);
-        self.count_answer();
-        drop(ledger);
-        self.group().leave(self.id);
+        let (wake, tasks) = self.accounts.end();
+        self.membership.group().leave(self.id);
         wake.into_iter().for_each(callbacks::wake);
         tasks.into_iter().for_each(|task| task.cancel());
         // Runs before the deferred requests are dropped: values attached to these may run other
         // requests, which must find the connection ended.
         let at_end = jstream_sync::lock(&self.at_end).take();
         at_end.into_iter().flatten().for_each(catch_panic);
-        self.drop_unread();
+        self.deferred.clear();
     }
 
     /// Ends the connection.
@@ -509,7 +383,7 @@ impl Link {
     }
 
     pub(super) fn has_ended(&self) -> bool {
-        self.ended.load(Ordering::Acquire) || self.is_elsewhere()
+        self.accounts.has_ended() || self.is_elsewhere()
     }
 }
 
@@ -519,7 +393,7 @@ impl Drop for Link {
         self.flush();
         // In a forked child, the locks may be held forever.
         if !self.is_elsewhere() {
-            self.group().bury(self.id);
+            self.membership.group().remove_dropped(self.id);
         }
         if let Some(attached) = self.attached.take() {
             callbacks::run(move || drop(attached));

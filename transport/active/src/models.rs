@@ -133,13 +133,13 @@ impl Wake for Called {
 /// One thread releases the poller lock while another one waits for it.
 fn handed_over(leave: Ordering, wait: Ordering) -> impl Fn() + Send + Sync + 'static {
     move || {
-        let role = Arc::new(PollerLock::new());
-        assert!(role.take(1));
+        let poller_lock = Arc::new(PollerLock::new());
+        assert!(poller_lock.try_lock(1));
         let called = StdArc::new(Called(AtomicBool::new(false)));
         let waker: Waker = called.clone().into();
-        let its = role.clone();
-        let leaving = thread::spawn(move || its.leave_by(leave));
-        let is_free = role.wait_by(&mut None, &waker, wait);
+        let its = poller_lock.clone();
+        let leaving = thread::spawn(move || its.release_by(leave));
+        let is_free = poller_lock.wait_by(&mut None, &waker, wait);
         leaving.join().unwrap();
         let was_called = called.0.load(Ordering::Acquire);
         assert!(is_free || was_called, "nobody told it");
@@ -161,36 +161,36 @@ fn one_who_leaves_without_seeing_who_waits_is_found() {
 fn taken_over(leave: fn(&Standby, &PollerLock)) -> impl Fn() + Send + Sync {
     move || {
         let shared = Arc::new((Standby::new(), PollerLock::new()));
-        assert!(shared.1.take(1));
+        assert!(shared.1.try_lock(1));
         let its = shared.clone();
         let leaving = thread::spawn(move || leave(&its.0, &its.1));
-        let (watch, role) = &*shared;
-        watch.stand_by(role, &mut false, |_| false);
-        assert!(role.take(2), "it was told too soon");
-        assert!(watch.go(), "nobody else stands by");
+        let (standby, poller_lock) = &*shared;
+        standby.wait(poller_lock, &mut false, |_| false);
+        assert!(poller_lock.try_lock(2), "it was told too soon");
+        assert!(standby.end(), "nobody else stands by");
         leaving.join().unwrap();
     }
 }
 
 #[test]
 fn who_is_held_up_is_replaced() {
-    loom::model(taken_over(Standby::leave));
+    loom::model(taken_over(Standby::release));
 }
 
 #[test]
 #[should_panic(expected = "deadlock")]
 fn one_who_leaves_behind_its_look_at_who_sleeps_is_found() {
-    loom::model(taken_over(|watch, role| {
-        watch.left();
-        role.leave();
+    loom::model(taken_over(|standby, poller_lock| {
+        standby.wake_watcher();
+        poller_lock.release();
     }));
 }
 
 /// A poll group with `count` received messages. All handlers wait until that of the last message
 /// has run, which stops the group.
 struct Served {
-    watch: Standby,
-    role: PollerLock,
+    standby: Standby,
+    poller_lock: PollerLock,
     places: Mutex<ThreadCounts>,
     count: u32,
     /// Number of messages received.
@@ -207,14 +207,14 @@ impl Served {
     fn work(this: &Arc<Self>, token: usize, mut waits: bool, stop: fn(&Self)) {
         let (mut stands, mut more) = (false, None);
         while !this.stopped.load(Ordering::Acquire) {
-            if !std::mem::take(&mut waits) && this.role.take(token) {
-                let was_last = std::mem::take(&mut stands) && this.watch.go();
+            if !std::mem::take(&mut waits) && this.poller_lock.try_lock(token) {
+                let was_last = std::mem::take(&mut stands) && this.standby.end();
                 if was_last && more.is_none() && this.may_grow() {
                     let (its, token) = (this.clone(), token + 1);
                     more = Some(thread::spawn(move || Self::work(&its, token, true, stop)));
                 }
                 let message = this.receive();
-                this.watch.leave(&this.role);
+                this.standby.release(&this.poller_lock);
                 match message {
                     Some(number) if number < this.count => this.until_stopped(),
                     Some(_) => stop(this),
@@ -223,7 +223,7 @@ impl Served {
                 continue;
             }
             let mut leaves = false;
-            this.watch.stand_by(&this.role, &mut stands, |others| {
+            this.standby.wait(&this.poller_lock, &mut stands, |others| {
                 leaves = lock(&this.places).leave(others);
                 leaves || this.stopped.load(Ordering::Acquire)
             });
@@ -232,7 +232,7 @@ impl Served {
             }
         }
         if stands {
-            this.watch.go();
+            this.standby.end();
         }
         this.ended.fetch_add(1, Ordering::Relaxed);
         if let Some(more) = more {
@@ -278,7 +278,7 @@ impl Served {
         let messages = lock(&self.messages);
         self.changed.notify_all();
         drop(messages);
-        self.watch.call_all();
+        self.standby.call_all();
     }
 }
 
@@ -286,8 +286,8 @@ impl Served {
 fn served(count: u32, stop: fn(&Served)) -> impl Fn() + Send + Sync {
     move || {
         let served = Arc::new(Served {
-            watch: Standby::new(),
-            role: PollerLock::new(),
+            standby: Standby::new(),
+            poller_lock: PollerLock::new(),
             places: Mutex::new(ThreadCounts::new(2, count as usize)),
             count,
             messages: Mutex::new(0),

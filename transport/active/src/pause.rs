@@ -25,7 +25,7 @@ impl Future for Yield {
             return Poll::Ready(());
         }
         self.0 = true;
-        turn::make_way();
+        turn::mark_yielding();
         context.waker().wake_by_ref();
         Poll::Pending
     }

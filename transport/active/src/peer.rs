@@ -17,7 +17,7 @@ pub use self::payload::{Backpressure, Payload};
 use super::error::JoinError;
 use super::handlers::Handlers;
 use super::hello::{exchange, exchange_with};
-use super::link::Link;
+use super::link::{Link, waiting};
 use super::request::{Mark, Replier, Request};
 use super::settings::Settings;
 use super::thread_pool::Serving;
@@ -78,7 +78,9 @@ impl Peer {
         settings: Settings,
     ) -> Result<Self, JoinError> {
         match exchange(&endpoint, handlers, &settings) {
-            Ok(theirs) => Link::new(endpoint, handlers.clone(), theirs, settings).map(Self::of),
+            Ok(theirs) => {
+                Link::new(endpoint, handlers.clone(), theirs, settings).map(Self::from_link)
+            }
             Err(error) => {
                 endpoint.close();
                 Err(error)
@@ -99,10 +101,10 @@ impl Peer {
         settings: Settings,
     ) -> Result<Self, JoinError> {
         let theirs = exchange_with(&candidate, handlers, &settings).await?;
-        Link::new(candidate.admit(), handlers.clone(), theirs, settings).map(Self::of)
+        Link::new(candidate.admit(), handlers.clone(), theirs, settings).map(Self::from_link)
     }
 
-    pub(super) fn of(link: Arc<Link>) -> Self {
+    pub(super) fn from_link(link: Arc<Link>) -> Self {
         Self { link }
     }
 
@@ -147,7 +149,7 @@ impl Peer {
     /// Serves until the connection has ended, or until the given time.
     pub fn serve(&self, until: Option<Instant>) {
         let until = until.map_or(Deadline::NEVER, Deadline::at);
-        self.link.wait(None, until, |_, waker| {
+        waiting::wait(&self.link, None, until, |_, waker| {
             if let Some(waker) = waker {
                 self.link.ledger().want(waker);
             }
@@ -162,7 +164,12 @@ impl Peer {
     ///
     /// Any error of the system if it can't create a thread.
     pub fn start(&self) -> io::Result<Serving> {
-        Serving::start(self.link.group(), 1, 1, Box::new(|work| work()))
+        Serving::start(
+            self.link.membership().group(),
+            1,
+            1,
+            Box::new(|work| work()),
+        )
     }
 
     /// Stops accepting requests: new ones are returned with
@@ -210,7 +217,7 @@ impl Request {
     /// Returns the sender, for messages besides the answer.
     #[must_use]
     pub fn peer(&self) -> Peer {
-        Peer::of(self.link().clone())
+        Peer::from_link(self.link().clone())
     }
 }
 
@@ -218,7 +225,7 @@ impl Replier {
     /// Returns the peer that made the request.
     #[must_use]
     pub fn peer(&self) -> Peer {
-        Peer::of(self.link().clone())
+        Peer::from_link(self.link().clone())
     }
 }
 
@@ -226,7 +233,7 @@ impl Mark {
     /// Returns the peer that made the request.
     #[must_use]
     pub fn peer(&self) -> Peer {
-        Peer::of(self.link().clone())
+        Peer::from_link(self.link().clone())
     }
 }
 

@@ -22,7 +22,7 @@ use jstream_device::deadline::Deadline;
 /// runs a handler, so that the next thread can receive meanwhile. If one thread serves, the
 /// handlers of one connection's messages begin in the order in which the messages were sent.
 pub struct PollGroup {
-    core: Arc<PollLoop>,
+    poll_loop: Arc<PollLoop>,
 }
 
 impl PollGroup {
@@ -31,7 +31,7 @@ impl PollGroup {
     #[must_use]
     pub fn new(spin: Duration) -> Self {
         Self {
-            core: PollLoop::new(spin),
+            poll_loop: PollLoop::new(spin),
         }
     }
 
@@ -40,12 +40,12 @@ impl PollGroup {
     /// during the move may begin after the next one, as with several threads in one group. To keep
     /// the order, add the connection before its first request is sent.
     pub fn add(&self, peer: &Peer) {
-        self.core.adopt(peer.link(), true);
+        self.poll_loop.adopt(peer.link(), true);
     }
 
     /// Moves a connection back to a group of its own, if it is in this one.
     pub fn remove(&self, peer: &Peer) {
-        if peer.link().is_in(&self.core) {
+        if peer.link().membership().is_in(&self.poll_loop) {
             let alone = PollLoop::new(peer.link().endpoint().shared().info().spin);
             alone.adopt(peer.link(), false);
         }
@@ -54,7 +54,7 @@ impl PollGroup {
     /// Receives and handles the available messages, up to a limit, without blocking. Returns their
     /// number.
     pub fn poll(&self) -> usize {
-        self.core.poll()
+        self.poll_loop.poll(None).0
     }
 
     /// Serves until the group has no connections.
@@ -74,19 +74,19 @@ impl PollGroup {
             until,
             slept: false,
         };
-        self.core
-            .wait(&wait, |_, _| self.core.is_empty().then_some(()));
+        self.poll_loop
+            .wait(&wait, |_, _| self.poll_loop.is_empty().then_some(()));
     }
 
     /// Serves, also while there are no connections, until `stops` returns true. It is called after
     /// each event and after each [call](Self::call).
     pub fn serve_until(&self, stops: impl Fn() -> bool) {
-        self.core.work(None, false, stops);
+        self.poll_loop.work(None, false, stops);
     }
 
     /// Makes the serving threads check their stop condition.
     pub fn call(&self) {
-        self.core.call_all();
+        self.poll_loop.call_all();
     }
 
     /// Returns an executor that runs tasks on the threads that serve the group. If one thread
@@ -94,7 +94,7 @@ impl PollGroup {
     /// tasks.
     #[must_use]
     pub fn executor(&self) -> Arc<dyn Executor> {
-        Arc::new(Here(Arc::downgrade(&self.core)))
+        Arc::new(Here(Arc::downgrade(&self.poll_loop)))
     }
 
     /// Starts a thread that serves, also while there are no connections, until the handle is
@@ -104,7 +104,7 @@ impl PollGroup {
     ///
     /// Any error of the system if it can't create a thread.
     pub fn start(&self) -> io::Result<Serving> {
-        Serving::start(self.core.clone(), 1, 1, Box::new(|work| work()))
+        Serving::start(self.poll_loop.clone(), 1, 1, Box::new(|work| work()))
     }
 
     /// Starts `least` serving threads, but at least one, until the handle is dropped. While all of
@@ -123,7 +123,7 @@ impl PollGroup {
         most: usize,
         around: impl Fn(&mut dyn FnMut()) + Send + Sync + 'static,
     ) -> io::Result<Serving> {
-        Serving::start(self.core.clone(), least.max(1), most, Box::new(around))
+        Serving::start(self.poll_loop.clone(), least.max(1), most, Box::new(around))
     }
 }
 
@@ -136,7 +136,7 @@ impl Default for PollGroup {
 
 impl Drop for PollGroup {
     fn drop(&mut self) {
-        self.core.clear();
+        self.poll_loop.drop_kept();
     }
 }
 
@@ -151,8 +151,8 @@ struct Here(Weak<PollLoop>);
 
 impl Executor for Here {
     fn execute(&self, job: Job) {
-        if let Some(core) = self.0.upgrade() {
-            core.run_here(job);
+        if let Some(poll_loop) = self.0.upgrade() {
+            poll_loop.run_job(job);
         }
     }
 

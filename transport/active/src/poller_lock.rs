@@ -46,13 +46,13 @@ impl PollerLock {
 
     /// Tries to acquire the lock for `token`. It is not reentrant.
     #[inline]
-    pub(super) fn take(&self, token: usize) -> bool {
+    pub(super) fn try_lock(&self, token: usize) -> bool {
         self.owner
             .compare_exchange(0, token, Ordering::AcqRel, Ordering::Relaxed)
             .is_ok()
     }
 
-    pub(super) fn is_of(&self, token: usize) -> bool {
+    pub(super) fn is_held_by(&self, token: usize) -> bool {
         self.owner.load(Ordering::Relaxed) == token
     }
 
@@ -64,12 +64,12 @@ impl PollerLock {
 
     /// Releases the lock, and wakes one waiter.
     #[inline]
-    pub(super) fn leave(&self) {
-        self.leave_by(Ordering::AcqRel);
+    pub(super) fn release(&self) {
+        self.release_by(Ordering::AcqRel);
     }
 
     #[inline]
-    pub(super) fn leave_by(&self, order: Ordering) {
+    pub(super) fn release_by(&self, order: Ordering) {
         self.owner.swap(0, order);
         if self.waiters.summary().get() > 0 {
             self.wake_one();
@@ -98,20 +98,20 @@ impl PollerLock {
         let Some(key) = key.take() else { return };
         let forgotten = self.waiters.lock().0.remove(key);
         if self.owner.fetch_add(0, Ordering::AcqRel) == 0 {
-            self.nudge();
+            self.wake_waiter();
         }
         discard(forgotten);
     }
 
     /// Wakes one waiter, if there is one.
-    pub(super) fn nudge(&self) {
+    pub(super) fn wake_waiter(&self) {
         if self.waiters.summary().get() > 0 {
             self.wake_one();
         }
     }
 
     /// Wakes all waiters.
-    pub(super) fn nudge_all(&self) {
+    pub(super) fn wake_all(&self) {
         let all = self.waiters.lock().0.take();
         all.wake_all();
     }
@@ -145,19 +145,19 @@ mod tests {
     /// A waiter that a release has chosen may look again, find what it waited for, and end. The
     /// other waiter must not sleep while the lock is free.
     #[test]
-    fn a_waiter_that_registers_anew_and_ends_wakes_another_one() {
+    fn a_waiter_that_registers_twice_and_ends_wakes_another_one() {
         let counts = [(); 2].map(|()| Arc::new(WakeCount::default()));
         let [first, second] = counts.clone().map(Waker::from);
         let woken = || counts.clone().map(|count| count.0.load(Ordering::Relaxed));
-        let role = PollerLock::new();
-        assert!(role.take(1));
+        let poller_lock = PollerLock::new();
+        assert!(poller_lock.try_lock(1));
         let (mut key, mut other) = (None, None);
-        assert!(!role.wait(&mut key, &first));
-        assert!(!role.wait(&mut other, &second));
-        role.leave();
+        assert!(!poller_lock.wait(&mut key, &first));
+        assert!(!poller_lock.wait(&mut other, &second));
+        poller_lock.release();
         assert_eq!(woken(), [1, 0]);
-        assert!(role.wait(&mut key, &first), "the lock is free");
-        role.forget(&mut key);
+        assert!(poller_lock.wait(&mut key, &first), "the lock is free");
+        poller_lock.forget(&mut key);
         assert_eq!(woken(), [1, 1]);
     }
 
@@ -165,14 +165,14 @@ mod tests {
     fn a_waiter_that_ends_while_the_lock_is_held_wakes_none() {
         let count = Arc::new(WakeCount::default());
         let waker = Waker::from(count.clone());
-        let role = PollerLock::new();
-        assert!(role.take(1));
+        let poller_lock = PollerLock::new();
+        assert!(poller_lock.try_lock(1));
         let (mut key, mut other) = (None, None);
-        role.wait(&mut key, &waker);
-        role.wait(&mut other, &waker);
-        role.forget(&mut key);
+        poller_lock.wait(&mut key, &waker);
+        poller_lock.wait(&mut other, &waker);
+        poller_lock.forget(&mut key);
         assert_eq!(count.0.load(Ordering::Relaxed), 0);
-        role.leave();
+        poller_lock.release();
         assert_eq!(count.0.load(Ordering::Relaxed), 1);
     }
 }

@@ -58,7 +58,7 @@ impl Mark {
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         if self.number.asked().is_some() {
-            self.link.group().look_aside();
+            self.link.membership().group().poll_deferring();
         }
         self.link.is_cancelled(self.number)
     }
@@ -76,8 +76,8 @@ impl Mark {
 
     /// Registers the task of a suspended handler, so that it can be cancelled. Returns true if the
     /// request is still wanted.
-    pub(super) fn note(&self, task: &Arc<dyn Cancel>) -> bool {
-        self.link.note_moved(self.number, task)
+    pub(super) fn register_task(&self, task: &Arc<dyn Cancel>) -> bool {
+        self.link.register_task(self.number, task)
     }
 }
 
@@ -185,7 +185,12 @@ impl Request {
     #[must_use]
     #[inline]
     pub fn is_unread(&self, most: u64) -> bool {
-        !self.has_waited && self.replier.link.is_unread(most)
+        !self.has_waited
+            && self
+                .replier
+                .link
+                .deferred()
+                .defers(&self.replier.link, most)
     }
 
     /// Defers the request until its sender has taken all but `most` bytes of the messages sent to
@@ -195,7 +200,7 @@ impl Request {
     pub fn put_off(mut self, most: u64) {
         self.wait();
         let link = self.replier.link.clone();
-        link.put_off(self, most);
+        link.deferred().push(&link, self, most);
     }
 
     /// Runs the handler again with this request, on a serving thread, before messages that arrive
@@ -203,13 +208,13 @@ impl Request {
     pub fn run_again(mut self) {
         self.wait();
         let link = self.replier.link.clone();
-        link.group().run_soon(self);
+        link.membership().group().run_next(self);
     }
 
     /// Runs the handler again with this request, a little later.
     pub(super) fn run_later(self) {
-        let group = self.replier.link.group();
-        group.run_later(self);
+        let group = self.replier.link.membership().group();
+        group.rerun(self);
     }
 
     /// Attaches a value to the request, and replaces an earlier one. If the request is returned,

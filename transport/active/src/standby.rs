@@ -26,7 +26,7 @@ const QUIET: u32 = if cfg!(loom) { 1 } else { 10 };
 #[derive(Debug)]
 pub(super) struct Standby {
     /// The summary is true while the watching thread sleeps until it is called. The condition
-    /// variable is signalled when a thread has to check its condition, or to watch.
+    /// variable is signalled when a thread has to check its condition, or to standby.
     state: PublishingLock<StandbyState>,
     /// Number of releases of the poller lock.
     begun: AtomicUsize,
@@ -76,24 +76,24 @@ impl Standby {
 
     /// Releases the poller lock before a handler runs.
     #[inline]
-    pub(super) fn leave(&self, role: &PollerLock) {
-        self.begin();
-        role.leave();
-        self.left();
+    pub(super) fn release(&self, poller_lock: &PollerLock) {
+        self.count_release();
+        poller_lock.release();
+        self.wake_watcher();
     }
 
     /// Releases the poller lock when no handler runs afterwards. It does not count as a handler:
     /// the calling thread does not return to serve, so the watching thread must take over even if
     /// this happens at every sample.
     #[inline]
-    pub(super) fn leave_look(&self, role: &PollerLock) {
-        role.leave();
-        self.left();
+    pub(super) fn release_after_poll(&self, poller_lock: &PollerLock) {
+        poller_lock.release();
+        self.wake_watcher();
     }
 
     /// Counts a release of the poller lock.
     #[inline]
-    fn begin(&self) {
+    fn count_release(&self) {
         let begun = self.begun.load(Ordering::Relaxed);
         // Only the poller gets here, so the increment need not be atomic.
         self.begun.store(begun.wrapping_add(1), Ordering::Relaxed);
@@ -103,7 +103,7 @@ impl Standby {
     /// publishes that it sleeps before it checks the lock, and both threads do a read-modify-write
     /// of the lock's word, so one of them sees the other.
     #[inline]
-    pub(super) fn left(&self) {
+    pub(super) fn wake_watcher(&self) {
         if self.state.summary().get() {
             self.wake();
         }
@@ -128,11 +128,11 @@ impl Standby {
 
     /// Blocks until there may be work: the poller lock is free and its last owner runs a long
     /// handler, or all threads were called. The caller is on standby from then on, also after the
-    /// return, until it [goes](Self::go). `stops` gets the number of other standby threads, and
+    /// return, until it [ends](Self::end). `stops` gets the number of other standby threads, and
     /// returns true to prevent the wait.
-    pub(super) fn stand_by(
+    pub(super) fn wait(
         &self,
-        role: &PollerLock,
+        poller_lock: &PollerLock,
         stands: &mut bool,
         stops: impl FnOnce(usize) -> bool,
     ) {
@@ -169,7 +169,7 @@ impl Standby {
                 // this thread finds it free.
                 state.is_asleep = true;
                 state.publish();
-                if !role.is_free() {
+                if !poller_lock.is_free() {
                     while !state.is_called && state.calls == calls {
                         state = state.wait(changed, None);
                     }
@@ -183,7 +183,7 @@ impl Standby {
             }
             if self.begun.load(Ordering::Relaxed) != begun {
                 quiet = 0;
-            } else if role.is_free() {
+            } else if poller_lock.is_free() {
                 break;
             } else {
                 quiet = quiet.saturating_add(1);
@@ -195,7 +195,7 @@ impl Standby {
     }
 
     /// Ends the standby of a thread that polls or ends. Returns true if no standby thread is left.
-    pub(super) fn go(&self) -> bool {
+    pub(super) fn end(&self) -> bool {
         let mut state = self.state.lock();
         state.standing = state.standing.saturating_sub(1);
         state.standing == 0
@@ -210,14 +210,14 @@ mod tests {
     /// Otherwise a thread that looks at every sample would prevent it forever.
     #[test]
     fn a_look_is_not_taken_for_a_handler() {
-        let (watch, role) = (Standby::new(), PollerLock::new());
-        let begun = || watch.begun.load(Ordering::Relaxed);
-        assert!(role.take(1));
-        watch.leave(&role);
+        let (standby, poller_lock) = (Standby::new(), PollerLock::new());
+        let begun = || standby.begun.load(Ordering::Relaxed);
+        assert!(poller_lock.try_lock(1));
+        standby.release(&poller_lock);
         assert_eq!(begun(), 1);
-        assert!(role.take(1));
-        watch.leave_look(&role);
+        assert!(poller_lock.try_lock(1));
+        standby.release_after_poll(&poller_lock);
         assert_eq!(begun(), 1);
-        assert!(role.is_free());
+        assert!(poller_lock.is_free());
     }
 }

@@ -65,7 +65,7 @@ impl<F: Future<Output = ()> + Send + 'static> Tasks<F> {
     /// Polls a future once in this thread, for the request of that mark. If it is suspended, it is
     /// cancelled together with the request.
     pub fn run(&self, mark: &Mark, future: F) -> Began {
-        match self.slots.run(future, |task| mark.note(task)) {
+        match self.slots.run(future, |task| mark.register_task(task)) {
             First::Ready => Began::Ended,
             First::Panicked => Began::Panicked,
             First::Moved => Began::Moved,
@@ -147,7 +147,7 @@ impl<F: Future<Output = ()> + Send + 'static> Slots<F> {
         moved: impl FnOnce(&Arc<dyn Cancel>) -> bool,
     ) -> First {
         let task = self.fill(future, false);
-        let (polled, makes_way) = task.poll();
+        let (polled, yields) = task.poll();
         match polled {
             Ok(Poll::Ready(())) => {
                 task.end(None);
@@ -162,7 +162,7 @@ impl<F: Future<Output = ()> + Send + 'static> Slots<F> {
                 // Dropped first: the next owner may end the task immediately, and reuses the slot
                 // only if it has the last handle.
                 drop(handle);
-                task.leave(!makes_way);
+                task.suspend(!yields);
                 First::Moved
             }
             Err(panic) => {
@@ -231,12 +231,12 @@ impl<F: Future<Output = ()> + Send + 'static> Task<F> {
         self.state.end();
     }
 
-    /// Leaves a task that was polled and is not ready. `may_go_on` permits a task that was woken
+    /// Leaves a task that was polled and is not ready. `may_resume` permits a task that was woken
     /// meanwhile to continue in this thread.
-    fn leave(self: Arc<Self>, may_go_on: bool) {
+    fn suspend(self: Arc<Self>, may_resume: bool) {
         match self.state.pause() {
             Paused::Waits => {}
-            Paused::Again if may_go_on => self.go_on(),
+            Paused::Again if may_resume => self.resume(),
             // The task has woken itself, and may do so repeatedly, so others come first.
             Paused::Again => self.queue(),
             Paused::Cancelled => self.end(None),
@@ -245,7 +245,7 @@ impl<F: Future<Output = ()> + Send + 'static> Task<F> {
 
     /// Continues the task in this thread after the current handler, if the thread receives for the
     /// task's side; otherwise at the executor.
-    fn go_on(self: Arc<Self>) {
+    fn resume(self: Arc<Self>) {
         if let Err(job) = turn::offer(self.side, Job::new(self)) {
             job.elsewhere();
         }
@@ -278,7 +278,7 @@ impl<F: Future<Output = ()> + Send + 'static> Run for Task<F> {
         self.has_begun.store(true, Ordering::Relaxed);
         let (polled, _) = self.poll();
         match polled {
-            Ok(Poll::Pending) => self.leave(false),
+            Ok(Poll::Pending) => self.suspend(false),
             done => {
                 self.end(done.err());
                 if let Some(home) = self.home.upgrade() {
@@ -300,7 +300,7 @@ impl<F: Future<Output = ()> + Send + 'static> Cancel for Task<F> {
 impl<F: Future<Output = ()> + Send + 'static> Wake for Task<F> {
     fn wake(self: Arc<Self>) {
         if self.state.wake() {
-            self.go_on();
+            self.resume();
         }
     }
 }

@@ -71,12 +71,12 @@ impl ThreadCounts {
 impl ThreadPool {
     /// Starts the minimum number of threads.
     pub(super) fn start(
-        core: &Arc<PollLoop>,
+        poll_loop: &Arc<PollLoop>,
         least: usize,
         most: usize,
         around: Box<Around>,
     ) -> io::Result<Arc<Self>> {
-        let crew = Arc::new(Self {
+        let thread_pool = Arc::new(Self {
             stopped: AtomicBool::new(false),
             around,
             threads: Mutex::new(Threads {
@@ -87,26 +87,28 @@ impl ThreadPool {
         for number in 0..least {
             // The first thread polls; the others start on standby. If none did, no thread would
             // detect that all are busy.
-            if let Err(error) = crew.add(core, &mut crew.threads(), number > 0) {
-                crew.stop(core);
+            if let Err(error) = thread_pool.add(poll_loop, &mut thread_pool.threads(), number > 0) {
+                thread_pool.stop(poll_loop);
                 return Err(error);
             }
         }
-        Ok(crew)
+        Ok(thread_pool)
     }
 
     fn add(
         self: &Arc<Self>,
-        core: &Arc<PollLoop>,
+        poll_loop: &Arc<PollLoop>,
         threads: &mut Threads,
         is_more: bool,
     ) -> io::Result<()> {
-        let (crew, core) = (self.clone(), core.clone());
+        let (thread_pool, poll_loop) = (self.clone(), poll_loop.clone());
         let handle = jstream_sync::threads::spawn("jstream-serving", move || {
-            let mut serve = || core.work(Some(&crew), is_more, || crew.has_stopped());
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| (crew.around)(&mut serve))) {
+            let mut serve =
+                || poll_loop.work(Some(&thread_pool), is_more, || thread_pool.has_stopped());
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| (thread_pool.around)(&mut serve)))
+            {
                 // The thread did not leave its place by itself.
-                crew.threads().places.lose();
+                thread_pool.threads().places.lose();
                 forget_panic(panic);
             }
         })?;
@@ -118,10 +120,10 @@ impl ThreadPool {
 
     /// Starts another standby thread if no thread is left on standby and the limit allows it. A
     /// failure to start one is ignored.
-    pub(super) fn grow(self: &Arc<Self>, core: &Arc<PollLoop>) {
+    pub(super) fn grow(self: &Arc<Self>, poll_loop: &Arc<PollLoop>) {
         let mut threads = self.threads();
         if threads.places.has_room() && !self.has_stopped() {
-            let _ = self.add(core, &mut threads, true);
+            let _ = self.add(poll_loop, &mut threads, true);
         }
     }
 
@@ -135,16 +137,16 @@ impl ThreadPool {
     }
 
     /// Ends all threads, each after its current handler.
-    pub(super) fn stop(&self, core: &PollLoop) {
+    pub(super) fn stop(&self, poll_loop: &PollLoop) {
         let mut threads = self.threads();
         self.stopped.store(true, Ordering::Release);
         let handles = std::mem::take(&mut threads.handles);
         drop(threads);
         // A forked process has no threads of the pool.
-        if core.is_elsewhere() {
+        if poll_loop.is_elsewhere() {
             return;
         }
-        core.call_all();
+        poll_loop.call_all();
         // A handler of the pool may stop it, and must not join its own thread.
         let own = thread::current().id();
         for handle in handles {
@@ -164,25 +166,28 @@ impl ThreadPool {
 /// Handle of serving threads. When it is dropped, they end after their current handlers.
 #[must_use = "the threads end when this is dropped"]
 pub struct Serving {
-    core: Arc<PollLoop>,
-    crew: Arc<ThreadPool>,
+    poll_loop: Arc<PollLoop>,
+    thread_pool: Arc<ThreadPool>,
 }
 
 impl Serving {
     pub(super) fn start(
-        core: Arc<PollLoop>,
+        poll_loop: Arc<PollLoop>,
         least: usize,
         most: usize,
         around: Box<Around>,
     ) -> io::Result<Self> {
-        let crew = ThreadPool::start(&core, least, most, around)?;
-        Ok(Self { core, crew })
+        let thread_pool = ThreadPool::start(&poll_loop, least, most, around)?;
+        Ok(Self {
+            poll_loop,
+            thread_pool,
+        })
     }
 }
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        self.crew.stop(&self.core);
+        self.thread_pool.stop(&self.poll_loop);
     }
 }
 

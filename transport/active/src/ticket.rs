@@ -19,9 +19,9 @@ pub use self::reply::Reply;
 use self::request_state::RequestState;
 pub use self::weak::WeakTicket;
 use super::error::RequestError;
-use super::link::{Asked, Link, Turn};
+use super::link::{Asked, Link, Turn, waiting};
 use super::peer::Peer;
-use super::poll_loop::{Directly, PollLoop};
+use super::poll_loop::{Attended, DirectWait, PollLoop};
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::receiving::Inbound;
 
@@ -49,14 +49,14 @@ pub(super) struct Waiting {
 /// Registrations of a task: its poll group, its number in the queue of that group, and its key at
 /// the poller lock.
 struct WaitPlace {
-    core: Arc<PollLoop>,
+    poll_loop: Arc<PollLoop>,
     number: Option<u64>,
     key: Option<u64>,
 }
 
 impl Drop for WaitPlace {
     fn drop(&mut self) {
-        self.core.forget(self.number, &mut self.key);
+        self.poll_loop.forget(self.number, &mut self.key);
     }
 }
 
@@ -109,7 +109,7 @@ impl Ticket {
     /// Returns the peer.
     #[must_use]
     pub fn peer(&self) -> Peer {
-        Peer::of(self.link.clone())
+        Peer::from_link(self.link.clone())
     }
 
     /// Returns the value that was [attached](Peer::attach) to the connection, if its type is `T`.
@@ -124,8 +124,8 @@ impl Ticket {
         if let Some(outcome) = self.attempt(None) {
             return Some(outcome);
         }
-        self.link.poll();
-        self.attempt(None)
+        let found = self.link.poll_for(self.state.number());
+        self.state.attempt(&self.link, found, None)
     }
 
     /// Withdraws the request if it was not sent or was returned as busy. If this returns true, the
@@ -145,15 +145,15 @@ impl Ticket {
         let mut slept = false;
         if let Some(asked) = state.asked() {
             let mut inbound = Inbound::empty();
-            match link.receive_answer(&asked, until, &mut inbound) {
-                Directly::Answered => {
-                    state.leave();
+            match waiting::receive_answer(link, &asked, until, &mut inbound) {
+                DirectWait::Answered => {
+                    state.abandon();
                     let [_, word, _] = inbound.message.header.words;
                     let payload = inbound.message.payload;
                     return Some(Ok(Reply { word, payload }));
                 }
-                Directly::Else => {}
-                Directly::Slept => slept = true,
+                DirectWait::Unavailable => {}
+                DirectWait::Idle => slept = true,
             }
         }
         loop {
@@ -162,7 +162,8 @@ impl Ticket {
             }
             let was_paused = state.paused();
             let pause = was_paused.map_or(until, |then| until.or_sooner(then));
-            let waited = link.wait_on((state.number(), slept), pause, |found, waker| {
+            let number = state.number();
+            let waited = waiting::wait_on(link, (number, slept), pause, |found, waker| {
                 match state.attempt(link, found, waker) {
                     Some(outcome) => Some(Some(outcome)),
                     // The deadline of the wait has changed.
@@ -210,7 +211,7 @@ impl Ticket {
     /// [revoked](Self::revoke) the request.
     #[must_use]
     pub fn downgrade(mut self) -> WeakTicket {
-        WeakTicket::new(&self.link, self.state.take())
+        WeakTicket::new(&self.link, self.state.move_out())
     }
 
     /// Lets the request complete, and drops its answer. A request that is still queued is not sent.
@@ -222,19 +223,27 @@ impl Ticket {
 
     fn poll_outcome(&mut self, context: &mut Context<'_>) -> Poll<Outcome> {
         assert!(!self.state.is_over(), "polled after it was ready");
+        let (mut found, mut waker) = (None, None);
         loop {
-            if let Some(outcome) = self.attempt(Some(context.waker())) {
+            if let Some(outcome) = self.state.attempt(&self.link, found.take(), waker) {
                 return Poll::Ready(outcome);
             }
             if let Some(pause) = self.state.pause() {
-                if !pause.tell(context.waker()) {
+                if !pause.register(context.waker()) {
                     // Without a timer, the task polls continuously.
                     context.waker().wake_by_ref();
                 }
                 return Poll::Pending;
             }
-            if !self.waiting.attend(&self.link, context.waker()) {
+            if waker.take().is_some() {
                 return Poll::Pending;
+            }
+            let number = self.state.number();
+            match self.waiting.attend_for(&self.link, number, context.waker()) {
+                Attended::Progress(answer) => found = answer,
+                // The last attempt registers the task for an answer that another thread receives.
+                // An answer that this task receives itself needs no waker.
+                Attended::Registered => waker = Some(context.waker()),
             }
         }
     }
@@ -250,35 +259,40 @@ impl Waiting {
     /// Handles the available messages, and registers the task to be woken when there are more.
     /// Returns true if the task should check its condition again.
     pub(super) fn attend(&mut self, link: &Arc<Link>, waker: &Waker) -> bool {
-        let core = link.group();
-        let is_other = |place: &WaitPlace| !Arc::ptr_eq(&place.core, &core);
-        if self.place.as_ref().is_some_and(is_other) {
-            self.leave();
-        }
-        let place = self.place.get_or_insert_with(|| WaitPlace {
-            core,
-            number: None,
-            key: None,
+        matches!(self.attend_for(link, None, waker), Attended::Progress(_))
+    }
+
+    /// As [`attend`](Self::attend), for a task that waits for the answer to the request `number`.
+    fn attend_for(&mut self, link: &Arc<Link>, number: Option<u32>, waker: &Waker) -> Attended {
+        let place = link.membership().with_group(|poll_loop| {
+            let is_other = |place: &WaitPlace| !Arc::ptr_eq(&place.poll_loop, poll_loop);
+            if self.place.as_ref().is_some_and(is_other) {
+                self.unregister();
+            }
+            self.place.get_or_insert_with(|| WaitPlace {
+                poll_loop: poll_loop.clone(),
+                number: None,
+                key: None,
+            })
         });
-        match place
-            .core
-            .attend((&mut place.number, &mut place.key), waker)
-        {
-            Ok(true) => true,
-            Ok(false) => {
+        let wanted = number.map(|number| (link.id, number));
+        let keys = (&mut place.number, &mut place.key);
+        match place.poll_loop.attend(wanted, keys, waker) {
+            Ok(Attended::Registered) => {
                 // Another thread may have held the request back to coalesce it with other frames.
                 link.flush();
-                false
+                Attended::Registered
             }
+            Ok(progress) => progress,
             Err(_) => {
                 // The task will not be woken, so it polls continuously.
                 waker.wake_by_ref();
-                false
+                Attended::Registered
             }
         }
     }
 
-    pub(super) fn leave(&mut self) {
+    pub(super) fn unregister(&mut self) {
         drop(self.place.take());
     }
 }
@@ -289,7 +303,7 @@ impl Future for Ticket {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let polled = self.poll_outcome(context);
         if polled.is_ready() {
-            self.waiting.leave();
+            self.waiting.unregister();
         }
         polled
     }
@@ -298,7 +312,7 @@ impl Future for Ticket {
 impl Drop for Ticket {
     #[inline]
     fn drop(&mut self) {
-        if let Some(number) = self.state.leave() {
+        if let Some(number) = self.state.abandon() {
             self.link.give_up(number);
         }
     }

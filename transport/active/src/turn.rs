@@ -39,7 +39,7 @@ struct ThreadTurn {
     side: Cell<Side>,
     jobs: RefCell<VecDeque<(Side, Job)>>,
     /// True if the task that is being polled yields.
-    makes_way: Cell<bool>,
+    yields: Cell<bool>,
     /// Total time for which handlers of this thread have waited.
     waited: Cell<Duration>,
     /// Connections that hold back messages of this thread to coalesce them.
@@ -68,7 +68,7 @@ thread_local! {
             depth: Cell::new(0),
             side: Cell::new(Side::NONE),
             jobs: RefCell::new(VecDeque::new()),
-            makes_way: Cell::new(false),
+            yields: Cell::new(false),
             waited: Cell::new(Duration::ZERO),
             gathered: RefCell::new(Vec::new()),
             kept: Cell::new(None),
@@ -130,11 +130,12 @@ pub(super) fn handling<R>(side: Side, work: impl FnOnce() -> R) -> R {
     let back = Back::change(1, side);
     let result = work();
     drop(back);
-    go_on(side);
+    run_collected(side);
     result
 }
 
-/// Calls `work`, which may wake tasks. Those of that side are collected until [`go_on`] is called.
+/// Calls `work`, which may wake tasks. Those of that side are collected until [`run_collected`] is
+/// called.
 #[inline]
 pub(super) fn gathering<R>(side: Side, work: impl FnOnce() -> R) -> R {
     let _back = Back::change(0, side);
@@ -143,8 +144,8 @@ pub(super) fn gathering<R>(side: Side, work: impl FnOnce() -> R) -> R {
 
 /// Calls `work`, which blocks, maybe inside a handler. Tasks that were collected before, or are
 /// woken meanwhile, go to their executors, because `work` may wait for them. If a handler runs,
-/// `step_aside` is called before `work`.
-pub(super) fn waiting<R>(step_aside: impl FnOnce(), work: impl FnOnce() -> R) -> R {
+/// `yield_turn` is called before `work`.
+pub(super) fn waiting<R>(yield_turn: impl FnOnce(), work: impl FnOnce() -> R) -> R {
     // A value may be kept although no handler runs in this thread, if the handler has moved to a
     // worker.
     drop(TURN.with(|turn| turn.kept.take()));
@@ -158,7 +159,7 @@ pub(super) fn waiting<R>(step_aside: impl FnOnce(), work: impl FnOnce() -> R) ->
     if depth() == 0 {
         return work();
     }
-    step_aside();
+    yield_turn();
     let before = waited();
     let begun = Instant::now();
     let result = work();
@@ -194,7 +195,7 @@ pub fn until_waiting<T: 'static, R>(kept: T, work: impl FnOnce() -> R) -> (Optio
     (kept.map(|kept| *kept), result)
 }
 
-/// Returns true if tasks of that side were collected for [`go_on`].
+/// Returns true if tasks of that side were collected for [`run_collected`].
 #[inline]
 pub(super) fn has_jobs_of(side: Side) -> bool {
     TURN.with(|turn| turn.has_jobs() && turn.jobs.borrow().iter().any(|(of, _)| *of == side))
@@ -207,18 +208,18 @@ pub(super) fn side() -> Side {
 }
 
 /// Marks the task that is being polled as one that yields: it must not continue in this thread.
-pub(super) fn make_way() {
-    TURN.with(|turn| turn.makes_way.set(true));
+pub(super) fn mark_yielding() {
+    TURN.with(|turn| turn.yields.set(true));
 }
 
 /// Polls a task. Returns its result, and true if it yields.
 #[inline]
 pub(super) fn polling<R>(poll: impl FnOnce() -> R) -> (R, bool) {
     // The poll may be nested in that of another task.
-    let of_another = TURN.with(|turn| turn.makes_way.take());
+    let of_another = TURN.with(|turn| turn.yields.take());
     let result = poll();
-    let makes_way = TURN.with(|turn| turn.makes_way.replace(of_another));
-    (result, makes_way)
+    let yields = TURN.with(|turn| turn.yields.replace(of_another));
+    (result, yields)
 }
 
 /// Collects a woken task if this thread collects tasks of that side; otherwise returns it.
@@ -241,14 +242,14 @@ pub(super) fn offer(side: Side, job: Job) -> Result<(), Job> {
 /// Runs the collected tasks of that side, and those that they wake, up to a limit. Then sends the
 /// answers that were held back.
 #[inline]
-pub(super) fn go_on(side: Side) {
+pub(super) fn run_collected(side: Side) {
     if TURN.with(ThreadTurn::has_jobs) {
-        go_on_with_all(side);
+        run_all_collected(side);
         flush_unless_more();
     }
 }
 
-fn go_on_with_all(side: Side) {
+fn run_all_collected(side: Side) {
     for _ in 0..MOST {
         let Some(job) = next_of(side) else {
             return;
@@ -268,7 +269,7 @@ pub(super) fn send_away() {
 
 /// Records that a connection holds back a message of this thread.
 #[inline]
-pub(super) fn note_gathered(shared: &Arc<Shared>) {
+pub(super) fn record_gathered(shared: &Arc<Shared>) {
     TURN.with(|turn| {
         let mut gathered = turn.gathered.borrow_mut();
         let is_known = |other: &Weak<Shared>| std::ptr::eq(other.as_ptr(), Arc::as_ptr(shared));
@@ -307,7 +308,7 @@ fn flush_unless_more() {
         };
         shared.flush_unless_more();
         if shared.has_more() {
-            note_gathered(&shared);
+            record_gathered(&shared);
         }
     }
 }

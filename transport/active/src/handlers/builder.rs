@@ -185,7 +185,7 @@ impl Builder {
     /// to 10 ms; shorter ones cost two clock readings for each request.
     pub fn budget(mut self, budget: Duration) -> Self {
         if let Some(entry) = self.entries.last_mut() {
-            entry.budget = Budget::of(budget);
+            entry.budget = Budget::new(budget);
         }
         self
     }

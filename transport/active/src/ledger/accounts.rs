@@ -7,17 +7,26 @@
 //! thread that locks the ledger first takes back the lent slots, and so finds the complete state in
 //! it.
 
+use std::sync::Arc;
+use std::task::Waker;
+
 use super::call::Call;
-use super::opened::Number;
+use super::opened::{Cancel, Number};
 use super::outcomes::{Haste, Held};
 use super::single_request::{Lent, MOST, SingleRequest};
 use super::{Credit, Ledger};
 use jstream_sync::callbacks;
-use jstream_sync::{Mutex, MutexGuard, lock};
+use jstream_sync::{AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering, lock};
 
 /// A ledger that is shared by threads.
 pub(crate) struct Accounts {
     ledger: Mutex<Ledger>,
+    /// Number of answers recorded in the ledger. It, `has_ended` and `backlog` change under the
+    /// lock of the ledger.
+    answers: AtomicU64,
+    has_ended: AtomicBool,
+    /// Number of bytes that the peer has not taken, when last checked.
+    backlog: AtomicU64,
     /// A request of this side. The slot is lent if there is no such request, no credit is due, and
     /// no sender waits for credit.
     asked: SingleRequest,
@@ -29,6 +38,9 @@ impl Accounts {
     pub(crate) fn new(ledger: Ledger) -> Self {
         Self {
             ledger: Mutex::new(ledger),
+            answers: AtomicU64::new(0),
+            has_ended: AtomicBool::new(false),
+            backlog: AtomicU64::new(0),
             asked: SingleRequest::new(),
             opened: SingleRequest::new(),
         }
@@ -56,6 +68,58 @@ impl Accounts {
         ledger
     }
 
+    /// Returns the number of answers recorded so far. A change means that an awaited answer may be
+    /// there.
+    #[inline]
+    pub(crate) fn answers(&self) -> u64 {
+        self.answers.load(Ordering::Acquire)
+    }
+
+    /// Counts an answer in the locked ledger.
+    pub(crate) fn count_answer(&self, _: &MutexGuard<'_, Ledger>) {
+        let answers = self.answers.load(Ordering::Relaxed);
+        self.answers
+            .store(answers.wrapping_add(1), Ordering::Release);
+    }
+
+    /// Ends the accounting with the connection. Returns the wakers to call, and the tasks to
+    /// cancel.
+    pub(crate) fn end(&self) -> (Vec<Waker>, Vec<Arc<dyn Cancel>>) {
+        let mut ledger = self.lock();
+        let ended = ledger.end();
+        self.has_ended.store(true, Ordering::Release);
+        self.count_answer(&ledger);
+        ended
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.has_ended.load(Ordering::Acquire)
+    }
+
+    /// Records that a frame of `length` bytes that carries `credit` was queued at position `place`,
+    /// and that the frames up to `gone` were sent.
+    pub(crate) fn withhold(&self, credit: Credit, length: u64, place: u64, gone: u64) {
+        let mut ledger = self.lock();
+        ledger.withhold(credit, length, place);
+        ledger.record_sent(gone);
+        self.backlog.store(ledger.unsent(), Ordering::Relaxed);
+    }
+
+    /// Returns the number of sent bytes that the peer has not taken. `gone` returns the position up
+    /// to which frames were sent. Takes no lock if there are no such bytes.
+    #[inline]
+    pub(crate) fn backlog(&self, gone: impl FnOnce() -> u64) -> u64 {
+        if self.backlog.load(Ordering::Relaxed) == 0 {
+            return 0;
+        }
+        let gone = gone();
+        let mut ledger = self.lock();
+        ledger.record_sent(gone);
+        let backlog = ledger.unsent();
+        self.backlog.store(backlog, Ordering::Relaxed);
+        backlog
+    }
+
     /// Begins a request of `length` bytes. Returns its number, the credit that it carries, and its
     /// urgency.
     #[inline]
@@ -63,11 +127,11 @@ impl Accounts {
         if let Some(number) = self.asked.begin(None, length) {
             return Ok((number, Credit::default(), Haste::Now));
         }
-        self.begin_noted(length)
+        self.begin_in_ledger(length)
     }
 
     #[inline(never)]
-    fn begin_noted(&self, length: u64) -> Result<(u32, Credit, Haste), Held> {
+    fn begin_in_ledger(&self, length: u64) -> Result<(u32, Credit, Haste), Held> {
         let mut ledger = self.lock();
         let haste = ledger.haste();
         let (number, credit) = ledger.begin(length)?;
@@ -78,11 +142,11 @@ impl Accounts {
     #[inline]
     pub(crate) fn settle_answer(&self, number: u32, credit: Credit) -> bool {
         let is_alone = credit.messages == 1 && self.asked.end(number, credit.bytes, after(number));
-        is_alone || self.settle_noted(number, credit)
+        is_alone || self.settle_in_ledger(number, credit)
     }
 
     #[inline(never)]
-    fn settle_noted(&self, number: u32, credit: Credit) -> bool {
+    fn settle_in_ledger(&self, number: u32, credit: Credit) -> bool {
         let mut ledger = self.lock();
         let settled = ledger.settle_answer(number, credit);
         if let Some(number) = ledger.lend_asked() {
@@ -113,11 +177,11 @@ impl Accounts {
                 };
             }
         }
-        self.close_noted(number, length)
+        self.close_in_ledger(number, length)
     }
 
     #[inline(never)]
-    fn close_noted(&self, number: Number, length: u64) -> Credit {
+    fn close_in_ledger(&self, number: Number, length: u64) -> Credit {
         let mut ledger = self.lock();
         let (credit, open) = ledger.close(number, length);
         if ledger.lends_opened() {

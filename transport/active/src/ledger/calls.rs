@@ -28,7 +28,7 @@ impl Ledger {
         number: u32,
         answer: Answer,
     ) -> Result<(Option<Waker>, Option<Answer>), Violation> {
-        let place = self.place(number).ok_or(UNASKED)?;
+        let place = self.slot(number).ok_or(UNASKED)?;
         match &mut place.call {
             Call::Waiting(waker) => {
                 let waker = waker.take();
@@ -47,7 +47,7 @@ impl Ledger {
     /// its slot.
     #[inline]
     pub(crate) fn hand_out(&mut self, number: u32) -> Result<Option<Call>, Violation> {
-        let place = self.place(number).ok_or(UNASKED)?;
+        let place = self.slot(number).ok_or(UNASKED)?;
         match &place.call {
             Call::Waiting(_) => Ok(self.release(number)),
             _ => Err(UNASKED),
@@ -70,7 +70,7 @@ impl Ledger {
         let waker = waker.take();
         place.call = Call::Free;
         place.generation = place.generation.wrapping_add(1);
-        self.note_free(number);
+        self.add_free(number);
         Some(waker)
     }
 
@@ -84,7 +84,7 @@ impl Ledger {
         before: &mut Option<Waker>,
     ) -> Result<Option<Answer>, Held> {
         let ended = self.ended;
-        let place = self.place(number).ok_or(Held::Ended)?;
+        let place = self.slot(number).ok_or(Held::Ended)?;
         match &mut place.call {
             Call::Waiting(_) if ended => {
                 self.release(number);
@@ -109,7 +109,7 @@ impl Ledger {
     /// Returns true if the answer to a request is still to come.
     pub(crate) fn is_open(&mut self, number: u32) -> bool {
         let ended = self.ended;
-        let place = self.place(number);
+        let place = self.slot(number);
         !ended && place.is_some_and(|place| matches!(place.call, Call::Waiting(_)))
     }
 
@@ -117,7 +117,7 @@ impl Ledger {
     /// the previous state of the slot.
     pub(crate) fn forget(&mut self, number: u32) -> (bool, Option<Call>) {
         let ended = self.ended;
-        match self.place(number) {
+        match self.slot(number) {
             Some(place) if matches!(place.call, Call::Waiting(_)) && !ended => {
                 let call = mem::replace(&mut place.call, Call::Forgotten);
                 (true, Some(call))

@@ -60,7 +60,7 @@ struct Side {
     open: Vec<(Number, u64)>,
     /// Numbers of requests whose answers are wanted, and those whose answers were recorded.
     wanted: Vec<u32>,
-    come: HashSet<u32>,
+    collect: HashSet<u32>,
 }
 
 impl Side {
@@ -73,7 +73,7 @@ impl Side {
             inbox: VecDeque::new(),
             open: Vec::new(),
             wanted: Vec::new(),
-            come: HashSet::new(),
+            collect: HashSet::new(),
         }
     }
 
@@ -114,7 +114,7 @@ impl Side {
                     payload: MessageBuffer::nothing(),
                 };
                 ledger.answer(number, answer).unwrap();
-                self.come.insert(number);
+                self.collect.insert(number);
             }
             Letter::Credit => {}
         }
@@ -161,17 +161,17 @@ impl Side {
                 match taken.unwrap() {
                     Some(Answer::Reply { word, .. }) => {
                         assert_eq!(word, u64::from(number));
-                        assert!(self.come.remove(&number));
+                        assert!(self.collect.remove(&number));
                         self.wanted.swap_remove(place);
                     }
-                    None => assert!(!self.come.contains(&number)),
+                    None => assert!(!self.collect.contains(&number)),
                     other => panic!("{other:?}"),
                 }
             }
             Step::Forget(which) if !self.wanted.is_empty() => {
                 let number = self.wanted.swap_remove(which % self.wanted.len());
                 let (is_open, call) = self.accounts.lock().forget(number);
-                assert_eq!(is_open, !self.come.remove(&number));
+                assert_eq!(is_open, !self.collect.remove(&number));
                 assert_eq!(matches!(call, Some(Call::Done(_))), !is_open);
             }
             Step::Take(_) | Step::Forget(_) => {}
@@ -259,7 +259,7 @@ proptest! {
         }
         let mut ledger = accounts.lock();
         prop_assert!(ledger.withheld.len() <= messages as usize);
-        ledger.give(places);
+        ledger.record_sent(places);
         prop_assert!(!ledger.withholds());
     }
 }
@@ -274,7 +274,7 @@ fn what_waits_behind_others_gives_back_when_it_has_gone_itself() {
         ledger.withhold(credit, 10, place);
     }
     for (gone, fits) in [(2, false), (3, true), (4, false), (5, true), (9, false)] {
-        ledger.give(gone);
+        ledger.record_sent(gone);
         assert_eq!(ledger.accept(None, 40).is_ok(), fits, "{gone}");
     }
     assert_eq!(ledger.unsent(), 0);

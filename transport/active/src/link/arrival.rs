@@ -10,7 +10,7 @@ use std::task::Waker;
 use jstream::buffer::MessageBuffer;
 
 use super::Link;
-use crate::budget::{Tick, tick};
+use crate::budget::Tick;
 use crate::error::{Reason, Returned};
 use crate::frame::{Credit, Frame, NO_HANDLER};
 use crate::handlers::{Entry, Handlers, See};
@@ -22,7 +22,6 @@ use jstream_base::Header;
 use jstream_base::events::emit;
 use jstream_sync::MutexGuard;
 use jstream_sync::callbacks;
-use jstream_sync::lock;
 use jstream_sync::panics::{catch_panic, forget_panic};
 use tracing::Level;
 
@@ -37,6 +36,8 @@ struct Served {
 /// next request.
 const SLOW: u64 = 50_000_000;
 
+const UNKNOWN: Violation = Violation("unknown or malformed frame");
+
 impl Link {
     /// Handles a received message. The poller lock is released before a handler runs. `handlers`
     /// are those of the connection.
@@ -48,9 +49,38 @@ impl Link {
         mut payload: MessageBuffer,
         guard: &mut PollGuard<'_>,
     ) {
-        let alone = self.take_alone(header);
-        let Some(message) = alone.or_else(|| self.take(header, &mut payload, guard)) else {
-            return;
+        let Some((frame, credit)) = Frame::parse(header) else {
+            guard.release();
+            return self.break_off(UNKNOWN);
+        };
+        let length = header.length;
+        let is_noticed = self.notices_messages();
+        let message = match frame {
+            Frame::Request {
+                number,
+                handler,
+                word,
+            } if !is_noticed && self.accounts.accept_alone(number, length, credit) => Served {
+                number: Number::Asked(number),
+                handler,
+                word,
+            },
+            Frame::Reply { number, word }
+                if !is_noticed
+                    && guard.wants(&self, number)
+                    && self.accounts.settle_answer(number, credit) =>
+            {
+                guard.last = Tick::default();
+                guard.found = Some(Answer::Reply { word, payload });
+                return;
+            }
+            frame => match self.record((frame, credit), header, &mut payload, guard) {
+                Some(message) => message,
+                None => {
+                    guard.last = Tick::default();
+                    return;
+                }
+            },
         };
         let last = mem::take(&mut guard.last);
         if !self.has_served() {
@@ -58,7 +88,7 @@ impl Link {
         }
         let entry = handlers.entry(message.handler);
         let first = entry.and_then(|entry| entry.first(message.word));
-        if first.is_some() || guard.is_aside() {
+        if first.is_some() || guard.defers_requests() {
             guard.last = self.serve_seen(entry, first, (message, payload), guard);
             return;
         }
@@ -73,63 +103,57 @@ impl Link {
         } = message;
         let mut request = Some(Request::new(self, number, handler, word, payload));
         guard.release();
-        let begun = last.nanos().unwrap_or_else(tick);
-        guard.last = Entry::run(entry, &mut request, guard.side(), last);
-        let done = guard.last.nanos();
-        let took = done.map_or(0, |now| now.saturating_sub(begun));
-        guard.set_slow(took > SLOW);
+        // One reading of the clock is the start for the budget of the handler, for the deadline of
+        // a call, and here.
+        let begun = last.or_now();
+        guard.last = Entry::run(entry, &mut request, guard.side(), begun);
+        guard.set_slow(guard.last.nanos_since(begun) > SLOW);
     }
 
-    /// Fast path for a request while no other one of the peer is open. Returns `None` without a
-    /// side effect if the message is something else, or must be recorded in the ledger.
+    /// Fast path for a thread that waits for the answer to the request `number`. Returns false
+    /// without a side effect if the message is something else, or other threads must be informed.
     #[inline]
-    fn take_alone(&self, header: &Header) -> Option<Served> {
-        let ((number, handler, word), credit) = Frame::asks(header)?;
-        let is_plain = !self.starves() && self.settings.tap.is_none();
-        let is_taken = is_plain && self.accounts.accept_alone(number, header.length, credit);
-        is_taken.then_some(Served {
-            number: Number::Asked(number),
-            handler,
-            word,
-        })
+    pub(crate) fn take_reply(&self, header: &Header, number: u32) -> bool {
+        let Some(credit) = Frame::replies(header, number) else {
+            return false;
+        };
+        !self.notices_messages() && self.accounts.settle_answer(number, credit)
     }
 
-    /// Records a message. Returns it if it is for a handler.
+    /// Returns true if each message has to be shown to the tap, or to threads that wait for room in
+    /// the pool.
+    #[inline]
+    fn notices_messages(&self) -> bool {
+        self.shortage.is_active() || self.settings.tap.is_some()
+    }
+
+    /// Records a message in the ledger. Returns it if it is for a handler; its payload is then left
+    /// in place.
     #[inline(never)]
-    fn take(
+    fn record(
         &self,
+        frame: (Frame, Credit),
         header: &Header,
         payload: &mut MessageBuffer,
         guard: &mut PollGuard<'_>,
     ) -> Option<Served> {
-        let mut last = mem::take(&mut guard.last);
-        if self.starves() {
-            self.has_room();
-            last = Tick::default();
+        if self.shortage.is_active() {
+            self.shortage.clear();
+            guard.last = Tick::default();
         }
         let mut wake = Vec::new();
         if let Some(tap) = &self.settings.tap {
             self.show(&**tap, false, header, &[IoSlice::new(payload.as_bytes())]);
         }
-        let taken = match Frame::asks(header) {
-            Some((asked, credit)) => {
-                let taken = self.take_request(asked, credit, header.length, &mut wake);
-                taken.map(Some)
-            }
-            None => self.take_in(header, payload, guard, &mut wake),
-        };
+        let taken = self.record_frame(frame, header.length, payload, guard, &mut wake);
         if !wake.is_empty() {
             // They run when the poller lock is released, before the handler, which may take long
             // or wait for one of them.
             wake_all(&mut wake);
-            last = Tick::default();
+            guard.last = Tick::default();
         }
         match taken {
-            Ok(None) => None,
-            Ok(Some(message)) => {
-                guard.last = last;
-                Some(message)
-            }
+            Ok(message) => message,
             Err(violation) => {
                 guard.release();
                 self.break_off(violation);
@@ -138,53 +162,31 @@ impl Link {
         }
     }
 
-    /// Records a request in the ledger.
-    #[inline]
-    fn take_request(
+    fn record_frame(
         &self,
-        (number, handler, word): (u32, u16, u64),
-        credit: Credit,
+        (frame, credit): (Frame, Credit),
         length: u64,
-        wake: &mut Vec<Waker>,
-    ) -> Result<Served, Violation> {
-        let mut ledger = self.ledger();
-        ledger.absorb(credit, wake)?;
-        Ok(Served {
-            number: self.accept(ledger, Some(number), length)?,
-            handler,
-            word,
-        })
-    }
-
-    /// Fast path for the awaited answer. Returns false without a side effect if the message is
-    /// something else, or other threads must be informed.
-    #[inline]
-    pub(crate) fn take_reply(&self, header: &Header, number: u32) -> bool {
-        let Some(credit) = Frame::replies(header, number) else {
-            return false;
-        };
-        if self.starves() || self.settings.tap.is_some() {
-            return false;
-        }
-        self.accounts.settle_answer(number, credit)
-    }
-
-    /// Records a message that is not a request. Returns it if it is for a handler; its payload is
-    /// then left in place.
-    fn take_in(
-        &self,
-        header: &Header,
         payload: &mut MessageBuffer,
         guard: &mut PollGuard<'_>,
         wake: &mut Vec<Waker>,
     ) -> Result<Option<Served>, Violation> {
-        let unknown = Violation("unknown or malformed frame");
-        let (frame, credit) = Frame::of(header).ok_or(unknown)?;
         let mut ledger = self.ledger();
         ledger.absorb(credit, wake)?;
         match frame {
+            Frame::Request {
+                number,
+                handler,
+                word,
+            } => {
+                let number = self.accept(ledger, Some(number), length)?;
+                return Ok(Some(Served {
+                    number,
+                    handler,
+                    word,
+                }));
+            }
             Frame::Send { handler, word } => {
-                let number = self.accept(ledger, None, header.length)?;
+                let number = self.accept(ledger, None, length)?;
                 return Ok(Some(Served {
                     number,
                     handler,
@@ -194,7 +196,7 @@ impl Link {
             Frame::Reply { number, word } => {
                 let payload = mem::replace(payload, MessageBuffer::nothing());
                 let answer = Answer::Reply { word, payload };
-                self.note_answer(ledger, (number, answer), guard, wake)?;
+                self.record_answer(ledger, (number, answer), guard, wake)?;
             }
             Frame::Return {
                 number,
@@ -209,7 +211,7 @@ impl Link {
                     payload,
                     text,
                 };
-                self.note_answer(ledger, (number, answer), guard, wake)?;
+                self.record_answer(ledger, (number, answer), guard, wake)?;
             }
             Frame::Bounce {
                 handler,
@@ -224,7 +226,10 @@ impl Link {
                     return Ok(None);
                 }
                 let payload = mem::replace(payload, MessageBuffer::nothing());
-                self.keep(Returned::of(handler, reason, word, payload, text));
+                let returned = Returned::new(handler, reason, word, payload, text);
+                if let Some(dropped) = self.returned.keep(returned, &self.settings) {
+                    self.report_dropped(dropped);
+                }
             }
             Frame::Cancel { number } => {
                 let task = ledger.cancelled(number);
@@ -238,7 +243,7 @@ impl Link {
                 }
             }
             Frame::Credit => drop(ledger),
-            Frame::Request { .. } | Frame::Hello { .. } => return Err(unknown),
+            Frame::Hello { .. } => return Err(UNKNOWN),
         }
         Ok(None)
     }
@@ -255,23 +260,23 @@ impl Link {
         match ledger.accept(number, length) {
             Err(FULL) if ledger.withholds() => {
                 drop(ledger);
-                self.accept_again(number, length)
+                self.accept_after_sends(number, length)
             }
             accepted => accepted,
         }
     }
 
     #[cold]
-    fn accept_again(&self, number: Option<u32>, length: u64) -> Result<Number, Violation> {
+    fn accept_after_sends(&self, number: Option<u32>, length: u64) -> Result<Number, Violation> {
         let gone = self.endpoint.shared().completed_position();
         let mut ledger = self.ledger();
-        ledger.give(gone);
+        ledger.record_sent(gone);
         ledger.accept(number, length)
     }
 
     /// Hands an answer to the poller if that waits for it, and otherwise records it.
     #[inline]
-    fn note_answer(
+    fn record_answer(
         &self,
         mut ledger: MutexGuard<'_, Ledger>,
         (number, answer): (u32, Answer),
@@ -288,11 +293,11 @@ impl Link {
         }
         let told = ledger.answer(number, answer)?;
         wake.append(&mut ledger.take_freed());
-        self.count_answer();
+        self.accounts.count_answer(&ledger);
         drop(ledger);
         // Woken first, because a task that continues below may wait for what they send.
         wake_all(wake);
-        tell(told, guard);
+        wake_task(told, guard);
         Ok(())
     }
 
@@ -332,8 +337,8 @@ impl Link {
         let Some(request) = seen else {
             return Tick::default();
         };
-        if guard.is_aside() {
-            guard.put_aside(request);
+        if guard.defers_requests() {
+            guard.defer(request);
             return Tick::default();
         }
         guard.release();
@@ -341,13 +346,22 @@ impl Link {
     }
 
     /// Runs a deferred request for that side, unless it was cancelled.
-    pub(crate) fn serve_put_off(request: Request, side: Side) {
+    pub(crate) fn serve_deferred(request: Request, side: Side) {
         if request.link().is_cancelled(request.number()) {
             return request.give_back(Reason::Cancelled, "");
         }
         let handlers = request.link().handlers.clone();
         let entry = handlers.entry(request.handler());
         Entry::run(entry, &mut Some(request), side, Tick::default());
+    }
+
+    /// Reports a returned message for which there was no room.
+    #[cold]
+    fn report_dropped(&self, returned: Returned) {
+        let peer = self.endpoint.peer().clone();
+        emit(Level::DEBUG, move || {
+            tracing::debug!(%peer, %returned, "dropped a returned message");
+        });
     }
 
     /// Takes the answer to a request; see [`Ledger::take`].
@@ -365,24 +379,6 @@ impl Link {
         freed.into_iter().for_each(callbacks::wake);
         taken
     }
-
-    fn keep(&self, returned: Returned) {
-        let mut kept = lock(&self.returned);
-        let lengths = kept.iter().chain([&returned]).filter_map(|returned| {
-            let payload = returned.payload.as_ref()?;
-            Some(payload.len() as u64)
-        });
-        let bytes = lengths.fold(0, u64::saturating_add);
-        let has_room = kept.is_empty() || bytes <= self.settings.window_bytes;
-        if kept.len() < self.settings.kept_returns && has_room {
-            return kept.push_back(returned);
-        }
-        drop(kept);
-        let peer = self.endpoint.peer().clone();
-        emit(Level::DEBUG, move || {
-            tracing::debug!(%peer, %returned, "dropped a returned message");
-        });
-    }
 }
 
 /// Wakes the senders that wait for credit; usually there are none.
@@ -395,18 +391,18 @@ fn wake_all(wake: &mut Vec<Waker>) {
 
 /// Wakes the task that waits for an answer. A suspended handler of this side continues immediately.
 #[inline]
-fn tell((waker, unwanted): (Option<Waker>, Option<Answer>), guard: &mut PollGuard<'_>) {
+fn wake_task((waker, unwanted): (Option<Waker>, Option<Answer>), guard: &mut PollGuard<'_>) {
     drop(unwanted);
     if let Some(waker) = waker {
         turn::gathering(guard.side(), || catch_panic(|| waker.wake()));
         if !turn::has_jobs_of(guard.side()) {
             return;
         }
-        if guard.is_aside() {
+        if guard.defers_requests() {
             // A thread that runs no handlers may hold locks of the program.
             return turn::send_away();
         }
         guard.release();
-        turn::go_on(guard.side());
+        turn::run_collected(guard.side());
     }
 }

@@ -43,7 +43,7 @@ struct QueuePlace {
     message: Message,
     waker: Option<Waker>,
     /// True if the entry's thread can't send now.
-    is_aside: bool,
+    has_yielded: bool,
 }
 
 impl QueuePlace {
@@ -58,7 +58,7 @@ struct Gone {
     /// The message that the entry's thread can send now.
     unsent: Option<Message>,
     /// True if the entry's thread can't send now.
-    is_aside: bool,
+    has_yielded: bool,
 }
 
 struct Going {
@@ -79,10 +79,10 @@ enum Left {
 
 impl SendQueueState {
     /// Returns the flag that tells that the owner of a waiting or uncollected entry can't send now.
-    fn is_aside(&mut self, number: u64) -> Option<&mut bool> {
+    fn has_yielded(&mut self, number: u64) -> Option<&mut bool> {
         match self.waiting.get_mut(&number) {
-            Some(place) => Some(&mut place.is_aside),
-            None => Some(&mut self.gone.get_mut(&number)?.is_aside),
+            Some(place) => Some(&mut place.has_yielded),
+            None => Some(&mut self.gone.get_mut(&number)?.has_yielded),
         }
     }
 }
@@ -92,7 +92,7 @@ impl Publish for SendQueueState {
     type Listeners = ();
 
     fn summary(&self) -> bool {
-        self.going.is_some() || self.waiting.values().any(|place| !place.is_aside)
+        self.going.is_some() || self.waiting.values().any(|place| !place.has_yielded)
     }
 
     /// Wakes the senders outside the queue when it is no longer used.

@@ -1,7 +1,6 @@
 //! The send half of a connection.
 
 use std::io::IoSlice;
-use std::sync::atomic::Ordering;
 use std::task::Waker;
 use std::time::Duration;
 
@@ -35,7 +34,7 @@ impl Link {
     #[inline(always)]
     pub(crate) fn begin(&self, handler: u16, word: u64, length: u64) -> Result<BegunRequest, Held> {
         // Read first, so that an answer or an end recorded after this counts as new.
-        let answers = self.answers.load(Ordering::Relaxed);
+        let answers = self.accounts.answers();
         let (number, credit, haste) = self.accounts.begin(length)?;
         let frame = Frame::Request {
             number,
@@ -127,7 +126,7 @@ impl Link {
         if !shared.gather_message(header, segments) {
             return false;
         }
-        turn::note_gathered(shared);
+        turn::record_gathered(shared);
         if is_answer && !is_followed() {
             shared.flush_unless_more();
         }
@@ -218,35 +217,24 @@ impl Link {
     fn post(&self, header: Header, filled: MessageBuffer, charge: Option<ByteCharge>) {
         let shared = self.endpoint.shared();
         // The peer can't use the credit in a frame before it has the frame.
-        let credit = Frame::of(&header).map_or_else(Credit::default, |(_, credit)| credit);
+        let credit = Frame::parse(&header).map_or_else(Credit::default, |(_, credit)| credit);
         let length = filled.len() as u64;
         let (message, refused) = shared.outbound(header, Some(length), Body::Owned(filled));
         // If the frame can't be sent, the connection ends. Otherwise a peer that waits for it would
         // wait forever.
         shared.post_with_position(message, refused, charge, |place, gone| {
-            let mut ledger = self.ledger();
-            ledger.withhold(credit, length, place);
-            ledger.give(gone);
-            self.backlog.store(ledger.unsent(), Ordering::Relaxed);
+            self.accounts.withhold(credit, length, place, gone);
         });
         if shared.has_unsent() {
             shared.carry();
         }
     }
 
-    /// Returns the number of sent bytes that the peer has not taken yet. Takes no lock if there are
-    /// none.
+    /// Returns the number of sent bytes that the peer has not taken yet.
     #[inline]
     pub(crate) fn backlog(&self) -> u64 {
-        if self.backlog.load(Ordering::Relaxed) == 0 {
-            return 0;
-        }
-        let gone = self.endpoint.shared().completed_position();
-        let mut ledger = self.ledger();
-        ledger.give(gone);
-        let backlog = ledger.unsent();
-        self.backlog.store(backlog, Ordering::Relaxed);
-        backlog
+        let gone = || self.endpoint.shared().completed_position();
+        self.accounts.backlog(gone)
     }
 
     /// Returns true if the device has not taken all that was sent.

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use super::Peer;
 use crate::error::RequestError;
-use crate::link::Turn;
+use crate::link::{Turn, waiting};
 use crate::ticket::Waiting;
 use jstream_device::deadline::Deadline;
 
@@ -48,8 +48,8 @@ impl Departure {
             return Ok(());
         };
         let link = &peer.link;
-        let gone = link.wait(None, Deadline::NEVER, |_, waker| match link.check() {
-            Ok(()) => turn.come(waker),
+        let gone = waiting::wait(link, None, Deadline::NEVER, |_, waker| match link.check() {
+            Ok(()) => turn.collect(waker),
             Err(forked) => Some(Err(forked)),
         });
         match gone {
@@ -73,7 +73,7 @@ impl Future for Departure {
         };
         loop {
             peer.link.check()?;
-            if let Some(gone) = turn.come(Some(context.waker())) {
+            if let Some(gone) = turn.collect(Some(context.waker())) {
                 self.queued = None;
                 return Poll::Ready(gone.map(drop));
             }

@@ -11,7 +11,7 @@ use super::{Function, Handler, Peer};
 use crate::error::RequestError;
 use crate::frame::{Credit, Frame};
 use crate::ledger::{Haste, Held};
-use crate::link::{BegunRequest, Grant, Link, Message, Turn};
+use crate::link::{BegunRequest, Grant, Link, Message, Turn, waiting};
 use crate::ticket::{ObjectTicket, Ticket};
 use jstream_base::Header;
 use jstream_base::SendError;
@@ -87,7 +87,7 @@ impl Peer {
         mut held: Held,
     ) -> Result<Option<BegunRequest>, RequestError> {
         let link = &self.link;
-        if matches!(held, Held::NoCredit) && backpressure.is_free(link) && link.free_aside() {
+        if matches!(held, Held::NoCredit) && backpressure.is_free(link) && link.reclaim_yielded() {
             match link.begin(handler.number, word, length) {
                 Ok(begun) => return Ok(Some(begun)),
                 Err(again) => held = again,
@@ -157,7 +157,7 @@ impl Peer {
         let until = until.or_sooner(Deadline::after(after));
         let mut turn = self.enqueue(handler, word, length, asks, None);
         let _stays = turn.stay();
-        let granted = self.link.wait(None, until, |_, waker| turn.come(waker));
+        let granted = waiting::wait(&self.link, None, until, |_, waker| turn.collect(waker));
         let granted = granted.unwrap_or_else(|| {
             Err(RequestError::TimedOut {
                 peer: self.endpoint().peer().clone(),
@@ -264,7 +264,7 @@ impl Peer {
         link.check()?;
         let charged = match backpressure.is_free(link) {
             true => match link.charge(length) {
-                Err(Held::NoCredit) if link.free_aside() => link.charge(length),
+                Err(Held::NoCredit) if link.reclaim_yielded() => link.charge(length),
                 charged => charged,
             },
             false => Err(Held::NoCredit),

@@ -1,15 +1,90 @@
 //! The member connections of a poll group.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, Weak};
 
-use super::{Member, PollLoop, Seen};
+use crate::handlers::Handlers;
 use crate::link::Link;
-use jstream_sync::callbacks::Deferral;
 use jstream_sync::lock;
+use jstream_sync::publishing_lock::{Publish, PublishingLock, Word};
 
-impl PollLoop {
+/// A member of a group.
+#[derive(Clone)]
+pub(super) struct Member {
+    id: u64,
+    pub(super) link: Weak<Link>,
+    /// Handlers of the connection. They are stored here because a request takes over the `Arc` of
+    /// the link.
+    pub(super) handlers: Handlers,
+}
+
+/// Value of [`GroupMembers::only`] if there are several members.
+const SEVERAL: u64 = u64::MAX;
+
+/// The members of a group.
+#[derive(Default)]
+struct GroupMembers {
+    all: Arc<Vec<Member>>,
+    /// Number of changes.
+    version: u64,
+    /// Identifier of the only member, 0 if there is none, or [`SEVERAL`].
+    only: u64,
+}
+
+/// The summary is the number of changes, and the only member.
+impl Publish for GroupMembers {
+    type Summary = (Word<u64>, Word<u64>);
+    type Listeners = ();
+
+    #[inline]
+    fn summary(&self) -> (u64, u64) {
+        (self.version, self.only)
+    }
+}
+
+impl GroupMembers {
+    /// Replaces the members. Returns the previous ones, to be dropped without the lock.
+    fn replace(&mut self, all: Vec<Member>) -> Arc<Vec<Member>> {
+        self.only = match all.as_slice() {
+            [] => 0,
+            [member] => member.id,
+            _ => SEVERAL,
+        };
+        self.version = self.version.wrapping_add(1);
+        std::mem::replace(&mut self.all, Arc::new(all))
+    }
+}
+
+/// A thread's snapshot of the members.
+#[derive(Default)]
+pub(super) struct MemberSnapshot {
+    version: u64,
+    members: Option<Arc<Vec<Member>>>,
+}
+
+impl MemberSnapshot {
+    #[inline]
+    pub(super) fn all(&self) -> &[Member] {
+        self.members.as_deref().map_or(&[], Vec::as_slice)
+    }
+}
+
+/// The members of a group, and those that it keeps alive.
+pub(super) struct MemberTable {
+    state: PublishingLock<GroupMembers>,
+    /// Connections that the group keeps alive although the program may hold no handle of them.
+    kept: Mutex<Vec<Arc<Link>>>,
+}
+
+impl MemberTable {
+    pub(super) fn new() -> Self {
+        Self {
+            state: PublishingLock::new(GroupMembers::default(), ()),
+            kept: Mutex::default(),
+        }
+    }
+
     /// Adds a connection.
-    pub(crate) fn enter(&self, link: &Arc<Link>) {
+    pub(super) fn add(&self, link: &Arc<Link>) {
         self.change(|all| {
             all.push(Member {
                 id: link.id,
@@ -17,22 +92,20 @@ impl PollLoop {
                 handlers: link.handlers().clone(),
             });
         });
-        self.call();
     }
 
     /// Removes a connection.
-    pub(crate) fn leave(&self, id: u64) {
+    pub(super) fn remove(&self, id: u64) {
         self.change(|all| all.retain(|member| member.id != id));
         let mut kept = lock(&self.kept);
-        let place = kept.iter().position(|link| link.id == id);
-        let gone = place.map(|place| kept.swap_remove(place));
+        let index = kept.iter().position(|link| link.id == id);
+        let removed = index.map(|index| kept.swap_remove(index));
         drop(kept);
-        drop(gone);
-        self.call();
+        drop(removed);
     }
 
     fn change(&self, change: impl FnOnce(&mut Vec<Member>)) {
-        let mut members = self.members.lock();
+        let mut members = self.state.lock();
         let mut all = members.all.as_ref().clone();
         all.retain(|member| member.link.strong_count() > 0);
         change(&mut all);
@@ -42,30 +115,25 @@ impl PollLoop {
         drop(before);
     }
 
-    /// Removes a connection that was dropped, and its deferred work.
-    pub(crate) fn bury(&self, id: u64) {
-        let members = self.members.lock().all.clone();
-        let is_member = members.iter().any(|member| member.id == id);
-        drop(members);
-        if is_member {
-            self.leave(id);
-        }
-        self.purge(id);
+    /// Returns true if the connection is a member.
+    pub(super) fn contains(&self, id: u64) -> bool {
+        let members = self.state.lock().all.clone();
+        members.iter().any(|member| member.id == id)
     }
 
-    /// Updates `seen` to the current members.
+    /// Updates a snapshot to the current members.
     #[inline]
-    pub(super) fn see(&self, seen: &mut Seen) {
-        if self.members.summary().0.get_acquire() != seen.version {
-            self.see_changes(seen);
+    pub(super) fn update(&self, snapshot: &mut MemberSnapshot) {
+        if self.state.summary().0.get_acquire() != snapshot.version {
+            self.replace_snapshot(snapshot);
         }
     }
 
     #[cold]
-    fn see_changes(&self, seen: &mut Seen) {
-        let members = self.members.lock();
-        seen.version = members.version;
-        let before = seen.members.replace(members.all.clone());
+    fn replace_snapshot(&self, snapshot: &mut MemberSnapshot) {
+        let members = self.state.lock();
+        snapshot.version = members.version;
+        let before = snapshot.members.replace(members.all.clone());
         members.release();
         drop(before);
     }
@@ -73,59 +141,23 @@ impl PollLoop {
     /// Returns true if the connection is the only member.
     #[inline]
     pub(super) fn has_only(&self, link: &Link) -> bool {
-        self.members.summary().1.get() == link.id
+        self.state.summary().1.get() == link.id
     }
 
-    /// Drops the connections that the group keeps alive.
-    pub(crate) fn clear(&self) {
+    /// Returns true if there are no members. A connection that was dropped but not removed yet
+    /// counts.
+    pub(super) fn is_empty(&self) -> bool {
+        self.state.summary().1.get_acquire() == 0
+    }
+
+    /// Keeps a connection alive until it is removed.
+    pub(super) fn keep(&self, link: &Arc<Link>) {
+        lock(&self.kept).push(link.clone());
+    }
+
+    /// Drops the connections that are kept alive.
+    pub(super) fn drop_kept(&self) {
         let kept = std::mem::take(&mut *lock(&self.kept));
         drop(kept);
-    }
-
-    /// Returns true if the group has no members. A connection that was dropped but not removed yet
-    /// counts.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.members.summary().1.get_acquire() == 0
-    }
-
-    /// Moves a connection to this group. If it `stays`, the group keeps it alive although the
-    /// program may hold no handle of it.
-    pub(crate) fn adopt(self: &Arc<Self>, link: &Arc<Link>, stays: bool) {
-        // Callbacks may move connections, too.
-        let deferral = Deferral::begin();
-        let moving = link.moving();
-        let Some((before, was_posted)) = link.sit(self) else {
-            return;
-        };
-        before.leave(link.id);
-        if stays && !link.has_ended() {
-            lock(&self.kept).push(link.clone());
-        }
-        self.enter(link);
-        // Deferred requests move with the connection. Messages received by the old group come
-        // first.
-        before.hand_over(link.id, self);
-        let mut ended = Vec::new();
-        if let (true, Some(queue)) = (was_posted, before.queue.get()) {
-            queue.forget(link.endpoint());
-            // Completions of the old queue are taken now, because the old group may not be served
-            // any more.
-            while let Some(done) = queue.poll_done() {
-                ended.extend(before.pass_on(done));
-            }
-        }
-        // The wake-up caused by the removal may have been consumed here.
-        before.call();
-        // The connection may have ended meanwhile, and then its end was reported to the old group.
-        if link.has_ended() {
-            self.leave(link.id);
-        }
-        // Released first: the end of a connection runs code of the program, which may move
-        // connections.
-        drop(moving);
-        drop(deferral);
-        for (link, error) in ended {
-            link.lost(&error);
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Seen;
+use super::members::MemberSnapshot;
 use crate::budget::Tick;
 use crate::link::Link;
 use jstream_device::deadline::Deadline;
@@ -22,7 +22,7 @@ pub(crate) struct Wait<'w> {
 /// State of a wait.
 #[derive(Default)]
 pub(super) struct Progress {
-    pub(super) seen: Seen,
+    pub(super) members: MemberSnapshot,
     pub(super) spin: Option<Spin>,
     /// True if the only connection has been idle for a while.
     pub(super) slept: bool,

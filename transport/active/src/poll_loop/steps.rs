@@ -1,38 +1,51 @@
-//! Steps of a wait: each handles an available message, or waits for one.
+//! Steps of a wait: each handles an available message or deferred work, or waits for a message.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
 
+use jstream::buffer::MessageBuffer;
+
+use super::members::{Member, MemberSnapshot};
 use super::progress::{Progress, Wait};
-use super::{PollGuard, PollLoop, PollOutcome, SLICE, SOON, Seen};
-use crate::budget::Tick;
+use super::{MOST, PollGuard, PollLoop, PollOutcome, SHORT_SLEEP, SLICE};
+use crate::budget::{Tick, tick};
+use crate::handlers::Handlers;
+use crate::ledger::Answer;
+use crate::link::Link;
 use crate::turn;
+use jstream_base::RecvError;
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::CompletionQueue;
-use jstream_endpoint::receiving::Inbound;
+use jstream_endpoint::queue::Done;
+use jstream_endpoint::receiving::{Arrived, Inbound};
 use jstream_endpoint::spin::Spin;
+use jstream_sync::callbacks;
+
+/// Number of polls of a single connection before the state of the group is checked again.
+const POLLS: u32 = 64;
 
 impl PollLoop {
     /// Posts a receive to each connection that has none, except to one whose message waits for room
     /// in the pool: there the receive would end immediately. Returns true if there is no such
     /// message. Otherwise the caller must poll, because it is not woken when the pool has room.
-    pub(super) fn post_all(&self, queue: &CompletionQueue, seen: &mut Seen) -> bool {
+    pub(super) fn post_all(&self, queue: &CompletionQueue, members: &mut MemberSnapshot) -> bool {
         let mut has_room = true;
-        self.see(seen);
-        for member in seen.all() {
+        self.members.update(members);
+        for member in members.all() {
             let Some(link) = member.link.upgrade() else {
                 continue;
             };
-            if link.is_posted() {
+            if link.membership().is_posted() {
                 continue;
             }
-            if link.starves() {
+            if link.shortage().is_active() {
                 has_room = false;
                 continue;
             }
             // A thread that moves the connection either finds the receive, or no receive is posted.
-            let _stays = link.moving();
-            if link.set_posted(self, true) {
+            let _stays = link.membership().lock_moves();
+            if link.membership().set_posted(self, true) {
                 queue.post_recv(link.endpoint(), 0, None);
             }
         }
@@ -42,8 +55,9 @@ impl PollLoop {
     /// Handles an available message, or waits for one until the deadline.
     #[inline]
     pub(super) fn step(&self, guard: &mut PollGuard<'_>, wait: &Wait<'_>, progress: &mut Progress) {
-        if let (Some(link), false, false) = (wait.link, progress.slept, self.has_more()) {
-            if self.has_only(link) && !link.is_posted() {
+        if let (Some(link), false, false) = (wait.link, progress.slept, self.deferred.is_pending())
+        {
+            if self.members.has_only(link) && !link.membership().is_posted() {
                 progress.last = Tick::default();
                 let mut inbound = Inbound::empty();
                 let shared = link.endpoint().shared();
@@ -53,23 +67,23 @@ impl PollLoop {
                 }
                 if shared.receive_within(&mut inbound, SLICE, wait.until) {
                     let (link, handlers) = (link.clone(), link.handlers());
-                    let looked = self.received(link, handlers, &mut inbound, guard);
-                    if let PollOutcome::NoRoom = looked {
+                    let handled = self.handle(link, handlers, &mut inbound, guard);
+                    if let PollOutcome::NoRoom = handled {
                         guard.release();
-                        thread::sleep(SOON);
+                        thread::sleep(SHORT_SLEEP);
                     }
                 } else {
-                    link.note_room();
+                    link.shortage().clear();
                     progress.slept = true;
                 }
                 return;
             }
         }
-        self.step_among_many(guard, wait.until, progress);
+        self.step_in_group(guard, wait.until, progress);
     }
 
     /// As [`step`](Self::step), for a thread that waits for no connection in particular.
-    pub(super) fn step_among_many(
+    pub(super) fn step_in_group(
         &self,
         guard: &mut PollGuard<'_>,
         mut until: Deadline,
@@ -79,16 +93,16 @@ impl PollLoop {
         let is_awake = std::mem::take(&mut progress.is_awake);
         // If more messages are available, a sleep would return immediately.
         let sleeps = self.spin.is_zero() && !is_awake && !progress.is_more;
-        if sleeps && self.sleep_alone(until, progress) {
+        if sleeps && self.sleep_in_connection(until, progress) {
             return;
         }
         progress.last = last;
-        if let PollOutcome::Something = self.look(guard, progress, Some(until)) {
-            return self.has_come(progress);
+        if let PollOutcome::Something = self.poll_once(guard, progress, Some(until)) {
+            return self.end_idle(progress);
         }
         turn::flush();
         if is_awake {
-            return self.look_after_sleep(guard, progress);
+            return self.poll_after_sleep(guard, progress);
         }
         let spinning = progress
             .spin
@@ -100,40 +114,348 @@ impl PollLoop {
             progress.slept = true;
             return;
         }
-        if self.sleep_alone(until, progress) {
+        if self.sleep_in_connection(until, progress) {
             return;
         }
-        if self.has_more() {
-            until = until.or_sooner(Deadline::after(SOON));
+        if self.deferred.is_pending() {
+            until = until.or_sooner(Deadline::after(SHORT_SLEEP));
         }
         let Some(queue) = self.queue() else {
             guard.release();
-            return thread::sleep(SOON);
+            return thread::sleep(SHORT_SLEEP);
         };
-        if !self.post_all(queue, &mut progress.seen) {
-            until = until.or_sooner(Deadline::after(SOON));
+        if !self.post_all(queue, &mut progress.members) {
+            until = until.or_sooner(Deadline::after(SHORT_SLEEP));
         }
         let done = queue.wait_done(until);
         if let Some(spin) = &mut progress.spin {
             spin.has_slept();
         }
-        match done.map(|done| self.take(done, guard)) {
-            Some(PollOutcome::Something) => self.has_come(progress),
-            Some(PollOutcome::Nothing | PollOutcome::NoRoom) | None => self.end(progress),
+        match done.map(|done| self.complete(done, guard)) {
+            Some(PollOutcome::Something) => self.end_idle(progress),
+            Some(PollOutcome::Nothing | PollOutcome::NoRoom) | None => self.end_spin(progress),
         }
     }
 
     /// Records that a message was handled: the next wait begins anew.
-    pub(super) fn has_come(&self, progress: &mut Progress) {
+    pub(super) fn end_idle(&self, progress: &mut Progress) {
         progress.slept = false;
-        self.end(progress);
+        self.end_spin(progress);
     }
 
-    pub(super) fn end(&self, progress: &mut Progress) {
+    fn end_spin(&self, progress: &mut Progress) {
         if let Some(spin) = progress.spin.take() {
             let mut habit = self.habit();
             spin.end(&mut habit);
             self.habit.store(habit, Ordering::Relaxed);
         }
+    }
+
+    /// Fast path for a group with a single connection: its poller sleeps in the connection itself,
+    /// without posting a receive. Sleeps until a message of the connection arrives, or a thread
+    /// calls; the caller must then poll for messages. Returns false without sleeping if the group
+    /// has other work, or a message is available.
+    pub(super) fn sleep_in_connection(&self, until: Deadline, progress: &mut Progress) -> bool {
+        if !progress.is_entered || self.deferred.is_pending() || callbacks::are_queued() {
+            return false;
+        }
+        self.members.update(&mut progress.members);
+        let [member] = progress.members.all() else {
+            return false;
+        };
+        let Some(link) = member.link.upgrade() else {
+            return false;
+        };
+        // A message that waits for room in the pool keeps the socket readable.
+        if link.membership().is_posted() || link.shortage().is_active() {
+            return false;
+        }
+        if !link.endpoint().shared().may_be_called() {
+            return false;
+        }
+        // Like a posted receive, the sleep must not keep the link alive, so only the endpoint is
+        // cloned.
+        let endpoint = link.endpoint().clone();
+        drop(link);
+        let (shared, Some(queue)) = (endpoint.shared(), self.queue()) else {
+            return false;
+        };
+        turn::flush();
+        shared.flush_before_poll();
+        let slept = queue.sleep_beside(|bell| shared.sleep_or_called(bell, until));
+        progress.is_awake = slept == Some(true);
+        if let (true, Some(spin)) = (progress.is_awake, &mut progress.spin) {
+            spin.has_slept();
+        }
+        progress.is_awake
+    }
+
+    /// Handles a wake-up after which no message was found: a call by another thread, or a spurious
+    /// one.
+    #[cold]
+    pub(super) fn poll_after_sleep(&self, guard: &mut PollGuard<'_>, progress: &mut Progress) {
+        match self.poll_queue(guard) {
+            PollOutcome::Something => self.end_idle(progress),
+            PollOutcome::Nothing | PollOutcome::NoRoom => self.end_spin(progress),
+        }
+    }
+
+    pub(super) fn deliver(&self, link: Arc<Link>, arrived: Arrived, guard: &mut PollGuard<'_>) {
+        let pool = &link.endpoint().shared().info().pool;
+        match arrived.into_bytes(pool) {
+            Ok((header, payload)) => {
+                let handlers = link.handlers().clone();
+                link.arrived(&handlers, &header, payload, guard);
+            }
+            Err(_) => Self::lost(&link, &RecvError::Empty, guard),
+        }
+    }
+
+    /// Ends a connection that was lost. That runs code of the program which may block, so the
+    /// poller lock is released first.
+    #[cold]
+    pub(super) fn lost(link: &Link, error: &RecvError, guard: &mut PollGuard<'_>) {
+        guard.release();
+        link.lost(error);
+    }
+
+    /// Handles a message for which the pool has no room. A connection that has waited too long is
+    /// ended.
+    #[cold]
+    pub(super) fn handle_shortage(
+        link: &Link,
+        error: &RecvError,
+        guard: &mut PollGuard<'_>,
+    ) -> PollOutcome {
+        if link.shortage().record(error, link.settings.buffer_timeout) {
+            return PollOutcome::NoRoom;
+        }
+        guard.release();
+        link.give_up_waiting_for_room(error);
+        PollOutcome::Something
+    }
+
+    /// Handles the result of a receive. The message is taken out of its index, because passing it
+    /// by value would copy it at each call.
+    #[inline]
+    pub(super) fn handle(
+        &self,
+        link: Arc<Link>,
+        handlers: &Handlers,
+        inbound: &mut Inbound,
+        guard: &mut PollGuard<'_>,
+    ) -> PollOutcome {
+        if inbound.other.is_some() {
+            return self.handle_other(link, &mut inbound.other, guard);
+        }
+        let payload = std::mem::replace(&mut inbound.message.payload, MessageBuffer::nothing());
+        link.arrived(handlers, &inbound.message.header, payload, guard);
+        PollOutcome::Something
+    }
+
+    /// Handles the results of a receive other than a message of bytes.
+    #[cold]
+    pub(super) fn handle_other(
+        &self,
+        link: Arc<Link>,
+        more: &mut Option<Result<Arrived, RecvError>>,
+        guard: &mut PollGuard<'_>,
+    ) -> PollOutcome {
+        match more.take() {
+            Some(Ok(arrived)) => self.deliver(link, arrived, guard),
+            None | Some(Err(RecvError::TimedOut { .. } | RecvError::Empty)) => {
+                return PollOutcome::Nothing;
+            }
+            // The message stays in the connection until there is room in the pool.
+            Some(Err(error @ RecvError::NoBuffer { .. })) => {
+                return Self::handle_shortage(&link, &error, guard);
+            }
+            Some(Err(error)) => Self::lost(&link, &error, guard),
+        }
+        PollOutcome::Something
+    }
+
+    /// Handles one message or one deferred item, if there is one. A thread that queues requests
+    /// handles no deferred items. A connection whose message finds no room in the pool does not
+    /// block the others. If this thread waits, until a deadline, and the group has no other work, a
+    /// single connection is polled several times while its receive half is held.
+    #[inline]
+    pub(super) fn poll_once(
+        &self,
+        guard: &mut PollGuard<'_>,
+        progress: &mut Progress,
+        until: Option<Deadline>,
+    ) -> PollOutcome {
+        // Deferred work gets its share, however many messages arrive.
+        let is_due = self.deferred.is_pending() && !guard.defers_requests;
+        if is_due {
+            progress.last = Tick::default();
+            if self.run_due(guard) {
+                return PollOutcome::Something;
+            }
+        }
+        let Progress {
+            members,
+            spin,
+            is_more,
+            last,
+            ..
+        } = progress;
+        let last_done = std::mem::take(last);
+        *is_more = false;
+        self.members.update(members);
+        let count = members.all().len();
+        let spins_until = until.filter(|_| count == 1 && !is_due);
+        if count > 1 && self.rotation.is_clock_turn() {
+            self.age_incomplete(members.all());
+        }
+        let first = self.rotation.first(count);
+        let (mut is_posted, mut has_room) = (false, true);
+        for offset in 0..count {
+            let index = first.wrapping_add(offset);
+            let index = index.checked_sub(count).unwrap_or(index);
+            let member = members.all().get(index);
+            let upgraded = member.and_then(|member| Some((member.link.upgrade()?, member)));
+            let Some((link, member)) = upgraded else {
+                continue;
+            };
+            if link.membership().is_posted() {
+                if !std::mem::replace(&mut is_posted, true) && self.rotation.is_queue_turn() {
+                    match self.poll_queue(guard) {
+                        PollOutcome::Something => return PollOutcome::Something,
+                        PollOutcome::Nothing => {}
+                        PollOutcome::NoRoom => has_room = false,
+                    }
+                }
+                continue;
+            }
+            let mut inbound = Inbound::empty();
+            let shared = link.endpoint().shared();
+            let had_more = shared.has_more();
+            if spins_until.is_some() && !had_more {
+                turn::flush();
+            }
+            shared.flush_before_poll();
+            let mut polls = 0u32;
+            let is_received = shared.poll_message(&mut inbound, || {
+                polls = polls.wrapping_add(1);
+                let begin = |until| Spin::begin(self.spin, self.habit(), until);
+                spins_until.is_some_and(|until| {
+                    polls < POLLS && spin.get_or_insert_with(|| begin(until)).again()
+                })
+            });
+            if !is_received {
+                link.shortage().clear();
+                continue;
+            }
+            if spins_until.is_some() {
+                *is_more = shared.has_more();
+                if had_more && polls == 0 {
+                    guard.last = last_done;
+                }
+            }
+            match self.handle(link, &member.handlers, &mut inbound, guard) {
+                PollOutcome::NoRoom => has_room = false,
+                handled => {
+                    self.rotation.advance(index);
+                    *last = std::mem::take(&mut guard.last);
+                    return handled;
+                }
+            }
+        }
+        if is_posted {
+            match self.poll_queue(guard) {
+                PollOutcome::Something => return PollOutcome::Something,
+                PollOutcome::Nothing => {}
+                PollOutcome::NoRoom => has_room = false,
+            }
+        }
+        let is_due = self.deferred.is_pending() && !guard.defers_requests;
+        if is_due && self.run_idle(guard) {
+            PollOutcome::Something
+        } else if has_room {
+            PollOutcome::Nothing
+        } else {
+            PollOutcome::NoRoom
+        }
+    }
+
+    /// Ages incomplete messages of connections that are polled without sleeping. For connections
+    /// with a posted receive, the endpoint does this.
+    fn age_incomplete(&self, members: &[Member]) {
+        let Some(elapsed) = self.rotation.age(tick()) else {
+            return;
+        };
+        for link in members.iter().filter_map(|member| member.link.upgrade()) {
+            if !link.membership().is_posted() && !link.shortage().is_active() {
+                link.endpoint().shared().count_begun(elapsed);
+            }
+        }
+    }
+
+    /// Handles one completion of a posted receive, if there is one.
+    pub(super) fn poll_queue(&self, guard: &mut PollGuard<'_>) -> PollOutcome {
+        let mut outcome = PollOutcome::Nothing;
+        while let Some(done) = self.queue.get().and_then(CompletionQueue::poll_done) {
+            match self.complete(done, guard) {
+                // No receive is posted to that connection until the pool has room.
+                PollOutcome::NoRoom => outcome = PollOutcome::NoRoom,
+                PollOutcome::Something | PollOutcome::Nothing => return PollOutcome::Something,
+            }
+        }
+        outcome
+    }
+
+    /// Handles one completion.
+    pub(super) fn complete(&self, done: Done, guard: &mut PollGuard<'_>) -> PollOutcome {
+        let Done::Received(_, receipt, endpoint) = done else {
+            return PollOutcome::Something;
+        };
+        let Some(link) = Link::of_endpoint(&endpoint) else {
+            return PollOutcome::Something;
+        };
+        link.membership().set_posted(self, false);
+        match receipt {
+            Ok(arrived) => self.deliver(link, arrived, guard),
+            Err(missed) => match missed.error {
+                RecvError::Cancelled => {}
+                error @ RecvError::NoBuffer { .. } => {
+                    return Self::handle_shortage(&link, &error, guard);
+                }
+                error => Self::lost(&link, &error, guard),
+            },
+        }
+        PollOutcome::Something
+    }
+
+    /// Handles the available messages without blocking. Returns their number. Stops at the answer
+    /// to the request that is wanted, and returns it.
+    pub(crate) fn poll(&self, wanted: Option<(u64, u32)>) -> (usize, Option<Answer>) {
+        self.poll_with(wanted, &mut Progress::default())
+    }
+
+    /// As [`poll`](Self::poll), with the state of the caller.
+    pub(super) fn poll_with(
+        &self,
+        wanted: Option<(u64, u32)>,
+        progress: &mut Progress,
+    ) -> (usize, Option<Answer>) {
+        if self.is_elsewhere() {
+            return (0, None);
+        }
+        let mut count = 0usize;
+        while count < MOST {
+            let Some(mut guard) = self.try_drive(wanted) else {
+                break;
+            };
+            match self.poll_once(&mut guard, progress, None) {
+                PollOutcome::Something => count = count.saturating_add(1),
+                PollOutcome::Nothing | PollOutcome::NoRoom => break,
+            }
+            if guard.found.is_some() {
+                return (count, guard.found.take());
+            }
+        }
+        (count, None)
     }
 }

@@ -6,17 +6,82 @@ use std::task::Waker;
 use std::thread;
 
 use super::progress::{Progress, Wait};
-use super::{PollGuard, PollLoop, PollOutcome, SOON, Seen};
+use super::{PollGuard, PollLoop, PollOutcome, SHORT_SLEEP, SLICE};
 use crate::blocking;
 use crate::budget::Tick;
 use crate::ledger::Answer;
+use crate::link::{Asked, Link};
 use crate::thread_pool::ThreadPool;
 use crate::turn;
 use jstream_device::deadline::Deadline;
+use jstream_endpoint::receiving::Inbound;
 use jstream_sync::callbacks;
 use jstream_sync::parker::Parker;
 
+/// Outcome of serving on behalf of a task.
+pub(crate) enum Attended {
+    /// The task should check its condition again. It gets the answer that it waits for, if that was
+    /// received.
+    Progress(Option<Answer>),
+    /// No message was available. The task will be woken when there may be one.
+    Registered,
+}
+
+/// Result of waiting on the fast path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DirectWait {
+    /// The answer has come.
+    Answered,
+    /// The caller must use the general path.
+    Unavailable,
+    /// The caller must use the general path, and no message has come for a while.
+    Idle,
+}
+
 impl PollLoop {
+    /// Fast path for an answer: the waiting thread takes it directly from its connection, if no
+    /// other thread polls. Receives the next message of the connection into `inbound`, if the
+    /// connection is the only one of its group, this thread is the poller, and no other work is
+    /// pending. Handles a message that is not the answer to `asked`.
+    #[inline]
+    pub(crate) fn receive_answer(
+        &self,
+        link: &Arc<Link>,
+        asked: &Asked,
+        until: Deadline,
+        inbound: &mut Inbound,
+    ) -> DirectWait {
+        // `is_free` may drop a value of the program, so it is called before the lock is taken.
+        if !turn::is_free() {
+            return DirectWait::Unavailable;
+        }
+        // Other threads note what they receive before they release the poller lock. So the notes
+        // are checked while this thread holds it.
+        let Some(mut guard) = self.try_drive(None) else {
+            return DirectWait::Unavailable;
+        };
+        let has_news = link.answers() != asked.answers
+            || link.shortage().is_active()
+            || self.deferred.is_pending();
+        if has_news || !self.members.has_only(link) || link.membership().is_posted() {
+            return DirectWait::Unavailable;
+        }
+        let shared = link.endpoint().shared();
+        if !shared.has_more() {
+            turn::flush();
+            shared.flush_before_poll();
+        }
+        if !shared.receive_within(inbound, SLICE, until) {
+            return DirectWait::Idle;
+        }
+        if inbound.other.is_none() && link.take_reply(&inbound.message.header, asked.number) {
+            return DirectWait::Answered;
+        }
+        let (link, handlers) = (link.clone(), link.handlers());
+        self.handle(link, handlers, inbound, &mut guard);
+        DirectWait::Unavailable
+    }
+
     /// Serves until `attempt` returns a value, or the deadline has passed.
     ///
     /// `attempt` gets the awaited answer if this thread has received it. Other threads record what
@@ -60,7 +125,7 @@ impl PollLoop {
                 guard = self.try_drive(wait.wanted());
                 if guard.is_some() {
                     // A thread that releases the poller lock need not wake this one any more.
-                    self.role.forget(&mut key);
+                    self.poller_lock.forget(&mut key);
                 }
             }
             if let Some(held) = &mut guard {
@@ -98,7 +163,7 @@ impl PollLoop {
                 link.flush();
             }
             let parker = parker.get_or_insert_with(Parker::of_thread);
-            let is_free = self.role.wait(&mut key, parker.waker());
+            let is_free = self.poller_lock.wait(&mut key, parker.waker());
             // An event from here on wakes this thread.
             if let Some(answer) = attempt(None, Some(parker.waker())) {
                 break Some(answer);
@@ -111,7 +176,7 @@ impl PollLoop {
             }
         };
         drop(guard);
-        self.role.forget(&mut key);
+        self.poller_lock.forget(&mut key);
         answer
     }
 
@@ -120,7 +185,7 @@ impl PollLoop {
     /// the thread pool may grow. A thread with `is_more` begins on standby.
     pub(crate) fn work(
         self: &Arc<Self>,
-        crew: Option<&Arc<ThreadPool>>,
+        thread_pool: Option<&Arc<ThreadPool>>,
         is_more: bool,
         stops: impl Fn() -> bool,
     ) {
@@ -136,13 +201,13 @@ impl PollLoop {
                 let waited = std::mem::take(&mut waits);
                 let held = if waited { None } else { self.try_drive(None) };
                 if let Some(mut held) = held {
-                    let was_last = std::mem::take(&mut stands) && self.watch.go();
-                    if let Some(crew) = crew.filter(|_| was_last) {
-                        crew.grow(self);
+                    let was_last = std::mem::take(&mut stands) && self.standby.end();
+                    if let Some(thread_pool) = thread_pool.filter(|_| was_last) {
+                        thread_pool.grow(self);
                     }
                     loop {
-                        self.step_among_many(&mut held, Deadline::NEVER, &mut progress);
-                        if crew.is_none() {
+                        self.step_in_group(&mut held, Deadline::NEVER, &mut progress);
+                        if thread_pool.is_none() {
                             // `stops` may run code of the program.
                             progress.last = Tick::default();
                         }
@@ -156,8 +221,8 @@ impl PollLoop {
                 }
                 progress.last = Tick::default();
                 let mut leaves = false;
-                self.watch.stand_by(&self.role, &mut stands, |others| {
-                    leaves = crew.is_some_and(|crew| crew.leaves(others));
+                self.standby.wait(&self.poller_lock, &mut stands, |others| {
+                    leaves = thread_pool.is_some_and(|thread_pool| thread_pool.leaves(others));
                     leaves || stops()
                 });
                 if leaves {
@@ -165,7 +230,7 @@ impl PollLoop {
                 }
             }
             if stands {
-                self.watch.go();
+                self.standby.end();
             }
             turn::flush();
         });
@@ -173,40 +238,46 @@ impl PollLoop {
 
     /// Handles the available messages on behalf of a task, and registers `waker` for the next one.
     /// `number` identifies the registration in the queue, and `key` that at the poller lock.
-    /// Returns true if the task should check its condition again.
     pub(crate) fn attend(
         self: &Arc<Self>,
+        wanted: Option<(u64, u32)>,
         (number, key): (&mut Option<u64>, &mut Option<u64>),
         waker: &Waker,
-    ) -> io::Result<bool> {
-        if self.poll() > 0 {
-            return Ok(true);
+    ) -> io::Result<Attended> {
+        let mut progress = Progress::default();
+        let (count, answer) = self.poll_with(wanted, &mut progress);
+        if count > 0 {
+            return Ok(Attended::Progress(answer));
         }
         if self.is_elsewhere() {
             return Err(io::ErrorKind::NotConnected.into());
         }
         turn::flush();
-        let Some(mut guard) = self.try_drive(None) else {
-            return Ok(self.role.wait(key, waker));
+        let Some(mut guard) = self.try_drive(wanted) else {
+            return Ok(match self.poller_lock.wait(key, waker) {
+                true => Attended::Progress(None),
+                false => Attended::Registered,
+            });
         };
         let queue = match self.queue() {
             Some(queue) => queue,
             None => return Err(io::ErrorKind::OutOfMemory.into()),
         };
-        if !self.post_all(queue, &mut Seen::default()) {
+        if !self.post_all(queue, &mut progress.members) {
             guard.release();
-            thread::sleep(SOON);
-            return Ok(true);
+            thread::sleep(SHORT_SLEEP);
+            return Ok(Attended::Progress(None));
         }
         match queue.poll_done_task(number, waker)? {
             Some(done) => {
-                if let PollOutcome::NoRoom = self.take(done, &mut guard) {
+                if let PollOutcome::NoRoom = self.complete(done, &mut guard) {
                     guard.release();
-                    thread::sleep(SOON);
+                    thread::sleep(SHORT_SLEEP);
                 }
-                Ok(true)
+                Ok(Attended::Progress(guard.found.take()))
             }
-            None => Ok(self.has_more()),
+            None if self.deferred.is_pending() => Ok(Attended::Progress(None)),
+            None => Ok(Attended::Registered),
         }
     }
 
@@ -215,6 +286,6 @@ impl PollLoop {
         if let (Some(number), Some(queue)) = (number, self.queue.get()) {
             queue.forget_task(number);
         }
-        self.role.forget(key);
+        self.poller_lock.forget(key);
     }
 }

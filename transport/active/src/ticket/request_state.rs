@@ -55,7 +55,7 @@ pub(super) struct Pause {
 
 impl Pause {
     /// Wakes a task when the delay is over. Returns false if there is no timer for that.
-    pub(super) fn tell(&mut self, task: &Waker) -> bool {
+    pub(super) fn register(&mut self, task: &Waker) -> bool {
         if self.timer.is_none() {
             self.timer = Timer::new().ok();
         }
@@ -128,31 +128,31 @@ impl RequestState {
         self.times = u32::MAX;
         if let RequestStateInner::Queued(turn) = &mut self.state {
             // The request may have been sent meanwhile.
-            if let Some(asked) = turn.come(None).and_then(|grant| grant.ok()?.asked) {
+            if let Some(asked) = turn.collect(None).and_then(|grant| grant.ok()?.asked) {
                 self.state = asked.into();
             }
         }
         match self.number() {
             Some(number) => Some(number),
-            None => self.leave(),
+            None => self.abandon(),
         }
     }
 
     /// Withdraws the request unless it was sent. Returns true if it was withdrawn.
     pub(super) fn withdraw(&mut self) -> bool {
-        let is_here = match &mut self.state {
+        let is_withdrawn = match &mut self.state {
             RequestStateInner::Queued(turn) => turn.withdraw(),
             RequestStateInner::Paused(_) => true,
             RequestStateInner::Sent { .. } | RequestStateInner::Over => false,
         };
-        if is_here {
+        if is_withdrawn {
             self.state = RequestStateInner::Over;
         }
-        is_here
+        is_withdrawn
     }
 
     /// Takes the state. What is left is that of a request that is over.
-    pub(super) fn take(&mut self) -> Self {
+    pub(super) fn move_out(&mut self) -> Self {
         Self {
             state: mem::replace(&mut self.state, RequestStateInner::Over),
             ..*self
@@ -161,7 +161,7 @@ impl RequestState {
 
     /// Abandons the request. Returns its number if it is on its way.
     #[inline]
-    pub(super) fn leave(&mut self) -> Option<u32> {
+    pub(super) fn abandon(&mut self) -> Option<u32> {
         match mem::replace(&mut self.state, RequestStateInner::Over) {
             RequestStateInner::Sent { number, .. } => Some(number),
             RequestStateInner::Queued(_)
@@ -176,7 +176,7 @@ impl RequestState {
         if let RequestStateInner::Queued(turn) = &mut self.state {
             turn.detach();
         }
-        self.leave()
+        self.abandon()
     }
 
     /// Returns the outcome if it is known, from the answer `found` by this thread or from a
@@ -198,7 +198,7 @@ impl RequestState {
                 return Some(Ok(Reply { word, payload }));
             }
             // An answer that was recorded before the request can't be the awaited one.
-            let is_new = link.answers() != asked.answers || link.starves();
+            let is_new = link.answers() != asked.answers || link.shortage().is_active();
             if found.is_none() && waker.is_none() && !is_new {
                 return None;
             }
@@ -214,7 +214,7 @@ impl RequestState {
     ) -> Option<Outcome> {
         loop {
             match mem::replace(&mut self.state, RequestStateInner::Over) {
-                RequestStateInner::Queued(mut turn) => match turn.come(waker) {
+                RequestStateInner::Queued(mut turn) => match turn.collect(waker) {
                     Some(Ok(grant)) => match grant.asked {
                         Some(asked) => self.state = asked.into(),
                         None => unreachable!("it is a request"),
@@ -237,7 +237,8 @@ impl RequestState {
                             }
                         }
                         Ok(None) => {
-                            let Some(why) = link.starved() else {
+                            let Some(why) = link.shortage().report(link.settings.room_timeout)
+                            else {
                                 self.state = RequestStateInner::Sent { number, answers };
                                 return None;
                             };
@@ -272,7 +273,7 @@ impl RequestState {
             } => (reason, word, payload, text),
         };
         let settings = &link.settings;
-        let returned = Returned::of(self.handler, reason, word, payload, text);
+        let returned = Returned::new(self.handler, reason, word, payload, text);
         let came_back = returned.payload.as_ref().map_or(0, |payload| payload.len());
         // A retry needs the complete payload.
         let is_whole = came_back as u64 == self.length;

@@ -31,7 +31,7 @@ impl WeakTicket {
 
 impl Drop for WeakTicket {
     fn drop(&mut self) {
-        if let (Some(number), Some(link)) = (self.state.leave(), self.link.upgrade()) {
+        if let (Some(number), Some(link)) = (self.state.abandon(), self.link.upgrade()) {
             link.forget(number);
         }
     }

@@ -6,7 +6,8 @@ use std::task::{Wake, Waker};
 
 use jstream::buffer::MessageBuffer;
 
-use super::{Going, Gone, Left, QueuePlace, SendQueueState};
+use super::{Going, Gone, Left, QueuePlace, SendQueueState, Turn};
+use crate::blocking;
 use crate::error::RequestError;
 use crate::frame::Frame;
 use crate::ledger::Held;
@@ -25,16 +26,16 @@ enum Next {
 }
 
 /// Waker that continues with the queue when there is credit.
-struct GoOn(Weak<Link>);
+struct QueueWaker(Weak<Link>);
 
-impl Wake for GoOn {
+impl Wake for QueueWaker {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
         if let Some(link) = self.0.upgrade() {
-            link.go_on();
+            link.advance_queue();
         }
     }
 }
@@ -64,7 +65,7 @@ impl Drop for Sending<'_> {
                 let gone = Gone {
                     outcome: gone,
                     unsent: None,
-                    is_aside: false,
+                    has_yielded: false,
                 };
                 state.gone.insert(number, gone);
                 (waker, None)
@@ -76,7 +77,7 @@ impl Drop for Sending<'_> {
         };
         drop(state);
         if let Some((Ok(grant), left)) = left {
-            grant.leave(self.link, left);
+            grant.abandon(self.link, left);
         }
         waker.into_iter().for_each(callbacks::wake);
     }
@@ -89,7 +90,7 @@ impl Grant {
     }
 
     /// Abandons the message.
-    pub(super) fn leave(&self, link: &Link, left: Left) {
+    pub(super) fn abandon(&self, link: &Link, left: Left) {
         match self.asked {
             _ if !self.is_sent => self.give_back(link),
             Some(asked) if left == Left::Detached => {
@@ -102,6 +103,26 @@ impl Grant {
 }
 
 impl Link {
+    /// Queues a message. If there is credit, it is sent immediately.
+    #[cold]
+    pub(crate) fn enqueue(self: &Arc<Self>, message: Message) -> Turn {
+        // Entries of outer stack frames can't go before the request of a nested handler.
+        blocking::yield_turn();
+        let stays = message.payload.is_none();
+        let place = QueuePlace {
+            message,
+            waker: None,
+            has_yielded: false,
+        };
+        let mut state = self.queue.lock();
+        let number = state.next;
+        state.next = number.wrapping_add(1);
+        state.waiting.insert(number, place);
+        drop(state);
+        self.advance_queue();
+        Turn::new(self, number, stays)
+    }
+
     /// Returns true if other messages wait for credit, and so go before a new one.
     #[inline]
     pub(crate) fn has_queue(&self) -> bool {
@@ -126,7 +147,7 @@ impl Link {
 
     /// Sends queued messages while there is credit.
     #[inline]
-    pub(crate) fn go_on(self: &Arc<Self>) {
+    pub(crate) fn advance_queue(self: &Arc<Self>) {
         if self.has_queue() && !self.is_elsewhere() {
             self.send_queued();
         }
@@ -154,10 +175,10 @@ impl Link {
             return None;
         }
         let mut waiting = state.waiting.iter();
-        let (&number, _) = waiting.find(|(_, place)| !place.is_aside)?;
+        let (&number, _) = waiting.find(|(_, place)| !place.has_yielded)?;
         let waker = self.queue.waker.get_or_init(|| {
             let link = Arc::downgrade(self);
-            Arc::new(GoOn(link)).into()
+            Arc::new(QueueWaker(link)).into()
         });
         // Registered before the check, so that later credit is reported.
         self.ledger().want(waker);
@@ -186,7 +207,7 @@ impl Link {
         let gone = Gone {
             outcome: begun,
             unsent: Some(message),
-            is_aside: false,
+            has_yielded: false,
         };
         state.gone.insert(number, gone);
         waker.into_iter().for_each(callbacks::wake);
@@ -196,8 +217,8 @@ impl Link {
     /// Takes credit back from an entry that can't use it now. Returns true if there was one.
     fn take_back(&self, state: &mut SendQueueState) -> bool {
         let mut gone = state.gone.iter();
-        let aside = gone.rfind(|(_, gone)| gone.is_aside && gone.outcome.is_ok());
-        let Some(number) = aside.map(|(number, _)| *number) else {
+        let yielded = gone.rfind(|(_, gone)| gone.has_yielded && gone.outcome.is_ok());
+        let Some(number) = yielded.map(|(number, _)| *number) else {
             return false;
         };
         match state.gone.remove(&number) {
@@ -209,7 +230,7 @@ impl Link {
                 let place = QueuePlace {
                     message,
                     waker: None,
-                    is_aside: true,
+                    has_yielded: true,
                 };
                 state.waiting.insert(number, place);
                 let wakers = self.undo(grant.number(), grant.length, grant.credit);
@@ -223,7 +244,7 @@ impl Link {
     /// Takes credit back from an entry that can't use it now, for a sender outside the queue.
     /// Returns true if there was one.
     #[cold]
-    pub(crate) fn free_aside(&self) -> bool {
+    pub(crate) fn reclaim_yielded(&self) -> bool {
         if self.is_elsewhere() {
             return false;
         }
@@ -231,28 +252,28 @@ impl Link {
     }
 
     /// Lets other entries go before one whose owner waits for another event first.
-    pub(crate) fn step_aside(self: &Arc<Self>, number: u64) {
+    pub(crate) fn yield_turn(self: &Arc<Self>, number: u64) {
         if self.is_elsewhere() {
             return;
         }
         let mut state = self.queue.lock();
-        let is_new = state.is_aside(number).is_some_and(|is_aside| {
-            let was_aside = std::mem::replace(is_aside, true);
-            !was_aside
+        let is_new = state.has_yielded(number).is_some_and(|has_yielded| {
+            let had_yielded = std::mem::replace(has_yielded, true);
+            !had_yielded
         });
         if is_new {
             // Other senders may use the credit granted to it.
             self.take_back(&mut state);
             drop(state);
-            self.go_on();
+            self.advance_queue();
         }
     }
 
     /// Records that the owner of an entry can send again.
-    pub(super) fn come_back(&self, number: u64) {
+    pub(super) fn resume_turn(&self, number: u64) {
         let mut state = self.queue.lock();
-        if let Some(is_aside) = state.is_aside(number) {
-            *is_aside = false;
+        if let Some(has_yielded) = state.has_yielded(number) {
+            *has_yielded = false;
         }
     }
 

@@ -61,10 +61,10 @@ fn room_of_what_was_not_sent_goes_to_who_waits() {
         });
         let woken = Arc::new(Woken::default());
         let waker = Waker::from(woken.clone());
-        assert!(turn.come(Some(&waker)).is_none());
+        assert!(turn.collect(Some(&waker)).is_none());
         link.unsend(number, 7, credit);
         assert_eq!(woken.0.load(Ordering::Relaxed), 1);
-        let grant = turn.come(None).unwrap().unwrap();
+        let grant = turn.collect(None).unwrap().unwrap();
         assert!(!link.has_queue());
         link.unsend(None, grant.length, grant.credit);
     }

@@ -4,11 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::task::Waker;
 
-use super::{Gone, Left, QueuePlace, SendQueueState};
+use super::{Gone, Left, SendQueueState};
 use crate::blocking::{self, Beneath};
 use crate::error::RequestError;
 use crate::link::Link;
-use crate::link::outgoing::{Grant, Message};
+use crate::link::outgoing::Grant;
 use jstream_sync::callbacks;
 
 /// Handle of an entry in the send queue. Dropping it removes the entry, and an unsent message is
@@ -22,6 +22,16 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
+    /// Returns the handle of the entry `number`, whose owner sends the message itself if it
+    /// `stays`.
+    pub(super) fn new(link: &Arc<Link>, number: u64, stays: bool) -> Self {
+        Self {
+            link: link.clone(),
+            number: Some(number),
+            stays,
+        }
+    }
+
     /// Registers the calling thread as the one that waits, until the result is dropped: if a nested
     /// handler waits, the entry steps aside.
     pub(crate) fn stay(&self) -> Option<Beneath> {
@@ -30,15 +40,15 @@ impl Turn {
     }
 
     /// Collects the result, once. If there is none yet, registers `waker`.
-    pub(crate) fn come(&mut self, waker: Option<&Waker>) -> Option<Result<Grant, RequestError>> {
+    pub(crate) fn collect(&mut self, waker: Option<&Waker>) -> Option<Result<Grant, RequestError>> {
         let number = self.number?;
         if self.link.is_elsewhere() {
             return None;
         }
         if self.stays {
-            self.link.come_back(number);
+            self.link.resume_turn(number);
         }
-        self.link.go_on();
+        self.link.advance_queue();
         let mut state = self.link.queue.lock();
         let mut before = None;
         let gone = state.gone.remove(&number);
@@ -78,16 +88,16 @@ impl Turn {
         drop(state);
         place.discard();
         // Other entries may have waited behind this one.
-        self.link.go_on();
+        self.link.advance_queue();
         true
     }
 
     /// Removes the entry. A message on its way is sent, and its result is ignored.
     pub(crate) fn detach(&mut self) {
-        self.leave(Left::Detached);
+        self.abandon(Left::Detached);
     }
 
-    fn leave(&mut self, left: Left) {
+    fn abandon(&mut self, left: Left) {
         let Some(number) = self.number.take() else {
             return;
         };
@@ -108,42 +118,16 @@ impl Turn {
             outcome: Ok(grant), ..
         }) = gone
         {
-            grant.leave(&self.link, left);
+            grant.abandon(&self.link, left);
         }
         // Other entries may have waited behind this one.
-        self.link.go_on();
-    }
-}
-
-impl Link {
-    /// Queues a message. If there is credit, it is sent immediately.
-    #[cold]
-    pub(crate) fn enqueue(self: &Arc<Self>, message: Message) -> Turn {
-        // Entries of outer stack frames can't go before the request of a nested handler.
-        blocking::step_aside();
-        let stays = message.payload.is_none();
-        let place = QueuePlace {
-            message,
-            waker: None,
-            is_aside: false,
-        };
-        let mut state = self.queue.lock();
-        let number = state.next;
-        state.next = number.wrapping_add(1);
-        state.waiting.insert(number, place);
-        drop(state);
-        self.go_on();
-        Turn {
-            link: self.clone(),
-            number: Some(number),
-            stays,
-        }
+        self.link.advance_queue();
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        self.leave(Left::Cancelled);
+        self.abandon(Left::Cancelled);
     }
 }
 

@@ -1,0 +1,308 @@
+//! Deferred work of a poll group at work, and connections that move between groups.
+//!
+//! A connection may move while a thread defers work of it. So a thread that has queued work passes
+//! it on if the connection belongs to another group by then.
+
+use std::sync::Arc;
+
+use super::progress::Progress;
+use super::rotation::DeferredTurn;
+use super::{MOST, PollGuard, PollLoop, PollOutcome};
+use crate::executor::Job;
+use crate::link::Link;
+use crate::request::Request;
+use crate::turn;
+use jstream_base::RecvError;
+use jstream_endpoint::queue::Done;
+use jstream_sync::callbacks::Deferral;
+
+impl PollGuard<'_> {
+    /// Queues a request for the threads that serve.
+    #[cold]
+    pub(crate) fn defer(&self, request: Request) {
+        self.poll_loop.defer(request);
+    }
+}
+
+impl PollLoop {
+    /// Adds a connection.
+    pub(crate) fn enter(&self, link: &Arc<Link>) {
+        self.members.add(link);
+        self.call();
+    }
+
+    /// Removes a connection.
+    pub(crate) fn leave(&self, id: u64) {
+        self.members.remove(id);
+        self.call();
+    }
+
+    /// Removes a connection that was dropped, and its deferred work.
+    pub(crate) fn remove_dropped(&self, id: u64) {
+        if self.members.contains(id) {
+            self.leave(id);
+        }
+        drop(self.deferred.take_all(id));
+    }
+
+    /// Drops the connections that the group keeps alive.
+    pub(crate) fn drop_kept(&self) {
+        self.members.drop_kept();
+    }
+
+    /// Returns true if the group has no members. A connection that was dropped but not removed yet
+    /// counts.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// Moves a connection to this group. If it `stays`, the group keeps it alive although the
+    /// program may hold no handle of it.
+    pub(crate) fn adopt(self: &Arc<Self>, link: &Arc<Link>, stays: bool) {
+        // Callbacks may move connections, too.
+        let deferral = Deferral::begin();
+        let moving = link.membership().lock_moves();
+        let Some((before, was_posted)) = link.membership().change(self) else {
+            return;
+        };
+        before.leave(link.id);
+        if stays && !link.has_ended() {
+            self.members.keep(link);
+        }
+        self.enter(link);
+        // Deferred requests move with the connection. Messages received by the old group come
+        // first.
+        before.hand_over(link.id, self);
+        let mut ended = Vec::new();
+        if let (true, Some(queue)) = (was_posted, before.queue.get()) {
+            queue.forget(link.endpoint());
+            // Completions of the old queue are taken now, because the old group may not be served
+            // any more.
+            while let Some(done) = queue.poll_done() {
+                ended.extend(before.pass_on(done));
+            }
+        }
+        // The wake-up caused by the removal may have been consumed here.
+        before.call();
+        // The connection may have ended meanwhile, and then its end was reported to the old group.
+        if link.has_ended() {
+            self.leave(link.id);
+        }
+        // Released first: the end of a connection runs code of the program, which may move
+        // connections.
+        drop(moving);
+        drop(deferral);
+        for (link, error) in ended {
+            link.lost(&error);
+        }
+    }
+
+    /// Moves the deferred work of a connection to its current group.
+    fn hand_over(&self, id: u64, to: &Self) {
+        let mut work = self.deferred.take_all(id);
+        let drained = work.drained.take();
+        if let Some(link) = drained.and_then(|owner| owner.link.upgrade()) {
+            to.run_deferred_of(&link);
+        }
+        if work.has_messages() {
+            to.deferred.append(work);
+            to.call();
+        }
+    }
+
+    /// Moves deferred work to the current group of a connection. Called after queueing: the
+    /// connection may have moved before, and this group may not be served any more.
+    fn follow(&self, link: &Arc<Link>) {
+        if link.membership().is_in(self) {
+            return;
+        }
+        let mut to = link.membership().group();
+        self.hand_over(link.id, &to);
+        while !link.membership().is_in(&to) {
+            let next = link.membership().group();
+            to.hand_over(link.id, &next);
+            to = next;
+        }
+    }
+
+    /// Passes a completion of this group's queue to the current group of the connection. Returns
+    /// the connection if it has ended.
+    fn pass_on(&self, done: Done) -> Option<(Arc<Link>, RecvError)> {
+        let Done::Received(_, receipt, endpoint) = done else {
+            return None;
+        };
+        let link = Link::of_endpoint(&endpoint)?;
+        link.membership().set_posted(self, false);
+        match receipt {
+            Ok(arrived) => {
+                let group = link.membership().group();
+                group.deferred.push_message(&link, arrived);
+                group.call();
+                group.follow(&link);
+                None
+            }
+            Err(missed) => match missed.error {
+                RecvError::Cancelled | RecvError::NoBuffer { .. } => None,
+                error => Some((link, error)),
+            },
+        }
+    }
+
+    /// Queues a request to be rerun a little later, in this group or in the group that its
+    /// connection belongs to now.
+    pub(crate) fn rerun(&self, request: Request) {
+        let link = request.link().clone();
+        self.deferred.push_rerun(request.park());
+        self.follow(&link);
+        self.call();
+    }
+
+    /// Queues a request to be served before all others.
+    pub(crate) fn run_next(&self, request: Request) {
+        let link = request.link().clone();
+        self.deferred.push_urgent(request.park());
+        self.follow(&link);
+        self.call();
+    }
+
+    fn defer(&self, mut request: Request) {
+        request.wait();
+        let link = request.link().clone();
+        self.deferred.push_urgent(request.park());
+        self.follow(&link);
+    }
+
+    /// Queues a task for the serving threads.
+    pub(crate) fn run_job(&self, job: Job) {
+        self.deferred.push_job(job);
+        self.call_all();
+    }
+
+    /// Makes the serving threads check the deferred requests of a connection whose peer may have
+    /// drained its receive side.
+    #[cold]
+    pub(crate) fn run_deferred_of(&self, link: &Arc<Link>) {
+        if self.deferred.push_drained(link) {
+            self.call();
+        }
+        self.follow(link);
+    }
+
+    /// Receives the available messages and queues their requests for the serving threads, unless
+    /// another thread is polling.
+    pub(crate) fn poll_deferring(&self) {
+        if self.is_elsewhere() {
+            return;
+        }
+        let Some(mut guard) = self.try_drive(None) else {
+            return;
+        };
+        guard.defers_requests = true;
+        let mut progress = Progress::default();
+        for _ in 0..MOST {
+            if !guard.is_held || self.deferred.count_urgent() >= MOST {
+                break;
+            }
+            match self.poll_once(&mut guard, &mut progress, None) {
+                PollOutcome::Something => {}
+                PollOutcome::Nothing | PollOutcome::NoRoom => break,
+            }
+        }
+        drop(guard);
+        if self.deferred.count_urgent() > 0 {
+            // The connections do not report these requests again.
+            self.call();
+        }
+    }
+
+    /// Handles a deferred item that is due before the next message. Returns true if there was one.
+    #[cold]
+    pub(super) fn run_due(&self, guard: &mut PollGuard<'_>) -> bool {
+        if self.deliver_moved(guard) || self.serve_urgent(guard) {
+            return true;
+        }
+        match self.rotation.deferred_turn() {
+            DeferredTurn::Job => self.run_next_job(guard),
+            DeferredTurn::Drained => self.serve_drained(guard),
+            DeferredTurn::DrainedAndReruns => self.serve_drained(guard) || self.serve_reruns(guard),
+        }
+    }
+
+    /// Handles deferred items if there are no messages. Returns true if there were any.
+    pub(super) fn run_idle(&self, guard: &mut PollGuard<'_>) -> bool {
+        self.run_next_job(guard) || self.serve_drained(guard) || self.serve_reruns(guard)
+    }
+
+    /// Handles the first message that another group had received, before messages received here.
+    /// Returns true if there was one.
+    fn deliver_moved(&self, guard: &mut PollGuard<'_>) -> bool {
+        let Some((owner, arrived)) = self.deferred.pop_message() else {
+            return false;
+        };
+        if let Some(link) = owner.link.upgrade() {
+            self.deliver(link, arrived, guard);
+        }
+        true
+    }
+
+    /// Serves the first request that was received by a thread which could not serve it. Returns
+    /// true if there was one.
+    fn serve_urgent(&self, guard: &mut PollGuard<'_>) -> bool {
+        let Some(parked) = self.deferred.pop_urgent() else {
+            return false;
+        };
+        guard.release();
+        if let Some(request) = parked.unpark() {
+            Link::serve_deferred(request, self.side);
+        }
+        true
+    }
+
+    /// Runs the first queued task. Returns true if there was one.
+    fn run_next_job(&self, guard: &mut PollGuard<'_>) -> bool {
+        let Some(job) = self.deferred.pop_job() else {
+            return false;
+        };
+        guard.release();
+        turn::handling(self.side, || job.run());
+        true
+    }
+
+    /// Serves a request that was deferred until its peer drained its receive side. Returns true if
+    /// there was a candidate.
+    fn serve_drained(&self, guard: &mut PollGuard<'_>) -> bool {
+        let Some(owner) = self.deferred.pop_drained() else {
+            return false;
+        };
+        guard.release();
+        let Some(link) = owner.link.upgrade() else {
+            return true;
+        };
+        let Some((request, is_more)) = link.deferred().pop(&link) else {
+            return true;
+        };
+        if is_more {
+            link.membership().group().run_deferred_of(&link);
+        }
+        Link::serve_deferred(request, self.side);
+        true
+    }
+
+    /// Reruns the requests that are still wanted. Returns true if there were any.
+    fn serve_reruns(&self, guard: &mut PollGuard<'_>) -> bool {
+        let count = self.deferred.count_reruns();
+        if count == 0 {
+            return false;
+        }
+        guard.release();
+        for _ in 0..count {
+            let Some(parked) = self.deferred.pop_rerun() else {
+                break;
+            };
+            if let Some(request) = parked.unpark() {
+                Link::serve_deferred(request, self.side);
+            }
+        }
+        true
+    }
+}
