@@ -121,7 +121,7 @@ impl Described {
     #[must_use]
     pub fn number(&self) -> u32 {
         // 0 stands for the registry, which is not described.
-        self.object.way().map_or(0, |(_, number)| number)
+        self.object.destination().map_or(0, |(_, number)| number)
     }
 
     /// Sets the timeout of each call, as [`Stub::within`](crate::Stub::within) does.

@@ -70,7 +70,7 @@ impl Changes {
                         self.is_over = true;
                         return Poll::Ready(Some(Err(error)));
                     }
-                    self.told.begin_anew();
+                    self.told.restart();
                 }
                 Poll::Ready(None) => self.is_over = true,
             }
@@ -124,7 +124,7 @@ type Bound = (String, u64);
 
 impl Told {
     /// Starts the list of a new connection.
-    fn begin_anew(&mut self) {
+    fn restart(&mut self) {
         self.is_again = true;
         for (_, is_still) in self.names.values_mut() {
             *is_still = false;
@@ -205,7 +205,7 @@ mod tests {
         let gone = take(&mut told, Event::Unbound, "d", 1);
         assert_eq!(gone, news(Event::Unbound, "d"));
 
-        told.begin_anew();
+        told.restart();
         assert_eq!(take(&mut told, Event::Bound, "a", 1), []);
         // A second event for the same name is a change.
         let again = take(&mut told, Event::Bound, "a", 1);
@@ -226,9 +226,9 @@ mod tests {
         let mut told = Told::default();
         take(&mut told, Event::Bound, "a", 1);
         take(&mut told, Event::Bound, "b", 1);
-        told.begin_anew();
+        told.restart();
         assert_eq!(take(&mut told, Event::Bound, "a", 1), []);
-        told.begin_anew();
+        told.restart();
         assert_eq!(take(&mut told, Event::Bound, "a", 1), []);
         assert_eq!(take(&mut told, Event::Bound, "b", 1), []);
         let complete = take(&mut told, Event::Complete, "", 0);

@@ -181,7 +181,7 @@ impl Link {
         drop(line);
         drop((before, thread));
         for entry in &bound {
-            self.bind_again(&directory, entry);
+            self.bind_renewed(&directory, entry);
         }
         if is_kept {
             match client.start() {
@@ -199,7 +199,7 @@ impl Link {
         Ok(())
     }
 
-    fn bind_again(&self, directory: &DirectoryStub, entry: &Entry) {
+    fn bind_renewed(&self, directory: &DirectoryStub, entry: &Entry) {
         let addresses: Vec<&str> = entry.addresses.iter().map(String::as_str).collect();
         let done = directory.bind(entry.borrowed(&addresses), false).wait();
         // If the connection was lost again, the next one binds the name.

@@ -69,12 +69,12 @@ impl Method {
         let name = self.name();
         if self.is_one_way() != theirs.one_way {
             let kind = |one_way| if one_way { "one-way" } else { "answered" };
-            let (here, there) = (kind(self.is_one_way()), kind(theirs.one_way));
-            return Some(format!("{name}: {here} here, {there} there"));
+            let (local, there) = (kind(self.is_one_way()), kind(theirs.one_way));
+            return Some(format!("{name}: {local} here, {there} there"));
         }
         let signatures = || {
-            let (here, there) = (self.signature(), shown(theirs.signature));
-            (here != there).then(|| format!("`{here}` here, `{there}` there"))
+            let (local, there) = (self.signature(), shown(theirs.signature));
+            (local != there).then(|| format!("`{local}` here, `{there}` there"))
         };
         let schemas = self.schemas();
         let mut pairs = schemas.iter().zip(theirs.schemas);

@@ -54,14 +54,14 @@ impl Ahead {
     }
 
     /// Returns the number by which the object is called before it is known.
-    pub(super) fn way(&self) -> Option<(&Connection, u32)> {
+    pub(super) fn destination(&self) -> Option<(&Connection, u32)> {
         let (connection, number) = self.at.as_ref()?;
         Some((connection, number | PROMISED))
     }
 
     /// Returns the number by which the object is called, as long as earlier calls by this number
     /// are in flight. This prevents later calls from overtaking them.
-    pub(crate) fn way_behind_others(&self) -> Option<(&Connection, u32)> {
+    pub(crate) fn ordered_destination(&self) -> Option<(&Connection, u32)> {
         let (connection, number) = self.at.as_ref()?;
         let is_alone =
             || Arc::strong_count(&self.became) == 1 && !self.has_unanswered.load(Ordering::Relaxed);
@@ -190,7 +190,7 @@ impl Object {
     }
 
     /// Creates a handle of an object of this program.
-    pub(crate) fn here(node: Arc<Node>) -> Self {
+    pub(crate) fn local(node: Arc<Node>) -> Self {
         Self::new(ObjectPlace::Here(node), Duration::MAX)
     }
 
@@ -203,7 +203,7 @@ impl Object {
     /// Creates a handle of the object that a call in flight will return.
     pub(crate) fn ahead(ahead: Arc<Ahead>) -> Self {
         let time = ahead
-            .way()
+            .destination()
             .map_or(Duration::MAX, |(at, _)| at.session().terms.time);
         Self::new(ObjectPlace::Ahead(ahead), time)
     }
@@ -240,20 +240,20 @@ impl Object {
 
     /// Returns the connection to the object, or `None` if it belongs to this program.
     pub(crate) fn connection(&self) -> Option<&Connection> {
-        Some(self.way()?.0)
+        Some(self.destination()?.0)
     }
 
     /// Returns the connection to the object, with the number by which the peer knows it.
-    pub(crate) fn way(&self) -> Option<(&Connection, u32)> {
+    pub(crate) fn destination(&self) -> Option<(&Connection, u32)> {
         if let ObjectPlace::Ahead(ahead) = &self.place {
-            if let Some(way) = ahead.way_behind_others() {
-                return Some(way);
+            if let Some(destination) = ahead.ordered_destination() {
+                return Some(destination);
             }
         }
         match self.place() {
             ObjectPlace::Own(connection, number) => Some((connection, *number)),
             ObjectPlace::Import(import) => Some((import.connection(), import.number())),
-            ObjectPlace::Ahead(ahead) => ahead.way(),
+            ObjectPlace::Ahead(ahead) => ahead.destination(),
             ObjectPlace::Here(_) => None,
         }
     }
@@ -296,7 +296,7 @@ impl fmt::Debug for Object {
         match self.place() {
             ObjectPlace::Here(node) => object.field("here", node),
             ObjectPlace::Own(..) | ObjectPlace::Import(_) | ObjectPlace::Ahead(_) => {
-                object.field("number", &self.way().map(|(_, number)| number))
+                object.field("number", &self.destination().map(|(_, number)| number))
             }
         };
         object.finish()

@@ -585,7 +585,7 @@ fn object_of_this_side(
 ) -> Result<Object, Unfit> {
     let node = references.object(number).ok_or_else(Unfit::unknown)?;
     fits(node.interface().id(), interface)?;
-    Ok(Object::here(node))
+    Ok(Object::local(node))
 }
 
 /// Returns the wire form of an object of this side.

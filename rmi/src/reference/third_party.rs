@@ -26,7 +26,7 @@ pub(super) fn offer(import: &Arc<Import>, to: &Connection) -> Result<Handed, &'s
     let number = import.number().to_le_bytes();
     let segments = [IoSlice::new(&key.to_bytes()), IoSlice::new(&number)].map(|part| part.to_vec());
     let [key_bytes, number] = &segments;
-    let told = owner.tell_waiting(
+    let told = owner.send_reference_waiting(
         ReferenceMessage::Offer,
         &[IoSlice::new(key_bytes), IoSlice::new(number)],
     );

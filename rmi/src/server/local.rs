@@ -129,7 +129,7 @@ pub struct LocalServer {
     /// Listeners of this server.
     listening: RefCell<Vec<crate::server::serving::Listening>>,
     /// Makes the type `!Send`.
-    here: PhantomData<Rc<()>>,
+    not_send: PhantomData<Rc<()>>,
 }
 
 impl LocalServer {
@@ -143,7 +143,7 @@ impl LocalServer {
             server: Server::new(options),
             group,
             listening: RefCell::default(),
-            here: PhantomData,
+            not_send: PhantomData,
         }
     }
 

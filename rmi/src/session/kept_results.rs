@@ -11,7 +11,6 @@ use jstream_active::{Backpressure, Replier, Reply, Request, RequestError, WeakPe
 
 use crate::frame::{CallHeader, Code, length};
 use crate::session::connection::Connection;
-use crate::session::lane::Lane;
 use crate::session::objects::inherited_deadline;
 use crate::session::refusal::refuse;
 use crate::session::sending::MUCH;
@@ -62,29 +61,24 @@ impl Session {
     }
 }
 
-impl Connection {
-    /// Returns true if the other side may keep results of calls that this side makes.
-    pub(crate) fn fetches(&self) -> bool {
-        let lane = self.session().lane.as_ref();
-        lane.is_some_and(Lane::is_known)
-    }
+/// Discards a result that the other side keeps, after its call was abandoned: requests the result
+/// by a one-way message.
+pub(crate) fn discard_kept(connection: &Connection, number: [u8; 4]) {
+    let discard = Arc::new(Discard {
+        peer: connection.peer().downgrade(),
+        number,
+        is_sent: AtomicBool::new(false),
+    });
+    discard.send(connection);
+}
 
-    /// Discards a result that the other side keeps, after its call was abandoned: requests the
-    /// result by a one-way message.
-    pub(crate) fn leave_kept(&self, number: [u8; 4]) {
-        let leaving = Arc::new(Leaving {
-            peer: self.peer().downgrade(),
-            number,
-            is_said: AtomicBool::new(false),
-        });
-        leaving.leave(self);
-    }
-
-    /// Discards the kept result, if any, that the answer of an abandoned call names.
-    pub(crate) fn leave_answer(&self, answer: Option<&Result<Reply, RequestError>>) {
-        if let Some(number) = answer.and_then(|answer| number_of(answer.as_ref().ok()?)) {
-            self.leave_kept(number);
-        }
+/// Discards the kept result, if any, that the answer of an abandoned call names.
+pub(crate) fn discard_answer(
+    connection: &Connection,
+    answer: Option<&Result<Reply, RequestError>>,
+) {
+    if let Some(number) = answer.and_then(|answer| number_of(answer.as_ref().ok()?)) {
+        discard_kept(connection, number);
     }
 }
 
@@ -95,38 +89,38 @@ pub(crate) fn number_of(reply: &Reply) -> Option<[u8; 4]> {
 }
 
 /// A message that discards a kept result. It is sent as soon as there is credit.
-struct Leaving {
+struct Discard {
     peer: WeakPeer,
     number: [u8; 4],
-    is_said: AtomicBool,
+    is_sent: AtomicBool,
 }
 
-impl Leaving {
-    fn leave(self: &Arc<Self>, connection: &Connection) {
-        if self.is_stuck(connection) {
+impl Discard {
+    fn send(self: &Arc<Self>, connection: &Connection) {
+        if self.lacks_credit(connection) {
             let peer = connection.peer();
             peer.attendant().wake_at_credit(&Waker::from(self.clone()));
             // Credit may have arrived before the waker was registered.
-            self.is_stuck(connection);
+            self.lacks_credit(connection);
         }
     }
 
-    fn is_stuck(&self, connection: &Connection) -> bool {
+    fn lacks_credit(&self, connection: &Connection) -> bool {
         let word = CallHeader::results().to_word();
         let handler = connection.session().calls;
         let (peer, number) = (connection.peer(), &self.number);
         let sent = peer.send_with(handler, word, number, Backpressure::Fail);
-        let is_stuck = matches!(sent, Err(RequestError::NoCredit));
-        self.is_said.store(!is_stuck, Ordering::Relaxed);
-        is_stuck
+        let lacks_credit = matches!(sent, Err(RequestError::NoCredit));
+        self.is_sent.store(!lacks_credit, Ordering::Relaxed);
+        lacks_credit
     }
 }
 
-impl Wake for Leaving {
+impl Wake for Discard {
     fn wake(self: Arc<Self>) {
-        let is_said = self.is_said.load(Ordering::Relaxed);
-        if let Some(peer) = self.peer.upgrade().filter(|_| !is_said) {
-            self.leave(&Connection::of(peer));
+        let is_sent = self.is_sent.load(Ordering::Relaxed);
+        if let Some(peer) = self.peer.upgrade().filter(|_| !is_sent) {
+            self.send(&Connection::of(peer));
         }
     }
 }

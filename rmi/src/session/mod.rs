@@ -59,7 +59,9 @@ pub(crate) use self::intercept::Watched;
 pub use self::intercept::{
     CallEnd, CallInfo, Denied, Interceptor, Interceptors, Side, Traced, Watch,
 };
-pub(crate) use self::kept_results::{fetched, keep_result, number_of};
+pub(crate) use self::kept_results::{
+    discard_answer, discard_kept, fetched, keep_result, number_of,
+};
 pub(crate) use self::lane::Lane;
 #[cfg(feature = "directory")]
 pub(crate) use self::location::{is_loopback, is_near, located};

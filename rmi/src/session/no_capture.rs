@@ -34,7 +34,7 @@ impl Capturing {
     }
 
     /// Records the interface of an object's number.
-    pub(crate) fn note(&self, _: u32, _: usize, _: &'static Interface) {
+    pub(crate) fn record(&self, _: u32, _: usize, _: &'static Interface) {
         match self.0 {}
     }
 }

@@ -14,7 +14,7 @@ pub(crate) const MUCH: usize = 256 << 10;
 
 impl Connection {
     /// Returns the lane if a call with these arguments is to use it.
-    fn road(&self, word: u64, segments: &[IoSlice<'_>]) -> Option<Self> {
+    fn lane_for(&self, word: u64, segments: &[IoSlice<'_>]) -> Option<Self> {
         if length(segments) < MUCH || names_a_call(word) {
             return None;
         }
@@ -30,15 +30,15 @@ impl Connection {
         segments: &[IoSlice<'_>],
         until: Option<Instant>,
     ) -> Result<Ticket, RequestError> {
-        let road = self.road(word, segments);
-        road.as_ref()
+        let lane = self.lane_for(word, segments);
+        lane.as_ref()
             .unwrap_or(self)
-            .call_here(word, segments, until)
+            .call_on_main(word, segments, until)
     }
 
     /// Makes a call over this connection and never over the lane. Calls with streams or references
     /// require it.
-    pub(crate) fn call_here(
+    pub(crate) fn call_on_main(
         &self,
         word: u64,
         segments: &[IoSlice<'_>],
@@ -57,13 +57,19 @@ impl Connection {
         let lane = self.session().lane.as_ref().and_then(Lane::current);
         let on = lane.as_ref().unwrap_or(self);
         let word = CallHeader::results().to_word();
-        on.call_here(word, &[IoSlice::new(&number)], None)
+        on.call_on_main(word, &[IoSlice::new(&number)], None)
+    }
+
+    /// Returns true if the other side may keep results of calls that this side makes.
+    pub(crate) fn fetches(&self) -> bool {
+        let lane = self.session().lane.as_ref();
+        lane.is_some_and(Lane::is_known)
     }
 
     /// Opens a lane in the background after a large result has arrived, if other calls are in
     /// flight. Further large results then use the lane.
     #[cold]
-    pub(crate) fn note_large_result(&self) {
+    pub(crate) fn record_large_result(&self) {
         if let Some(lane) = &self.session().lane {
             if self.peer.status().outstanding > 0 && lane.is_closed() {
                 let main = self.clone();
@@ -85,8 +91,8 @@ impl Connection {
         segments: &[IoSlice<'_>],
         until: Option<Instant>,
     ) -> Result<(), RequestError> {
-        let road = self.road(word, segments);
-        let on = road.as_ref().unwrap_or(self);
+        let lane = self.lane_for(word, segments);
+        let on = lane.as_ref().unwrap_or(self);
         let (handler, until) = (on.session().calls, on.system(until));
         let wait = Backpressure::Wait(until);
         on.peer.send_with(handler, word, segments, wait).map(drop)
@@ -99,7 +105,7 @@ impl Connection {
     }
 
     /// Sends a message about references, without blocking.
-    pub(crate) fn tell(
+    pub(crate) fn send_reference(
         &self,
         message: ReferenceMessage,
         segments: &[IoSlice<'_>],
@@ -111,7 +117,7 @@ impl Connection {
     }
 
     /// Sends a message about references. Blocks until there is credit.
-    pub(crate) fn tell_waiting(
+    pub(crate) fn send_reference_waiting(
         &self,
         message: ReferenceMessage,
         segments: &[IoSlice<'_>],

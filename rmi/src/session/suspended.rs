@@ -20,7 +20,7 @@ impl Waits {
 impl Drop for Waits {
     fn drop(&mut self) {
         self.0.counts().resume();
-        self.0.go_on();
+        self.0.resume_stalled();
     }
 }
 
@@ -45,7 +45,7 @@ impl Session {
     }
 
     /// Returns true if a call has to wait until a suspended method of this connection ends, which
-    /// [resumes the held calls](crate::session::pipelining::Promises::go_on).
+    /// [resumes the held calls](crate::session::pipelining::Promises::resume_stalled).
     pub(crate) fn is_full(&self) -> bool {
         let methods = self.methods();
         methods > 0 && methods >= self.terms.max_waiting

@@ -25,7 +25,7 @@ impl ServerCounters {
     }
 
     /// Counts a method that is no longer suspended.
-    fn go_on(&self) {
+    fn end_wait(&self) {
         self.waiting.fetch_sub(1, Ordering::Relaxed);
     }
 
@@ -176,7 +176,7 @@ impl CallCounts {
         // stalling call publishes itself and then reads the count. At least one of them sees the
         // other.
         self.methods.fetch_sub(1, Ordering::SeqCst);
-        self.all.load.go_on();
+        self.all.load.end_wait();
         self.all.leave();
     }
 

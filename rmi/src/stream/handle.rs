@@ -10,7 +10,7 @@ use jstream::Transportable;
 use crate::session::{Line, until_ready};
 use crate::stream::error::StreamError;
 use crate::stream::item::{Item, Items};
-use crate::stream::made::{Here, here};
+use crate::stream::made::{Here, local};
 use crate::stream::receiving::Receiving;
 use crate::stream::source::{Iterated, Make, Polled, Source};
 use crate::support::FirstWait;
@@ -136,7 +136,7 @@ impl<T: Transportable + Send + 'static> Stream<T> {
 
     pub(super) fn made(source: Source<T>) -> Self {
         Self {
-            of: Of::Here(here(source), Items::none()),
+            of: Of::Here(local(source), Items::none()),
             waits: FirstWait::default(),
         }
     }

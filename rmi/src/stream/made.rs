@@ -42,7 +42,7 @@ struct Local<T> {
     last: Option<Made>,
 }
 
-pub(super) fn here<T>(source: Source<T>) -> Box<dyn Here<T>>
+pub(super) fn local<T>(source: Source<T>) -> Box<dyn Here<T>>
 where
     T: Transportable + Send + 'static,
 {

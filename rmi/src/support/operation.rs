@@ -190,9 +190,9 @@ mod tests {
 
     #[test]
     fn a_waiting_thread_runs_the_work_itself() {
-        let here = thread::current().id();
+        let local = thread::current().id();
         let operation = Operation::blocking("apart", || thread::current().id());
-        assert_eq!(operation.wait(), here);
+        assert_eq!(operation.wait(), local);
     }
 
     #[test]

@@ -109,7 +109,7 @@ impl Answer {
     }
 
     /// Creates the answer of a call without a connection.
-    pub(crate) fn here(slot: Arc<LocalSlot>) -> Self {
+    pub(crate) fn local(slot: Arc<LocalSlot>) -> Self {
         Self {
             replier: None,
             is_plain: false,
@@ -149,7 +149,7 @@ impl Answer {
     }
 
     fn slot(&self) -> Option<&Arc<LocalSlot>> {
-        self.rest.get()?.here.as_ref()
+        self.rest.get()?.local.as_ref()
     }
 
     /// Reads the arguments in place.
@@ -199,7 +199,7 @@ impl Answer {
     /// it.
     fn reply_as<R: Transportable>(&mut self, result: &R, may_wait: bool) -> Result<(), Failed> {
         let Some(replier) = &self.replier else {
-            return self.reply_here(result);
+            return self.reply_local(result);
         };
         if !replier.wants_reply() {
             self.seen(Ok(()), 0);
@@ -239,7 +239,7 @@ impl Answer {
         sent
     }
 
-    fn reply_here<R: Transportable>(&self, result: &R) -> Result<(), Failed> {
+    fn reply_local<R: Transportable>(&self, result: &R) -> Result<(), Failed> {
         let Some(slot) = self.slot() else {
             return Ok(());
         };
@@ -276,7 +276,7 @@ impl Answer {
     /// Informs the caller why the call ends without an answer, if there is a reason to report.
     #[cold]
     fn end(&mut self) {
-        let Some(code) = self.why_ended() else {
+        let Some(code) = self.end_code() else {
             if let Some(replier) = self.replier.take() {
                 keep_replier(replier);
             }
@@ -301,7 +301,7 @@ impl Answer {
 
     /// Returns the error code for a call that ends without an answer. A call whose arguments were
     /// not read did not run and has received no references.
-    fn why_ended(&self) -> Option<Code> {
+    fn end_code(&self) -> Option<Code> {
         let code = self.refused.get().or(ENDING.get());
         match code {
             _ if self.is_read.get() => code,

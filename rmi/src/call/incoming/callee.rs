@@ -115,7 +115,7 @@ where
         }
     }
 
-    fn here(
+    fn local(
         &self,
         method: usize,
         call: Incoming,

@@ -34,7 +34,7 @@ struct Arrived {
 }
 
 /// State with which a call starts.
-struct Begins {
+struct Admission {
     callee: Arc<dyn Callee>,
     watched: Option<Arc<Watched>>,
     /// True if the deadline is not a time of the system clock.
@@ -42,7 +42,7 @@ struct Begins {
 }
 
 /// The reason why a call is not started.
-enum Why {
+enum Rejection {
     /// The caller has more than this many bytes of answers to read, so the call is deferred.
     Unread(u64),
     /// The limit of waiting calls is reached.
@@ -92,8 +92,8 @@ pub(crate) fn called(lent: &mut Option<Request>) {
             },
         };
     }
-    let begins = begins(session, request, &call);
-    begin(lent, call, begins);
+    let admission = admit(session, request, &call);
+    begin(lent, call, admission);
 }
 
 /// Takes the request out of `lent` and passes it to `then`.
@@ -161,33 +161,33 @@ fn begin_named(mut request: Request) -> Option<Request> {
         metadata,
         tail,
     } = *named;
-    let (object, turn) = match aim {
+    let (object, held_turn) = match aim {
         Aim::Object(number) => (number, None),
-        Aim::Given(turn) => (turn.object, Some(turn)),
+        Aim::Given(held_turn) => (held_turn.object, Some(held_turn)),
         // A held call is not handled.
         Aim::Held | Aim::Full => {
             refuse_full(request, is_ending);
             return None;
         }
-        Aim::Refused(code, why) => {
-            fail(request, code, why);
+        Aim::Refused(code, reason) => {
+            fail(request, code, reason);
             return None;
         }
     };
     let (may_wait, is_full) = room(&request);
-    if turn.is_some() && may_wait {
+    if held_turn.is_some() && may_wait {
         // There may be room for another queue, too.
-        go_on(&request);
+        resume_stalled(&request);
     }
     let is_late = deadline.is_some_and(|deadline| deadline <= clock(&request).now());
-    let was_held = turn.is_some() || arguments.is_some();
+    let was_held = held_turn.is_some() || arguments.is_some();
     if is_late || (was_held && request.mark().is_cancelled()) {
         fail(request, Code::TooLate, "");
-        return turn.and_then(Turn::next);
+        return held_turn.and_then(Turn::next);
     }
     let is_named = promise.as_ref().is_some_and(Promise::is_named);
-    let turn = match turn {
-        Some(turn) if !may_wait && !is_named && !is_ending => {
+    let held_turn = match held_turn {
+        Some(held_turn) if !may_wait && !is_named && !is_ending => {
             if is_full {
                 let named = Named {
                     deadline,
@@ -198,19 +198,19 @@ fn begin_named(mut request: Request) -> Option<Request> {
                     metadata,
                     tail,
                 };
-                stand(request, turn, named);
+                wait_for_room(request, held_turn, named);
                 return None;
             }
             // The limit for all connections is reached. No event tells this connection when other
             // connections have fewer waiting calls.
             refuse_full(request, false);
-            return turn.next();
+            return held_turn.next();
         }
-        turn => turn,
+        held_turn => held_turn,
     };
     // A call that has had its turn is not returned to the caller, because its retry would arrive
     // behind later calls.
-    let has_place = turn.is_some() || place.is_some();
+    let has_place = held_turn.is_some() || place.is_some();
     drop(place);
     let method = CallHeader::of(request.word()).method;
     let call = Arrived {
@@ -224,14 +224,14 @@ fn begin_named(mut request: Request) -> Option<Request> {
         is_read: true,
         has_place,
     };
-    let Some(turn) = turn else {
+    let Some(held_turn) = held_turn else {
         begin_now(request, call);
         return None;
     };
     // If the method blocks or is suspended, the turn passes to the next call, on which the method
     // may depend.
-    let (turn, ()) = until_waiting(turn, || begin_now(request, call));
-    turn.and_then(Turn::next)
+    let (held_turn, ()) = until_waiting(held_turn, || begin_now(request, call));
+    held_turn.and_then(Turn::next)
 }
 
 /// Starts a call whose object is known.
@@ -239,8 +239,8 @@ fn begin_now(request: Request, call: Arrived) {
     let Some(session) = request.attached::<Session>() else {
         return nack(request, call.promise);
     };
-    let begins = begins(session, &request, &call);
-    begin(&mut Some(request), call, begins);
+    let admission = admit(session, &request, &call);
+    begin(&mut Some(request), call, admission);
 }
 
 /// Refuses a pipelined call for which there is no room. The call is not returned to the caller,
@@ -249,12 +249,12 @@ fn refuse_full(request: Request, is_ending: bool) {
     if let Some(session) = request.attached::<Session>() {
         session.load().refuse();
     }
-    let why = if is_ending {
+    let reason = if is_ending {
         Code::Ending
     } else {
         Code::Streams
     };
-    fail(request, why, "");
+    fail(request, reason, "");
 }
 
 /// Returns whether the method of a call that has its turn may be suspended, and whether this
@@ -266,23 +266,23 @@ fn room(request: &Request) -> (bool, bool) {
     })
 }
 
-fn go_on(request: &Request) {
+fn resume_stalled(request: &Request) {
     if let Some(session) = request.attached::<Session>() {
-        session.promises.go_on();
+        session.promises.resume_stalled();
     }
 }
 
 /// Lets a call that is first in its queue wait for room within the limit of waiting calls.
-fn stand(mut request: Request, turn: Turn, named: Named) {
+fn wait_for_room(mut request: Request, held_turn: Turn, named: Named) {
     let (mark, deadline) = (request.mark(), named.deadline);
     request.keep(Box::new(named));
-    if let Some(request) = turn.stand(request, deadline) {
+    if let Some(request) = held_turn.wait_for_room(request, deadline) {
         return refuse_full(request, true);
     }
     let session = mark.attached::<Session>();
     if let Some(session) = session.filter(|session| !session.is_full()) {
         // Other methods have ended meanwhile, before this call was visible as stalled.
-        session.promises.go_on();
+        session.promises.resume_stalled();
     }
 }
 
@@ -297,16 +297,16 @@ fn nack(request: Request, promise: Option<Promise>) {
     request.nack();
 }
 
-/// Checks whether a call may start. Inlined, because a returned `Begins` would be copied.
+/// Checks whether a call may start. Inlined, because a returned `Admission` would be copied.
 #[inline(always)]
-fn begins(session: &Session, request: &Request, call: &Arrived) -> Result<Begins, Why> {
+fn admit(session: &Session, request: &Request, call: &Arrived) -> Result<Admission, Rejection> {
     let is_ending = session.is_ending() && call.object != REFLECTION;
     let most = session.terms.max_backlog;
     if !is_ending && !call.is_read && request.is_unread(most) {
-        return Err(Why::Unread(most));
+        return Err(Rejection::Unread(most));
     }
     let Some((interface, callee)) = session.object(call.object) else {
-        return Err(Why::Fails(Code::UnknownObject, String::new()));
+        return Err(Rejection::Fails(Code::UnknownObject, String::new()));
     };
     let method = usize::from(call.method);
     if method >= interface.len() {
@@ -317,18 +317,18 @@ fn begins(session: &Session, request: &Request, call: &Arrived) -> Result<Begins
     }
     if is_ending {
         session.load().refuse();
-        return Err(Why::Ending);
+        return Err(Rejection::Ending);
     }
     // A call on which others depend is started regardless: it frees more room than it takes.
     let is_named = || call.promise.as_ref().is_some_and(Promise::is_named);
     if !call.has_place && !session.may_wait() && !is_named() {
-        return Err(Why::Full);
+        return Err(Rejection::Full);
     }
     let mut watched = None;
     if !session.is_plain {
         watched = seen(session, request, call, interface)?;
     }
-    Ok(Begins {
+    Ok(Admission {
         callee,
         watched,
         is_paused: !session.is_plain && session.terms.clock.is_paused(),
@@ -342,7 +342,7 @@ fn seen(
     request: &Request,
     call: &Arrived,
     interface: &Interface,
-) -> Result<Option<Arc<Watched>>, Why> {
+) -> Result<Option<Arc<Watched>>, Rejection> {
     let watched = session.terms.interceptors.before(|| CallInfo {
         side: Side::Callee,
         object: call.object.into(),
@@ -353,19 +353,19 @@ fn seen(
         bytes: request.bytes().len().saturating_sub(call.tail) as u64,
         metadata: call.metadata.clone(),
     });
-    watched.map_err(|Denied(reason)| Why::Fails(Code::Denied, reason))
+    watched.map_err(|Denied(reason)| Rejection::Fails(Code::Denied, reason))
 }
 
 /// Starts a call, if it may start.
 #[inline(always)]
-fn begin(lent: &mut Option<Request>, call: Arrived, begins: Result<Begins, Why>) {
-    let Begins {
+fn begin(lent: &mut Option<Request>, call: Arrived, admission: Result<Admission, Rejection>) {
+    let Admission {
         callee,
         watched,
         is_paused,
-    } = match begins {
-        Ok(begins) => begins,
-        Err(why) => return taken(lent, |request| leave(request, call.promise, why)),
+    } = match admission {
+        Ok(admission) => admission,
+        Err(reason) => return taken(lent, |request| reject(request, call.promise, reason)),
     };
     let Some(request) = lent.take() else { return };
     let (mut payload, replier) = request.into_parts();
@@ -387,19 +387,19 @@ fn begin(lent: &mut Option<Request>, call: Arrived, begins: Result<Begins, Why>)
 }
 
 #[cold]
-fn unknown_method(interface: &Interface) -> Why {
+fn unknown_method(interface: &Interface) -> Rejection {
     let known = format!("it has {}", interface.description());
-    Why::Fails(Code::UnknownMethod, known)
+    Rejection::Fails(Code::UnknownMethod, known)
 }
 
 /// Defers, returns or fails a call that does not start.
 #[cold]
-fn leave(request: Request, promise: Option<Promise>, why: Why) {
-    match why {
-        Why::Unread(most) => request.put_off(most),
-        Why::Full => nack(request, promise),
+fn reject(request: Request, promise: Option<Promise>, reason: Rejection) {
+    match reason {
+        Rejection::Unread(most) => request.put_off(most),
+        Rejection::Full => nack(request, promise),
         // With the arguments, so that the caller can repeat the call at another server.
-        Why::Ending => request.turn_away(),
-        Why::Fails(code, why) => fail(request, code, &why),
+        Rejection::Ending => request.turn_away(),
+        Rejection::Fails(code, reason) => fail(request, code, &reason),
     }
 }

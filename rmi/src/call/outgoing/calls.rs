@@ -1,15 +1,20 @@
-//! Calls and one-way messages of objects.
+//! Calls and one-way messages of objects, also with arguments that are already encoded.
 
 use std::io::IoSlice;
+use std::sync::OnceLock;
+use std::time::Instant;
 
 use jstream::{EmptyBuffer, Limits, MessageBuffer, Transportable};
 
+use crate::call::outgoing::failure::unsent;
 use crate::call::outgoing::in_flight::Call;
 use crate::call::outgoing::local_call;
-use crate::call::outgoing::outgoing_call::OutgoingCall;
+use crate::call::outgoing::outgoing_call::{
+    OutgoingCall, ended, record_interface, sent_one_way, watched, with_metadata,
+};
 use crate::call::outgoing::retry::RetryState;
-use crate::call::outgoing::sent::Sent;
-use crate::frame::{length, written, written_copy};
+use crate::call::outgoing::sent::{Rest, Sent};
+use crate::frame::{Metadata, length, written, written_copy};
 use crate::interface::{Interface, Method};
 use crate::reference::{Giving, Object, ObjectPlace, Retries};
 use crate::session::Node;
@@ -29,32 +34,32 @@ impl Object {
     {
         let method = interface.method(index);
         if let ObjectPlace::Here(node) = self.place() {
-            return self.begin_here(node, (index, method), arguments, Giving::none());
+            return self.begin_local(node, (index, method), arguments, Giving::none());
         }
         if let (Some(retries), true) = (self.retries, method.is_idempotent()) {
-            self.note(interface, index);
-            return self.begin_again(interface, index, arguments, retries);
+            record_interface(self.destination(), interface, index);
+            return self.begin_retrying(interface, index, arguments, retries);
         }
         if let Some(renewed) = self.renewed_handle() {
             return renewed.call(interface, index, arguments);
         }
-        let mut going = match self.going(interface, index) {
-            Ok(going) => going,
+        let mut outgoing_call = match self.prepare(interface, index) {
+            Ok(outgoing_call) => outgoing_call,
             Err(error) => return Call::failed(error),
         };
         // `Sent` is large, so it is constructed in its final place.
         let mut call = Call::empty();
-        let sent = written(arguments, going.limits(), |segments| {
-            let sent = going.send(segments);
+        let sent = written(arguments, outgoing_call.limits(), |segments| {
+            let sent = outgoing_call.send(segments);
             // A call that may have run is repeated only if that is harmless. One that the peer
             // returns comes back with its arguments.
             if (sent.is_err() || method.is_idempotent()) && self.renewal.is_some() {
-                call.keep(self.kept_call((interface, index), segments, &going, &sent));
+                call.keep(self.kept_call((interface, index), segments, &outgoing_call, &sent));
             }
             call.put(sent);
         });
         if let Err(source) = sent {
-            call.put(Err(going.not_written(source)));
+            call.put(Err(outgoing_call.not_written(source)));
         }
         call
     }
@@ -66,7 +71,7 @@ impl Object {
         &self,
         (interface, index): (&'static Interface, usize),
         segments: &[IoSlice<'_>],
-        going: &OutgoingCall<'_>,
+        outgoing_call: &OutgoingCall<'_>,
         sent: &Result<Sent, CallError>,
     ) -> Option<RetryState> {
         let len = length(segments);
@@ -82,13 +87,13 @@ impl Object {
             }
         };
         let named = (interface.name(), interface.method(index), index);
-        let terms = going.terms();
+        let terms = outgoing_call.terms();
         Some(RetryState::new(self.clone(), named, message, terms, None))
     }
 
     /// Sends a call and keeps the state for retrying it.
     #[cold]
-    fn begin_again<A, R>(
+    fn begin_retrying<A, R>(
         &self,
         interface: &'static Interface,
         index: usize,
@@ -100,34 +105,36 @@ impl Object {
         R: Transportable + 'static,
     {
         let method = interface.method(index);
-        let kept = self.header(method, index).and_then(|(deadline, _)| {
-            let metadata = self.metadata(method)?;
-            let session = self
-                .place
-                .at_peer()
-                .map(|(connection, _)| connection.session());
-            let limits = session.map_or_else(Limits::default, |session| session.terms.limits);
-            match written_copy(arguments, limits) {
-                Ok(message) => Ok(((deadline, metadata), message)),
-                Err(source) => Err(CallError::Arguments {
-                    method: method.name(),
-                    source,
-                }),
-            }
-        });
+        let kept = self
+            .header(self.clock(), method, index)
+            .and_then(|(deadline, _)| {
+                let metadata = self.metadata(method)?;
+                let session = self
+                    .place
+                    .at_peer()
+                    .map(|(connection, _)| connection.session());
+                let limits = session.map_or_else(Limits::default, |session| session.terms.limits);
+                match written_copy(arguments, limits) {
+                    Ok(message) => Ok(((deadline, metadata), message)),
+                    Err(source) => Err(CallError::Arguments {
+                        method: method.name(),
+                        source,
+                    }),
+                }
+            });
         let (terms, message) = match kept {
             Ok(kept) => kept,
             Err(error) => return Call::failed(error),
         };
         let retries = Some(retries);
         let named = (interface.name(), method, index);
-        let again = RetryState::new(self.clone(), named, message, terms, retries);
-        Call::again(again)
+        let retry = RetryState::new(self.clone(), named, message, terms, retries);
+        Call::retrying(retry)
     }
 
     /// Calls a method of a local object.
     #[cold]
-    pub(super) fn begin_here<A, R>(
+    pub(super) fn begin_local<A, R>(
         &self,
         node: &Node,
         (index, method): (usize, &'static Method),
@@ -149,7 +156,7 @@ impl Object {
             local_call::begin(node, (index, method), payload, giving.passing(), terms)
         });
         match begun {
-            Ok(running) => Call::here(running),
+            Ok(running) => Call::local(running),
             Err(error) => Call::failed(error),
         }
     }
@@ -169,16 +176,94 @@ impl Object {
     ) -> Result<(), CallError> {
         let method = interface.method(index);
         if let ObjectPlace::Here(node) = self.place() {
-            let call = self.begin_here::<A, ()>(node, (index, method), arguments, Giving::none());
-            return call.end_here(method);
+            let call = self.begin_local::<A, ()>(node, (index, method), arguments, Giving::none());
+            return call.end_local(method);
         }
         if let Some(renewed) = self.renewed_handle() {
             return renewed.send(interface, index, arguments);
         }
-        let mut going = self.going(interface, index)?;
-        let sent = written(arguments, going.limits(), |segments| {
-            going.send_one_way(segments)
+        let mut outgoing_call = self.prepare(interface, index)?;
+        let sent = written(arguments, outgoing_call.limits(), |segments| {
+            outgoing_call.send_one_way(segments)
         });
-        sent.unwrap_or_else(|source| Err(going.not_written(source)))
+        sent.unwrap_or_else(|source| Err(outgoing_call.not_written(source)))
+    }
+
+    /// Sends a call with encoded arguments, this deadline and metadata. The method is named with
+    /// its interface, which is empty if that is not known.
+    pub(crate) fn send_message(
+        &self,
+        (interface, method): (&'static str, &'static Method),
+        index: usize,
+        message: &[u8],
+        (deadline, mut metadata): (Option<Instant>, Metadata),
+    ) -> Result<Sent, CallError> {
+        let header = self.header_until(method, index, deadline)?;
+        let bytes = message.len() as u64;
+        let watched = watched(
+            self.destination(),
+            (interface, method),
+            deadline,
+            bytes,
+            &mut metadata,
+        )?;
+        let segments = [IoSlice::new(message)];
+        // A pipelined object may have become known since then.
+        let Some((connection, number)) = self.destination() else {
+            let local = CallError::Here {
+                method: method.name(),
+            };
+            return Err(ended(watched.as_ref(), local));
+        };
+        let word = header.aimed(number).to_word();
+        let session = connection.session();
+        let ticket = with_metadata(word, &segments, Vec::new(), &metadata, |word, segments| {
+            connection.call(word, segments, deadline)
+        });
+        match ticket {
+            Ok(ticket) => {
+                let rest = Rest::with_interceptors(None, watched);
+                Ok(self.sent(ticket, session, method, deadline, rest))
+            }
+            Err(error) => Err(ended(watched.as_ref(), unsent(method, error))),
+        }
+    }
+
+    /// Calls the method at `index` of any interface with encoded arguments. Returns the encoded
+    /// result.
+    pub(crate) fn call_described(
+        &self,
+        index: usize,
+        message: &[u8],
+        one_way: bool,
+    ) -> Result<MessageBuffer, CallError> {
+        static METHOD: OnceLock<Method> = OnceLock::new();
+        let method = METHOD.get_or_init(|| Method::new::<(), ()>("the method", "its description"));
+        let (deadline, header) = self.header(self.clock(), method, index)?;
+        let mut metadata = self.metadata(method)?;
+        let segments = [IoSlice::new(message)];
+        if one_way {
+            let Some((connection, number)) = self.destination() else {
+                return Err(CallError::Here {
+                    method: method.name(),
+                });
+            };
+            let word = header.aimed(number).to_word();
+            let bytes = message.len() as u64;
+            let destination = Some((connection, number));
+            let watched = watched(destination, ("", method), deadline, bytes, &mut metadata)?;
+            let sent = with_metadata(word, &segments, Vec::new(), &metadata, |word, segments| {
+                connection.call_one_way(word, segments, deadline)
+            });
+            return match sent {
+                Ok(()) => {
+                    sent_one_way(watched.as_ref());
+                    Ok(MessageBuffer::nothing())
+                }
+                Err(error) => Err(ended(watched.as_ref(), unsent(method, error))),
+            };
+        }
+        self.send_message(("", method), index, message, (deadline, metadata))?
+            .wait_for_message()
     }
 }

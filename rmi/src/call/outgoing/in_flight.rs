@@ -53,12 +53,12 @@ struct Flight {
 #[derive(Default)]
 struct More {
     /// State for retrying the call.
-    again: Option<RetryState>,
+    retry: Option<RetryState>,
     pause: Option<Instant>,
     /// Streams among the arguments.
     pumps: Pumps,
     /// The call of an object of this program.
-    here: Option<LocalRun>,
+    local: Option<LocalRun>,
 }
 
 impl<R: Transportable + 'static> Call<R> {
@@ -82,9 +82,9 @@ impl<R: Transportable + 'static> Call<R> {
     }
 
     /// Keeps the state for repeating the call.
-    pub(crate) fn keep(&mut self, again: Option<RetryState>) {
-        if again.is_some() {
-            self.flight.more.get_or_insert_default().again = again;
+    pub(crate) fn keep(&mut self, retry: Option<RetryState>) {
+        if retry.is_some() {
+            self.flight.more.get_or_insert_default().retry = retry;
         }
     }
 
@@ -116,16 +116,16 @@ impl<R: Transportable + 'static> Call<R> {
     }
 
     /// Sends a call that is retried if it fails.
-    pub(crate) fn again(again: RetryState) -> Self {
-        let mut call = Self::of(again.send());
-        call.flight.more.get_or_insert_default().again = Some(again);
+    pub(crate) fn retrying(retry: RetryState) -> Self {
+        let mut call = Self::of(retry.send());
+        call.flight.more.get_or_insert_default().retry = Some(retry);
         call
     }
 
     /// Creates a call of an object of this program.
-    pub(crate) fn here(running: LocalRun) -> Self {
+    pub(crate) fn local(running: LocalRun) -> Self {
         let mut call = Self::empty();
-        call.flight.more.get_or_insert_default().here = Some(running);
+        call.flight.more.get_or_insert_default().local = Some(running);
         call
     }
 
@@ -147,9 +147,9 @@ impl<R: Transportable + 'static> Call<R> {
 
     /// Ends the call of a one-way method of an object of this program. The method must have
     /// returned already.
-    pub(crate) fn end_here(mut self, method: &'static Method) -> Result<(), CallError> {
-        let here = self.flight.more.take().and_then(|more| more.here);
-        match (self.flight.sent.take(), here) {
+    pub(crate) fn end_local(mut self, method: &'static Method) -> Result<(), CallError> {
+        let local = self.flight.more.take().and_then(|more| more.local);
+        match (self.flight.sent.take(), local) {
             (Some(Err(error)), _) => Err(error),
             (_, Some(running)) if running.is_over() => Ok(()),
             _ => Err(CallError::Here {
@@ -195,7 +195,9 @@ impl<R: Transportable + 'static> Call<R> {
             })) if sent.ends_with(&payload) => self.read(payload),
             answer => {
                 let result = self.flight.wait_further(answer);
-                self.flight.wait_again(result).and_then(UnreadResult::read)
+                self.flight
+                    .wait_for_repetition(result)
+                    .and_then(UnreadResult::read)
             }
         }
     }
@@ -259,39 +261,39 @@ impl Flight {
             *self.more = Some(more);
             return self.wait_and_send();
         }
-        if let Some(running) = more.here {
+        if let Some(running) = more.local {
             let method = running.method();
             let filled = running.wait()?;
             return Ok(UnreadResult::new(method, Limits::default(), filled));
         }
         // The call may have been polled before.
-        if let (None, Some(again)) = (&self.sent, &mut more.again) {
+        if let (None, Some(retry)) = (&self.sent, &mut more.retry) {
             match more.pause.take() {
-                Some(then) => again.pause(then),
-                None => again.wait_for_renewal()?,
+                Some(then) => retry.pause(then),
+                None => retry.wait_for_renewal()?,
             }
-            self.sent = Some(again.send());
+            self.sent = Some(retry.send());
         }
         *self.more = Some(more);
         let result = self.wait_for_message();
-        self.wait_again(result)
+        self.wait_for_repetition(result)
     }
 
     /// Repeats the call while its error allows that.
-    fn wait_again(
+    fn wait_for_repetition(
         &mut self,
         mut result: Result<UnreadResult, CallError>,
     ) -> Result<UnreadResult, CallError> {
         while let (Err(error), Some(more)) = (&result, self.more.as_mut()) {
-            let Some(again) = &mut more.again else {
+            let Some(retry) = &mut more.retry else {
                 break;
             };
-            match again.after(error) {
-                Some(NextAttempt::At(then)) => again.pause(then),
-                Some(NextAttempt::AfterRenewal) => again.wait_for_renewal()?,
+            match retry.after(error) {
+                Some(NextAttempt::At(then)) => retry.pause(then),
+                Some(NextAttempt::AfterRenewal) => retry.wait_for_renewal()?,
                 None => break,
             }
-            self.sent = Some(again.send());
+            self.sent = Some(retry.send());
             result = self.wait_for_message();
         }
         result
@@ -347,10 +349,10 @@ impl Flight {
         let Some(Ok(sent)) = &mut self.sent else {
             return Err(self.failure());
         };
-        if let Some(again) = RetryState::of_returned(sent, &mut answer) {
-            let kept = &mut self.more.get_or_insert_default().again;
+        if let Some(retry) = RetryState::of_returned(sent, &mut answer) {
+            let kept = &mut self.more.get_or_insert_default().retry;
             // Arguments that were kept are the same.
-            kept.get_or_insert(again);
+            kept.get_or_insert(retry);
         }
         let limits = sent.limits();
         let ended = match &answer {
@@ -365,11 +367,11 @@ impl Flight {
     }
 
     /// Schedules a repetition if the error allows one. Returns true if it is due later.
-    fn is_made_again(&mut self, error: &CallError) -> bool {
+    fn schedules_repetition(&mut self, error: &CallError) -> bool {
         let Some(more) = &mut *self.more else {
             return false;
         };
-        match more.again.as_mut().and_then(|again| again.after(error)) {
+        match more.retry.as_mut().and_then(|retry| retry.after(error)) {
             Some(NextAttempt::At(then)) => more.pause = Some(then),
             Some(NextAttempt::AfterRenewal) => {}
             None => return false,
@@ -379,19 +381,19 @@ impl Flight {
 
     /// Polls for the object of a call that waits for it. The call is sent when it is found.
     fn poll_renewal(&mut self, context: &mut Context<'_>) -> Poll<Result<(), CallError>> {
-        let again = self.more.as_mut().and_then(|more| more.again.as_mut());
-        let Some(again) = again.filter(|again| again.waiting().is_some()) else {
+        let retry = self.more.as_mut().and_then(|more| more.retry.as_mut());
+        let Some(retry) = retry.filter(|retry| retry.waiting().is_some()) else {
             return Poll::Ready(Ok(()));
         };
-        match again.poll_renewal(context) {
+        match retry.poll_renewal(context) {
             Poll::Ready(Ok(())) => {
-                self.make_again();
+                self.repeat();
                 Poll::Ready(Ok(()))
             }
             Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
             // Without an alarm, the wait ends when the object is found.
             Poll::Pending => {
-                if let Some(until) = again.waiting().and_then(RenewalWait::until) {
+                if let Some(until) = retry.waiting().and_then(RenewalWait::until) {
                     self.remind(&Clock::SYSTEM, until, context);
                 }
                 Poll::Pending
@@ -419,11 +421,11 @@ impl Flight {
     /// If the call has returned its result before.
     fn poll_message(&mut self, context: &mut Context<'_>) -> Poll<Result<UnreadResult, CallError>> {
         if let Some(more) = &mut *self.more {
-            if let Some(running) = &mut more.here {
+            if let Some(running) = &mut more.local {
                 let method = running.method();
                 let polled = running.poll(context);
                 return polled.map(|filled| {
-                    more.here = None;
+                    more.local = None;
                     Ok(UnreadResult::new(method, Limits::default(), filled?))
                 });
             }
@@ -434,7 +436,7 @@ impl Flight {
                 if then > Instant::now() && self.remind(&Clock::SYSTEM, then, context) {
                     return Poll::Pending;
                 }
-                self.make_again();
+                self.repeat();
             }
             match self.poll_renewal(context) {
                 Poll::Ready(Ok(())) => {}
@@ -467,7 +469,7 @@ impl Flight {
                 None => panic!("the call has already returned its result"),
             };
             match self.end_of_sent(answer) {
-                Err(error) if self.is_made_again(&error) => self.reminder = None,
+                Err(error) if self.schedules_repetition(&error) => self.reminder = None,
                 result => {
                     self.reminder = None;
                     return Poll::Ready(result);
@@ -477,11 +479,11 @@ impl Flight {
     }
 
     /// Sends the call again after the pause before a retry.
-    fn make_again(&mut self) {
+    fn repeat(&mut self) {
         self.reminder = None;
         if let Some(more) = &mut *self.more {
             more.pause = None;
-            self.sent = more.again.as_ref().map(RetryState::send);
+            self.sent = more.retry.as_ref().map(RetryState::send);
         }
     }
 

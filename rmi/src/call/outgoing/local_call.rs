@@ -43,7 +43,7 @@ pub(crate) fn begin(
     });
     let call = Incoming {
         payload,
-        answer: Answer::here(slot.clone()),
+        answer: Answer::local(slot.clone()),
     };
     let context = Context {
         deadline,
@@ -51,7 +51,7 @@ pub(crate) fn begin(
         watched: None,
         metadata,
     };
-    let begun = catch_unwind(AssertUnwindSafe(|| callee.here(index, call, context)));
+    let begun = catch_unwind(AssertUnwindSafe(|| callee.local(index, call, context)));
     let rest = begun.unwrap_or_else(|_| {
         slot.put(LocalOutcome::Panicked);
         None

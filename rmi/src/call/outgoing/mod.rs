@@ -6,13 +6,11 @@ mod failure;
 mod fetched;
 mod in_flight;
 mod local_call;
-mod messages;
 mod outgoing_call;
 mod reply;
 mod result_fetch;
 mod retry;
 mod sent;
-mod time;
 mod timed;
 
 pub use self::fetched::RemoteCall;

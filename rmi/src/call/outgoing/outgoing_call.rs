@@ -1,21 +1,25 @@
-//! Calls that are about to be sent: their destination and header.
+//! Calls that are about to be sent: their destination, deadline and header.
 
 use std::io::IoSlice;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use jstream::{Limits, WriteError};
 use jstream_active::{Backpressure, RequestError, Ticket};
 
 use crate::call::outgoing::failure::unsent;
 use crate::call::outgoing::sent::{Rest, Sent};
-use crate::frame::{CallHeader, CallTrailer, HAS_METADATA, Metadata, length, promised_to_wire};
+use crate::frame::{
+    CallHeader, CallTrailer, HAS_METADATA, MOST_METHODS, Metadata, REGISTRY, length,
+    promised_to_wire,
+};
 use crate::interface::{Interface, Method};
 use crate::reference::{Ahead, Became, Object, ObjectPlace};
 use crate::session::{
-    CallInfo, Connection, Denied, Import, MUCH, PeerInfo, Session, Side, Watched, passes_on,
+    CallInfo, Clock, Connection, Denied, Import, MUCH, PeerInfo, Session, Side, Watched,
+    has_deadline, inherited_deadline, inherited_metadata, passes_on,
 };
-use crate::support::CallError;
+use crate::support::{CallError, Outcome};
 
 /// A call that is about to be sent.
 pub(super) struct OutgoingCall<'o> {
@@ -34,16 +38,17 @@ impl Object {
     /// this call, its header is that of the object, with the method. A deadline or metadata
     /// that the caller inherits has to be.
     #[inline]
-    pub(super) fn going(
+    pub(super) fn prepare(
         &self,
         interface: &'static Interface,
         index: usize,
     ) -> Result<OutgoingCall<'_>, CallError> {
         let shared = self.shared_header.filter(|_| !passes_on());
-        let way = self.place.at_peer();
-        let (Some(header), Some((connection, _)), Ok(place)) = (shared, way, u16::try_from(index))
+        let destination = self.place.at_peer();
+        let (Some(header), Some((connection, _)), Ok(place)) =
+            (shared, destination, u16::try_from(index))
         else {
-            return self.going_anyhow(interface, index);
+            return self.prepare_evaluated(interface, index);
         };
         Ok(OutgoingCall {
             object: self,
@@ -58,22 +63,24 @@ impl Object {
     }
 
     #[inline(never)]
-    fn going_anyhow(
+    fn prepare_evaluated(
         &self,
         interface: &'static Interface,
         index: usize,
     ) -> Result<OutgoingCall<'_>, CallError> {
         let method = interface.method(index);
-        self.note(interface, index);
-        let (deadline, header) = self.header(method, index)?;
+        let destination = self.destination();
+        record_interface(destination, interface, index);
+        let clock = destination.map_or(&Clock::SYSTEM, |(connection, _)| connection.clock());
+        let (deadline, header) = self.header(clock, method, index)?;
         let mut metadata = self.metadata(method)?;
-        let watched = self.watched((interface.name(), method), deadline, 0, &mut metadata)?;
-        // A pipelined object may have become known since then.
-        let Some((connection, number)) = self.way() else {
-            let here = CallError::Here {
+        let named = (interface.name(), method);
+        let watched = watched(destination, named, deadline, 0, &mut metadata)?;
+        let Some((connection, number)) = destination else {
+            let local = CallError::Here {
                 method: method.name(),
             };
-            return Err(ended(watched.as_ref(), here));
+            return Err(ended(watched.as_ref(), local));
         };
         Ok(OutgoingCall {
             object: self,
@@ -87,46 +94,94 @@ impl Object {
         })
     }
 
-    /// If the connection is captured, records the interface of the object's number.
-    pub(super) fn note(&self, interface: &'static Interface, index: usize) {
-        if let Some((connection, number)) = self.way() {
-            if let Some(capture) = &connection.session().terms.capture {
-                capture.note(number, index, interface);
-            }
+    /// Returns an error if the object is the result of a call that has failed.
+    pub(super) fn check_known(&self, method: &'static Method) -> Result<(), CallError> {
+        let failure = match self.place() {
+            ObjectPlace::Ahead(ahead) => ahead.failure(),
+            _ => None,
+        };
+        match failure {
+            Some(reason) => Err(CallError::NotGiven {
+                method: method.name(),
+                reason: reason.to_owned(),
+            }),
+            None => Ok(()),
         }
     }
 
-    /// Reports a call that is about to be sent to the interceptors, which may change its metadata.
-    /// Returns `None` if there are none.
-    pub(super) fn watched(
+    /// Returns the deadline and the header of a call that is made now. If a method makes the call,
+    /// its own deadline is an upper limit. The header still has to be aimed at the object.
+    pub(super) fn header(
         &self,
-        (interface, method): (&'static str, &'static Method),
-        deadline: Option<Instant>,
-        bytes: u64,
-        metadata: &mut Metadata,
-    ) -> Result<Option<Arc<Watched>>, CallError> {
-        let Some((connection, number)) = self.way() else {
-            return Ok(None);
-        };
-        let interceptors = &connection.session().terms.interceptors;
-        let watched = interceptors.before(|| CallInfo {
-            side: Side::Caller,
-            object: number.into(),
-            interface,
+        clock: &Clock,
+        method: &'static Method,
+        index: usize,
+    ) -> Result<(Option<Instant>, CallHeader), CallError> {
+        // The remaining part of an inherited deadline is computed from the exact time.
+        let now = clock.begin((!has_deadline()).then_some(self.span.time()));
+        let deadline = self.until(clock, now);
+        let header = self.header_at(now, method, index, deadline)?;
+        Ok((deadline, header))
+    }
+
+    /// Returns the metadata of a call that is made now: that of the method that makes it, with that
+    /// of the object.
+    pub(super) fn metadata(&self, method: &'static Method) -> Result<Metadata, CallError> {
+        let all = inherited_metadata().with(&self.metadata);
+        all.map_err(|source| CallError::Metadata {
             method: method.name(),
-            deadline,
-            peer: PeerInfo::of(connection.peer()),
-            bytes,
-            metadata: metadata.clone(),
-        });
-        let watched = watched.map_err(|Denied(reason)| CallError::Denied {
-            method: method.name(),
-            reason,
-        })?;
-        if let Some(watched) = &watched {
-            metadata.clone_from(watched.metadata());
+            source,
+        })
+    }
+
+    /// Returns the clock of the deadlines.
+    pub(crate) fn clock(&self) -> &Clock {
+        self.connection().map_or(&Clock::SYSTEM, Connection::clock)
+    }
+
+    fn until(&self, clock: &Clock, now: Instant) -> Option<Instant> {
+        let own = now.checked_add(self.span.time());
+        let inherited = inherited_deadline(clock, now);
+        match (own, inherited) {
+            (Some(own), Some(inherited)) => Some(own.min(inherited)),
+            (one, other) => one.or(other),
         }
-        Ok(watched)
+    }
+
+    /// Returns the deadline of a call that is made now, or an error if it has passed.
+    pub(super) fn deadline(&self, method: &'static Method) -> Result<Option<Instant>, CallError> {
+        let clock = self.clock();
+        let now = clock.now();
+        let deadline = self.until(clock, now);
+        if deadline.is_some_and(|then| then <= now) {
+            return Err(too_late(method));
+        }
+        Ok(deadline)
+    }
+
+    pub(super) fn header_until(
+        &self,
+        method: &'static Method,
+        index: usize,
+        deadline: Option<Instant>,
+    ) -> Result<CallHeader, CallError> {
+        self.header_at(self.clock().now(), method, index, deadline)
+    }
+
+    pub(super) fn header_at(
+        &self,
+        now: Instant,
+        method: &'static Method,
+        index: usize,
+        deadline: Option<Instant>,
+    ) -> Result<CallHeader, CallError> {
+        self.check_known(method)?;
+        let time = deadline.map(|then| then.saturating_duration_since(now));
+        if time == Some(Duration::ZERO) {
+            return Err(too_late(method));
+        }
+        let method = u16::try_from(index.min(MOST_METHODS.saturating_sub(1))).unwrap_or_default();
+        Ok(CallHeader::within(REGISTRY, method, time))
     }
 
     #[inline(always)]
@@ -199,7 +254,7 @@ impl OutgoingCall<'_> {
         let (connection, deadline) = (self.connection, self.deadline);
         let promised = rest.as_ref().map_or(&[][..], |rest| rest.promised());
         let sent = self.with_tail(segments, promised, made, |word, segments| {
-            connection.call_here(word, segments, deadline)
+            connection.call_on_main(word, segments, deadline)
         });
         match sent {
             Ok(ticket) => Ok(self.sent(ticket, rest)),
@@ -283,6 +338,52 @@ impl OutgoingCall<'_> {
     }
 }
 
+/// If the connection is captured, records the interface of the object's number.
+pub(super) fn record_interface(
+    destination: Option<(&Connection, u32)>,
+    interface: &'static Interface,
+    index: usize,
+) {
+    if let Some((connection, number)) = destination {
+        if let Some(capture) = &connection.session().terms.capture {
+            capture.record(number, index, interface);
+        }
+    }
+}
+
+/// Reports a call that is about to be sent to the interceptors, which may change its metadata.
+/// Returns `None` if there are none.
+pub(super) fn watched(
+    destination: Option<(&Connection, u32)>,
+    (interface, method): (&'static str, &'static Method),
+    deadline: Option<Instant>,
+    bytes: u64,
+    metadata: &mut Metadata,
+) -> Result<Option<Arc<Watched>>, CallError> {
+    let Some((connection, number)) = destination else {
+        return Ok(None);
+    };
+    let interceptors = &connection.session().terms.interceptors;
+    let watched = interceptors.before(|| CallInfo {
+        side: Side::Caller,
+        object: number.into(),
+        interface,
+        method: method.name(),
+        deadline,
+        peer: PeerInfo::of(connection.peer()),
+        bytes,
+        metadata: metadata.clone(),
+    });
+    let watched = watched.map_err(|Denied(reason)| CallError::Denied {
+        method: method.name(),
+        reason,
+    })?;
+    if let Some(watched) = &watched {
+        metadata.clone_from(watched.metadata());
+    }
+    Ok(watched)
+}
+
 /// Passes the word and the segments of a call to `send`, followed by `tail` and the metadata.
 pub(super) fn with_metadata<T>(
     mut word: u64,
@@ -314,5 +415,13 @@ pub(super) fn ended(watched: Option<&Arc<Watched>>, error: CallError) -> CallErr
 pub(super) fn sent_one_way(watched: Option<&Arc<Watched>>) {
     if let Some(watched) = watched {
         watched.end(Ok(()), 0);
+    }
+}
+
+fn too_late(method: &'static Method) -> CallError {
+    CallError::Deadline {
+        method: method.name(),
+        outcome: Outcome::DidNotRun,
+        idempotent: method.is_idempotent(),
     }
 }

@@ -41,7 +41,7 @@ impl Object {
     #[doc(hidden)]
     #[must_use]
     pub fn carried(&self) -> Carried {
-        let between = match self.way() {
+        let between = match self.destination() {
             Some((connection, _)) => Between::Peers(connection.clone()),
             None => Between::Here(Arc::default()),
         };
@@ -86,26 +86,26 @@ impl Object {
                 let method = method.name();
                 return Call::failed(CallError::Here { method });
             }
-            return self.begin_here(node, (index, method), arguments, giving);
+            return self.begin_local(node, (index, method), arguments, giving);
         }
         let result = fetch.as_ref().map(|fetch| fetch.drop_result);
         let made = fetch.and_then(|fetch| fetch.made);
         let rest = (result.is_some() || !giving.is_empty())
             .then(|| Rest::with_references(KeptReferences { giving, result }));
         let mut call = Call::carrying(pumps);
-        let mut going = match self.going(interface, index) {
-            Ok(going) => going,
+        let mut outgoing_call = match self.prepare(interface, index) {
+            Ok(outgoing_call) => outgoing_call,
             Err(error) => {
                 call.put(Err(error));
                 return call;
             }
         };
         // Over the connection of the object, and never over the lane.
-        let sent = written(arguments, going.limits(), |segments| {
-            call.put(going.send_carrying(segments, rest, made));
+        let sent = written(arguments, outgoing_call.limits(), |segments| {
+            call.put(outgoing_call.send_carrying(segments, rest, made));
         });
         if let Err(source) = sent {
-            call.put(Err(going.not_written(source)));
+            call.put(Err(outgoing_call.not_written(source)));
         }
         call
     }
@@ -126,7 +126,7 @@ impl Object {
         let method = interface.method(index);
         let between = carried.between().clone();
         let drop_result = drop_result::<P>;
-        let made = match (self.way(), P::interface()) {
+        let made = match (self.destination(), P::interface()) {
             (Some((connection, number)), Some(leads_to)) if number != REFLECTION => {
                 Some(connection.session().promises.make(leads_to))
             }

@@ -12,7 +12,9 @@ use crate::call::outgoing::reply::UnreadResult;
 use crate::frame::Code;
 use crate::interface::Method;
 use crate::reference::{Became, Giving, Renewal};
-use crate::session::{Connection, Import, MUCH, Session, Watched, number_of};
+use crate::session::{
+    Connection, Import, MUCH, Session, Watched, discard_answer, discard_kept, number_of,
+};
 use crate::support::{CallError, Outcome, RareBox};
 
 /// Function that drops a result with references, so that the owner is notified.
@@ -93,12 +95,12 @@ pub(crate) struct KeptReferences {
 
 impl KeptReferences {
     /// Settles the references of an abandoned call when its outcome is known.
-    fn settle(self, ticket: Ticket) {
+    fn follow(self, ticket: Ticket) {
         let connection = Connection::of(ticket.peer());
         let (given, result) = (self.giving.abandon(), self.result);
         let settle = move |connection: &Connection, answer: Answered| {
             given.arrived(connection, answer.as_ref().is_some_and(has_arrived));
-            connection.leave_answer(answer.as_ref());
+            discard_answer(connection, answer.as_ref());
             if let (Some(drop_result), Some(Ok(reply))) = (result, answer) {
                 if reply.word == 0 {
                     drop_result(connection, reply.payload);
@@ -172,7 +174,7 @@ impl Sent {
                 return self.fetch_kept(number);
             }
             if reply.payload.len() >= MUCH {
-                Connection::of(self.ticket.peer()).note_large_result();
+                Connection::of(self.ticket.peer()).record_large_result();
             }
         }
         Some(answer)
@@ -229,12 +231,12 @@ impl Sent {
                 if let Some(mut kept) = kept {
                     kept.giving.arrived(true);
                 }
-                Connection::of(self.ticket.peer()).leave_kept(number);
+                discard_kept(&Connection::of(self.ticket.peer()), number);
             }
-            (Some(kept), None) if was_sent => kept.settle(self.ticket),
+            (Some(kept), None) if was_sent => kept.follow(self.ticket),
             // The references have not arrived, which dropping them says.
             (Some(_), None) => {}
-            (None, None) if was_sent => leave(self.ticket),
+            (None, None) if was_sent => discard(self.ticket),
             (None, None) => {}
         }
         ended
@@ -332,13 +334,13 @@ impl EndedCall {
 }
 
 /// Abandons a call whose result may be kept by the server.
-fn leave(ticket: Ticket) {
+fn discard(ticket: Ticket) {
     let connection = Connection::of(ticket.peer());
     if !connection.fetches() {
         return;
     }
     let settle = |connection: &Connection, answer: Answered| {
-        connection.leave_answer(answer.as_ref());
+        discard_answer(connection, answer.as_ref());
     };
     let references = connection.references().clone();
     references.follow(&connection, ticket, Box::new(settle));

@@ -85,7 +85,7 @@ pub(crate) struct Capturing {
 
 impl Capturing {
     /// Records the interface of a method that is about to be called.
-    pub(crate) fn note(&self, object: u32, index: usize, interface: &'static Interface) {
+    pub(crate) fn record(&self, object: u32, index: usize, interface: &'static Interface) {
         let mut methods = lock(&self.methods);
         if let Ok(place) = u16::try_from(index) {
             if methods.len() < MOST_METHODS || methods.contains_key(&(object, place)) {

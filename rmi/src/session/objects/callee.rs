@@ -14,7 +14,7 @@ pub(crate) trait Callee: Send + Sync {
 
     /// Calls a method without a connection. Returns the rest of the method as a future if the
     /// method is async.
-    fn here(
+    fn local(
         &self,
         method: usize,
         call: Incoming,
@@ -38,7 +38,7 @@ pub(crate) mod tests {
     impl Callee for Nothing {
         fn call(&self, _: usize, _: Incoming, _: Deadline) {}
 
-        fn here(&self, _: usize, _: Incoming, _: Context) -> Option<BoxFuture<'static, ()>> {
+        fn local(&self, _: usize, _: Incoming, _: Context) -> Option<BoxFuture<'static, ()>> {
             None
         }
 

@@ -40,7 +40,7 @@ pub struct Answer {
 #[derive(Debug, Default)]
 pub(crate) struct Rest {
     /// Result slot of a call without a connection.
-    pub(crate) here: Option<Arc<LocalSlot>>,
+    pub(crate) local: Option<Arc<LocalSlot>>,
     /// Error text if the arguments or their references are invalid.
     pub(crate) unfit: RefCell<String>,
     pub(crate) watched: Option<Arc<Watched>>,
@@ -67,13 +67,13 @@ pub enum Failed {
 impl Rest {
     #[cold]
     pub(crate) fn of(
-        here: Option<Arc<LocalSlot>>,
+        local: Option<Arc<LocalSlot>>,
         watched: Option<Arc<Watched>>,
         (promise, mut promised): (Option<Promise>, RareBox<Vec<u32>>),
         metadata: Metadata,
     ) -> OnceCell<Box<Self>> {
         OnceCell::from(Box::new(Self {
-            here,
+            local,
             unfit: RefCell::default(),
             watched,
             promise,

@@ -191,7 +191,7 @@ impl Promises {
 
     /// Lets a call that is first in its queue wait for room within the limit of waiting calls.
     /// Returns its request if the connection has ended or the server is shutting down.
-    pub(super) fn stand(
+    pub(super) fn wait_for_room(
         self: &Arc<Self>,
         number: u32,
         request: Request,
@@ -203,7 +203,7 @@ impl Promises {
             place: None,
         };
         let mut queues = lock(&self.queues);
-        let back = queues.stand(number, (call, bytes), deadline);
+        let back = queues.wait_for_room(number, (call, bytes), deadline);
         self.is_stuck.store(queues.is_stuck(), Ordering::SeqCst);
         drop(queues);
         self.set_timer(deadline);
@@ -212,16 +212,16 @@ impl Promises {
 
     /// Called when there may be room: resumes one of the queues that wait for it.
     #[inline]
-    pub(crate) fn go_on(self: &Arc<Self>) {
+    pub(crate) fn resume_stalled(self: &Arc<Self>) {
         if self.is_stuck.load(Ordering::SeqCst) {
-            self.one_goes_on();
+            self.resume_one();
         }
     }
 
     #[cold]
-    fn one_goes_on(self: &Arc<Self>) {
+    fn resume_one(self: &Arc<Self>) {
         let mut queues = lock(&self.queues);
-        let first = queues.go_on();
+        let first = queues.resume_stalled();
         self.is_stuck.store(queues.is_stuck(), Ordering::SeqCst);
         drop(queues);
         if let Some((call, number, object)) = first {
@@ -257,11 +257,11 @@ impl Promises {
     fn sweep(self: &Arc<Self>) {
         *lock(&self.due) = None;
         let mut queues = lock(&self.queues);
-        let late = queues.expire(self.clock.now());
+        let expired = queues.expire(self.clock.now());
         let due = queues.due();
         drop(queues);
         self.set_timer(due);
-        for (call, why) in late {
+        for (call, why) in expired {
             match why {
                 NotHeld::Overdue => fail_all(vec![call], Code::TooLate, ""),
                 _ => fail_all(vec![call], Code::NotGiven, MISSING),

@@ -232,7 +232,7 @@ impl<C> Queues<C> {
     /// Lets the first call of a queue wait for room within the limit of waiting calls; the calls
     /// behind it wait, too. Returns the call if the connection has ended or calls are no longer
     /// held.
-    pub(super) fn stand(
+    pub(super) fn wait_for_room(
         &mut self,
         number: u32,
         (call, bytes): (C, u64),
@@ -263,7 +263,7 @@ impl<C> Queues<C> {
 
     /// Resumes the queue that has been stalled for longest. Returns its first call, its number and
     /// the object.
-    pub(super) fn go_on(&mut self) -> Option<(C, u32, u32)> {
+    pub(super) fn resume_stalled(&mut self) -> Option<(C, u32, u32)> {
         while let Some(number) = self.stuck.pop_front() {
             let stage = self.queues.get(&number).map(|queue| queue.stage);
             let next = self.next(number);
@@ -291,7 +291,7 @@ impl<C> Queues<C> {
 
     /// Records the object that a call has returned. Returns the first held call, which starts now.
     pub(super) fn gave(&mut self, number: u32, object: u32) -> Option<C> {
-        self.note(number, Some(object));
+        self.record(number, Some(object));
         self.queues.get_mut(&number)?.stage = Stage::Gave(object);
         self.next(number)
     }
@@ -310,7 +310,7 @@ impl<C> Queues<C> {
 
     /// Records that a call has returned no object. Returns the held calls that name it.
     pub(super) fn gave_none(&mut self, number: u32) -> Vec<C> {
-        self.note(number, None);
+        self.record(number, None);
         let queue = self.queues.remove(&number);
         let held = queue.into_iter().flat_map(|queue| queue.held);
         held.inspect(|waiting| self.spare.remove(waiting))
@@ -336,7 +336,7 @@ impl<C> Queues<C> {
         }
     }
 
-    fn note(&mut self, number: u32, gave: Option<u32>) {
+    fn record(&mut self, number: u32, gave: Option<u32>) {
         if self.has_ended {
             return;
         }

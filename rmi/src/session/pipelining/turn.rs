@@ -240,9 +240,13 @@ impl Turn {
 
     /// Lets the call wait for room within the limit of waiting calls; the next call starts after
     /// it. Returns the request if the connection has ended.
-    pub(crate) fn stand(mut self, request: Request, deadline: Option<Instant>) -> Option<Request> {
+    pub(crate) fn wait_for_room(
+        mut self,
+        request: Request,
+        deadline: Option<Instant>,
+    ) -> Option<Request> {
         self.is_open = false;
-        self.promises.stand(self.number, request, deadline)
+        self.promises.wait_for_room(self.number, request, deadline)
     }
 
     fn pass(&mut self) -> Option<Request> {
@@ -252,7 +256,7 @@ impl Turn {
         let next = lock(&self.promises.queues).next(self.number);
         if next.is_none() {
             // The room that this queue did not need may help a stalled one.
-            self.promises.go_on();
+            self.promises.resume_stalled();
         }
         Some(self.promises.aimed(next?, self.number, self.object))
     }

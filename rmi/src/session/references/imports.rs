@@ -146,7 +146,7 @@ impl Drop for Import {
     fn drop(&mut self) {
         let references = self.connection.references();
         if references.imports.leave(self) {
-            references.give_back_soon(&self.connection);
+            references.schedule_return(&self.connection);
         }
     }
 }

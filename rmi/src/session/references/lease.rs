@@ -95,12 +95,12 @@ impl Tending {
     }
 
     /// Schedules a message after a short delay for batching.
-    pub(crate) fn soon(&self, connection: &Connection, clock: &Clock) {
+    pub(crate) fn schedule(&self, connection: &Connection, clock: &Clock) {
         lock(&self.due).after(connection, clock, TOGETHER);
     }
 
     /// Schedules a retry of work that could not be done now.
-    pub(crate) fn again(&self, connection: &Connection, clock: &Clock) {
+    pub(crate) fn schedule_retry(&self, connection: &Connection, clock: &Clock) {
         lock(&self.due).after(connection, clock, AGAIN);
     }
 
@@ -136,8 +136,8 @@ impl Tending {
         let mut expire = due.ends.is_some_and(|ends| ends <= now);
         if let (true, Some(ends), false) = (expire, due.ends, clock.is_paused()) {
             // A process that was stopped may have unread renewals, so the lease is extended once.
-            let late = now.saturating_duration_since(ends);
-            if late > LATE {
+            let delay = now.saturating_duration_since(ends);
+            if delay > LATE {
                 due.ends = now.checked_add(LATE);
                 expire = false;
             }

@@ -162,14 +162,14 @@ impl References {
     /// Gives an object back to the other side.
     pub(crate) fn give_back(&self, connection: &Connection, number: u32, times: u64) {
         if self.imports.put_down(number, times) {
-            self.give_back_soon(connection);
+            self.schedule_return(connection);
         }
     }
 
     /// Schedules a message that gives references back.
-    pub(super) fn give_back_soon(&self, connection: &Connection) {
+    pub(super) fn schedule_return(&self, connection: &Connection) {
         if !connection.peer().has_ended() {
-            self.tending.soon(connection, &self.clock);
+            self.tending.schedule(connection, &self.clock);
         }
     }
 
@@ -188,7 +188,7 @@ impl References {
                     settle,
                 });
                 drop(followed);
-                return self.tending.soon(connection, &self.clock);
+                return self.tending.schedule(connection, &self.clock);
             }
         }
         let outcome = ticket.try_noted();
@@ -215,7 +215,9 @@ impl References {
         }
         let mut is_stuck = !self.send_back(connection);
         if now.renew {
-            is_stuck |= connection.tell(ReferenceMessage::Renew, &[]).is_err();
+            is_stuck |= connection
+                .send_reference(ReferenceMessage::Renew, &[])
+                .is_err();
             if is_stuck {
                 self.tending.hurry(&self.clock);
             }
@@ -225,7 +227,7 @@ impl References {
             connection.peer().attendant().look();
         }
         if is_stuck || follows {
-            self.tending.again(connection, &self.clock);
+            self.tending.schedule_retry(connection, &self.clock);
         }
     }
 
@@ -241,7 +243,7 @@ impl References {
                 bytes.extend(number.to_le_bytes());
                 bytes.extend(times.to_le_bytes());
             }
-            let told = connection.tell(ReferenceMessage::Clean, &[IoSlice::new(&bytes)]);
+            let told = connection.send_reference(ReferenceMessage::Clean, &[IoSlice::new(&bytes)]);
             // After the end of the connection, there is nothing to give back.
             if let Err(RequestError::NoCredit) = told {
                 self.imports.keep(some);

@@ -102,10 +102,10 @@ impl Inbox {
         if !matches!(state.stop, None | Some(Stop::Lost(_))) {
             return;
         }
-        let here = u16::try_from(state.frames.len()).unwrap_or(u16::MAX);
+        let local = u16::try_from(state.frames.len()).unwrap_or(u16::MAX);
         if state.end.is_some() {
             state.break_off("it has ended a stream twice");
-        } else if state.is_before(frames, here) {
+        } else if state.is_before(frames, local) {
             state.break_off("it has sent more frames than it states");
         } else {
             state.end = Some(frames);
@@ -209,10 +209,10 @@ impl InboxState {
     }
 
     /// Returns true if `frames` is less than the number of frames that were sent for certain:
-    /// `here` frames from `next` on.
-    fn is_before(&self, frames: u16, here: u16) -> bool {
+    /// `local` frames from `next` on.
+    fn is_before(&self, frames: u16, local: u16) -> bool {
         let far = frames.wrapping_sub(self.next);
-        far < here || far > u16::MAX / 2
+        far < local || far > u16::MAX / 2
     }
 
     /// Drops all frames and breaks the stream.

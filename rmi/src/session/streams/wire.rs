@@ -26,7 +26,7 @@ pub(crate) struct Wire {
     pub(crate) streams: Arc<Streams>,
     waiting: Mutex<VecDeque<u64>>,
     /// Waker that flushes the queue when there is credit.
-    again: Waker,
+    waker: Waker,
 }
 
 impl Wire {
@@ -38,7 +38,7 @@ impl Wire {
         Self {
             streams,
             waiting: Mutex::default(),
-            again: Arc::new(Again(peer.downgrade())).into(),
+            waker: Arc::new(Again(peer.downgrade())).into(),
         }
     }
 
@@ -51,7 +51,7 @@ impl Wire {
                 if std::mem::replace(&mut is_told, true) {
                     return;
                 }
-                connection.peer().attendant().wake_at_credit(&self.again);
+                connection.peer().attendant().wake_at_credit(&self.waker);
                 // Credit may have arrived before the waker was registered.
                 continue;
             }

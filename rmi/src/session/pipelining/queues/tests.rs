@@ -187,7 +187,7 @@ proptest! {
                 }
                 Event::Stands(n) if running[n as usize].is_some() => {
                     let call = running[n as usize].take().unwrap();
-                    prop_assert_eq!(queues.stand(n, (call, 10), None), None);
+                    prop_assert_eq!(queues.wait_for_room(n, (call, 10), None), None);
                     held.entry(n).or_default().insert(0, call);
                     placeless.insert(call);
                     standing.push_back(n);
@@ -196,7 +196,7 @@ proptest! {
                     let expected = standing
                         .pop_front()
                         .map(|n| (held.entry(n).or_default().remove(0), n, n));
-                    prop_assert_eq!(queues.go_on(), expected);
+                    prop_assert_eq!(queues.resume_stalled(), expected);
                     if let Some((call, n, _)) = expected {
                         running[n as usize] = Some(call);
                     }

@@ -140,8 +140,8 @@ proptest! {
                 }
                 Step::End(..) | Step::Hear(_) => {}
             }
-            let mut here = calls.iter().copied().chain(has.map(|(number, _)| number));
-            prop_assert!(here.all(|number| given.object(number).is_some()));
+            let mut local = calls.iter().copied().chain(has.map(|(number, _)| number));
+            prop_assert!(local.all(|number| given.object(number).is_some()));
         }
         prop_assert_eq!((given.leased(), node.leases()), (0, 0));
     }
