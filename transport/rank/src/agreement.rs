@@ -160,7 +160,7 @@ impl Rank {
         let decided = self.exchange(label, Agreement::new(own, size, bits, number));
         let (node, Label { context, tag, .. }) = (self.node(), label);
         // Messages of members that decide later are not needed.
-        node.with(|state, deferred| state.bury(context, tag, deferred));
+        node.with(|state, deferred| state.end_operation(context, tag, deferred));
         let decision = decided?;
         if decision.failed.contains(&own) {
             let why = "the other members have lost the connection to this rank";

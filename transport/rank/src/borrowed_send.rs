@@ -1,6 +1,6 @@
 //! Memory that a blocked thread lends to a request until the request has ended.
 //!
-//! A [`RankRequest`](super::request::RankRequest) has no outcome before every handle that reads or
+//! A [`request`](super::request::Requests) has no outcome before every handle that reads or
 //! writes its memory is dropped or is part of the outcome. So a function may lend memory that it
 //! has borrowed, if it takes and drops the outcome before it returns. It must not unwind in
 //! between; an unwind aborts the process.
@@ -15,7 +15,8 @@ use jstream::buffer::{EmptyBuffer, MessageBuffer};
 use super::error::Error;
 use super::names::Status;
 use super::node::Node;
-use super::request::{ReceiveTarget, RequestOutcome};
+use super::outcome::RequestOutcome;
+use super::request::ReceiveTarget;
 use crate::error::ElementName;
 use jstream_device::connection::{Body, Payload};
 use jstream_device::deadline::Deadline;
@@ -117,13 +118,14 @@ impl Node {
         });
         let (outcome, failed) = match meanwhile() {
             Ok(()) => {
-                let outcome = self.wait_spun(spun, deadline, |state| state.take_outcome(id));
+                let outcome =
+                    self.wait_spun(spun, deadline, |state| state.requests.take_outcome(id));
                 (outcome, None)
             }
             Err(error) => (None, Some(error)),
         };
         let outcome = outcome.unwrap_or_else(|| {
-            self.with(|state, deferred| state.give_up(id, late(), deferred));
+            self.with(|state, deferred| state.abandon_receive(id, late(), deferred));
             // If the message is arriving already, the request ends with it.
             if let Some(rank) = severed {
                 if let Some(outcome) = self.wait_for(id, None, self.rest_deadline()) {

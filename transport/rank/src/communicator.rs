@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::collective::kept::KeptPlans;
 use super::error::Error;
 use super::names::{Source, Status};
-use super::request::RequestOutcome;
+use super::outcome::RequestOutcome;
 
 /// The context that the collective operations of a communicator use has this bit in addition. So a
 /// receive with wildcards never matches a message of a collective operation.

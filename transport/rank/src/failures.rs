@@ -76,7 +76,7 @@ pub(super) struct ToldFailure {
 
 impl ToldFailure {
     /// Returns the failure that a message tells of.
-    pub(super) fn of(envelope: &Envelope, descriptor: u64) -> Self {
+    pub(super) fn new(envelope: &Envelope, descriptor: u64) -> Self {
         Self {
             context: envelope.context,
             tag: envelope.tag,

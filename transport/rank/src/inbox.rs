@@ -15,13 +15,12 @@ use jstream::buffer::Pool;
 
 use super::attention::Attention;
 use super::bell::Bell;
-use super::credit::{Account, allowed};
 use super::options::Options;
-use super::rare_state::RareFlags;
-use super::state::{Peer, RankState};
+use super::queue::Entry;
+use super::state::RankState;
+use super::summary::{Flags, Summary};
 use jstream_device::SlotMessage as Cell;
 use jstream_device::connection::Limits;
-use jstream_matching::Matcher;
 use jstream_sync::Condvar;
 use jstream_sync::callbacks::Deferral;
 use jstream_sync::publishing_lock::{Publish, PublishingGuard, PublishingLock, Word};
@@ -35,7 +34,7 @@ pub(super) struct Inbox {
     /// The flag that allows senders to leave messages in their queues.
     pub(super) attention: Attention,
     /// Views of the queues by rank, to poll them without the lock.
-    pub(super) views: Box<[OnceLock<Viewer<Cell>>]>,
+    views: Box<[OnceLock<Viewer<Cell>>]>,
     /// The summary has the counter of changes, and flags of rare parts.
     state: PublishingLock<RankState>,
     /// Number of waiting threads.
@@ -61,17 +60,17 @@ impl Publish for RankState {
 
     #[inline]
     fn summary(&self) -> u64 {
-        Self::summary(self)
+        Self::summary(self).word()
     }
 
     fn notify(&mut self, listeners: &InboxListeners, before: u64) {
-        if before >> 32 == u64::from(self.epoch()) {
+        if Summary::from_word(before).epoch() == self.waiters.epoch() {
             return;
         }
-        if self.sleepers > 0 {
+        if self.waiters.have_sleepers() {
             listeners.changed.notify_all();
         }
-        if let (Some(bell), true) = (listeners.bell.get(), self.is_watched) {
+        if let (Some(bell), true) = (listeners.bell.get(), self.waiters.is_bell_taken()) {
             bell.ring();
         }
     }
@@ -113,13 +112,6 @@ impl InboxGuard<'_> {
 
 impl Inbox {
     pub(super) fn new(rank: u32, size: u32, options: &Options) -> Arc<Self> {
-        let mut matcher = Matcher::new(allowed(options.bounds));
-        let mut peers = Vec::new();
-        for number in 0..size {
-            let source = matcher.add_source();
-            debug_assert_eq!(source, number, "sources are ranks");
-            peers.push(Peer::default());
-        }
         let listeners = InboxListeners {
             changed: Condvar::new(),
             bell: OnceLock::new(),
@@ -130,7 +122,7 @@ impl Inbox {
             options: options.clone(),
             attention: Attention::new(),
             views: (0..size).map(|_| OnceLock::new()).collect(),
-            state: PublishingLock::new(RankState::new(size, matcher, peers), listeners),
+            state: PublishingLock::new(RankState::new(size, options), listeners),
             waiting: AtomicU32::new(0),
             habit: AtomicU8::new(0),
             starved: AtomicBool::new(false),
@@ -156,10 +148,27 @@ impl Inbox {
 
     /// Prepares for messages of `rank` over a connection with these limits.
     pub(super) fn add_line(&self, rank: u32, limits: &Limits) {
-        if let Some(peer) = self.lock().peer(rank) {
-            peer.account = Some(Account::new(self.options.bounds));
-            peer.max_allocated = limits.max_receive;
-        }
+        let bounds = self.options.bounds;
+        let mut state = self.lock();
+        state.peers.open_account(rank, bounds, limits.max_receive);
+    }
+
+    /// Opens the queue for messages of a thread of a rank. Returns `None` if it has one already.
+    #[cold]
+    pub(super) fn open_queue(&self, source: u32) -> Option<Entry> {
+        let mut state = self.lock();
+        let (entry, viewer) = state.arrivals.open_queue(source)?;
+        // The view is set only here, once, because there was no queue before.
+        let _ = self.views.get(source as usize)?.set(viewer);
+        Some(entry)
+    }
+
+    /// Returns true if the queue of a rank seems to have a message.
+    #[inline]
+    pub(super) fn has_queued(&self, source: u32) -> bool {
+        let view = self.views.get(source as usize);
+        view.and_then(|view| view.get())
+            .is_some_and(|view| view.is_filled())
     }
 
     pub(super) fn set_starved(&self) {
@@ -174,8 +183,8 @@ impl Inbox {
 
     /// Returns flags of rare parts of the state, as of the last release of the lock.
     #[inline]
-    pub(super) fn flags(&self) -> RareFlags {
-        RareFlags::from_word(self.state.summary().get())
+    pub(super) fn flags(&self) -> Flags {
+        Summary::from_word(self.state.summary().get()).flags()
     }
 
     pub(super) fn pool(&self) -> &Pool {
@@ -196,7 +205,7 @@ impl Inbox {
     /// sees what has ended.
     #[inline]
     pub(super) fn epoch(&self) -> u32 {
-        (self.state.summary().get_acquire() >> 32) as u32
+        Summary::from_word(self.state.summary().get_acquire()).epoch()
     }
 
     /// Counts this thread as waiting until the returned guard is dropped.
@@ -220,8 +229,7 @@ impl Inbox {
     /// last message arrived.
     #[inline]
     pub(super) fn attend(&self, state: &RankState) {
-        let is_told = state.sleepers > 0 || state.is_watched || state.tasks > 0;
-        if !self.attention.is_given() && !is_told && !state.closed {
+        if !self.attention.is_given() && !state.has_sleepers() && !state.is_closed() {
             self.attention.give();
         }
     }

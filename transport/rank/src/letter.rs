@@ -10,9 +10,8 @@ use super::inbox::Inbox;
 use super::layout::runs::Runs;
 use super::table::Number;
 use jstream_base::HeaderError;
-use jstream_device::connection::{Body, Payload};
+use jstream_device::connection::Payload;
 use jstream_endpoint::ops::OpId;
-use jstream_matching::{Claim, Heading, MessageId};
 
 /// A message that is queued until a receive matches it.
 ///
@@ -21,8 +20,8 @@ use jstream_matching::{Claim, Heading, MessageId};
 pub(super) enum Letter {
     /// A message whose payload has arrived.
     Here { payload: Payload, ack: Ack },
-    /// A message whose payload is arriving. The [`ExpectedPayload`] of the source refers to this
-    /// message.
+    /// A message whose payload is arriving. The
+    /// [`ExpectedPayload`](super::peers::ExpectedPayload) of the source refers to this message.
     Coming { ack: Ack },
     /// An announced message, whose payload is sent on request.
     Announced { offer: Number },
@@ -95,36 +94,6 @@ impl Sender {
     }
 }
 
-/// The destination of the next payload that a connection delivers.
-#[derive(Default)]
-pub(super) enum ExpectedPayload {
-    #[default]
-    Nothing,
-    /// A receive whose memory the connection fills.
-    Receive { request: OpId, heading: Heading },
-    /// A receive that was posted while the message was arriving. Its memory is not lent to the
-    /// connection.
-    Late { request: OpId, heading: Heading },
-    /// A message that is queued for a receive.
-    Message(MessageId),
-    /// No destination: the payload is dropped.
-    Unwanted,
-}
-
-/// A payload that was requested from a peer.
-pub(super) struct Want {
-    pub(super) heading: Heading,
-    pub(super) message: MessageId,
-    /// The receive that waits for it, or `None` if it was cancelled.
-    pub(super) asker: Option<Requester>,
-}
-
-/// A receive that waits for a payload.
-pub(super) struct Requester {
-    pub(super) request: OpId,
-    pub(super) claim: Claim,
-}
-
 /// Mode of a send: when it ends, and whether it is half of an exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SendMode {
@@ -141,29 +110,6 @@ impl SendMode {
     pub(super) fn is_confirmed(self) -> bool {
         self == Self::Confirmed
     }
-}
-
-/// A message that a peer has to answer.
-pub(super) struct Offer {
-    pub(super) request: OpId,
-    /// The body that is sent on request; `None` if it was sent eagerly.
-    pub(super) body: Option<Body<'static>>,
-    pub(super) length: u64,
-    /// True if the message is sent in [`SendMode::Exchange`].
-    pub(super) is_exchange: bool,
-    /// The progress of a message that was sent eagerly.
-    pub(super) half: Half,
-}
-
-/// Progress of a message with confirmation. The request ends when the message was both sent and
-/// matched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Half {
-    Neither,
-    Gone,
-    Matched,
-    /// The request has ended. The other rank has not answered yet.
-    Abandoned,
 }
 
 /// Returns the protocol error for an invalid message of a peer.

@@ -49,7 +49,8 @@
 //!   [agree](Rank::agree) on who has failed, and [shrink](Rank::shrink) it.
 
 // The modules, from the bottom up. An inbox (`inbox.rs`), its state (`state.rs`) and the messages
-// in it (`letter.rs`) are types that refer to one another; the modules after them add operations.
+// in it (`arrivals.rs`, `letter.rs`) are types that refer to one another; the modules after them
+// add operations.
 //
 // | module | contents |
 // |---|---|
@@ -60,19 +61,21 @@
 // | `revocations`, `tombstones` | revoked communicators, and operations that have ended early |
 // | `wanted_lines` | connections that receives wait for |
 // | `credit`, `attention`, `bell` | flow control; the Dekker flag of the queues; wake-ups |
-// | `request` | requests that have not ended, and outcomes |
+// | `outcome`, `summary` | outcomes of requests; state that is read without the lock |
 // | `queue` | single-producer ring from one rank of the process to another |
-// | `letter`, `state`, `inbox` | messages, the state under the lock, the lock and its waiters |
+// | `waiters`, `contexts` | threads that wait; communicators, their failures and revocations |
+// | `request`, `offers`, `peers` | requests; messages that a peer has to answer; other ranks |
+// | `letter`, `arrivals` | messages; those that no receive has |
+// | `state`, `inbox` | the state under the lock; the lock |
 // | `work_queue` | work that is recorded under the lock and done after it |
-// | `completion`, `letter::sender` | ends of requests |
-// | `unwanted`, `line_demand` | messages that no receive matches; receives without a connection |
-// | `rendezvous`, `receive_wait` | matching of receives with messages; announced payloads |
-// | `queue::draining`, `inbox::sleep` | delivery of queued messages; sleep until there are news |
+// | `completion`, `letter::sender` | ends of requests, messages and peers |
+// | `matching`, `payloads` | matching of receives; payloads that arrive over connections |
+// | `inbox::sleep` | sleep until there are news |
 // | `message_sink`, `line` | receive sink and send side of a connection |
 // | `progress` | the posted collective operations of a thread, which advance when it waits |
 // | `local_values` | values of the variables of a rank |
 // | `local`, `node` | path to a rank of the process; a rank with its paths to all others |
-// | `sending`, `borrowed_send`, `withdrawal` | sends |
+// | `sending`, `borrowed_send` | sends |
 // | `packing` | transfer of messages with layouts |
 // | `match_bypass`, `receive_fast_path`, `probe` | receives on fast paths; probes |
 // | `member`, `requests`, `scope`, `persistent`, `object`, `waiting`, `mesh` | the public handles |
@@ -90,6 +93,7 @@
 // lock of a direction of an endpoint, and no other lock is taken under it.
 
 mod agreement;
+mod arrivals;
 mod attention;
 mod bell;
 mod borrowed_send;
@@ -98,19 +102,19 @@ mod collective;
 mod communicator;
 mod communicators;
 mod completion;
+mod contexts;
 mod credit;
 mod element;
 mod error;
-mod failure_notices;
 mod failures;
 mod inbox;
 mod layout;
 mod letter;
 mod line;
-mod line_demand;
 mod local;
 mod local_values;
 mod match_bypass;
+mod matching;
 mod member;
 mod mesh;
 mod message_sink;
@@ -119,19 +123,20 @@ mod models;
 mod names;
 mod node;
 mod object;
+mod offers;
 pub mod operation;
 mod options;
 mod outbound;
+mod outcome;
 mod packing;
+mod payloads;
+mod peers;
 mod persistent;
 mod probe;
 mod progress;
 mod queue;
 mod rank_local;
-mod rare_state;
 mod receive_fast_path;
-mod receive_wait;
-mod rendezvous;
 mod request;
 mod requests;
 mod revocation;
@@ -140,13 +145,13 @@ mod scope;
 mod sending;
 mod split;
 mod state;
+mod summary;
 mod table;
 mod tombstones;
-mod unwanted;
+mod waiters;
 mod waiting;
 mod wanted_lines;
 mod wire;
-mod withdrawal;
 mod work_queue;
 pub mod world;
 

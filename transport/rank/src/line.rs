@@ -6,21 +6,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::credit::{Passed, window};
 use super::error::Error;
 use super::inbox::Inbox;
-use super::letter::{Half, Offer};
 use super::message_sink::RankSink;
+use super::offers::SentFrame;
 use super::outbound::{announcement, without_payload};
-use super::request::{RequestOutcome, Sending};
-use super::state::RankState;
-use super::table::Number;
+use super::outcome::RequestOutcome;
 use super::wire::{Frame, VERSION};
-use super::work_queue::{DeferredTask, DeferredWork};
+use super::work_queue::DeferredWork;
 use jstream_base::SendError;
 use jstream_device::connection::{Body, Outbound};
 use jstream_endpoint::Endpoint;
 use jstream_endpoint::gate::Credit;
 use jstream_endpoint::ops::{Notify, OpId, Sink};
 use jstream_endpoint::receiving::Receipt;
-use jstream_endpoint::remote::MOST_REQUESTS;
 use jstream_endpoint::sending::SendOutcome;
 
 /// The connection to another rank.
@@ -133,11 +130,11 @@ impl Sink for Whole {
         let id = OpId::of_number(user);
         let mut deferred = DeferredWork::default();
         let mut state = self.inbox.lock();
-        let to = state.requests.get(id).and_then(|request| request.sends);
-        let outcome = match (sent.result, to) {
-            (Ok(()), _) => RequestOutcome::sent_from(Some(sent.body)),
-            (Err(error), to) => {
-                let rank = to.map_or(u32::MAX, |to| to.to);
+        let outcome = match sent.result {
+            Ok(()) => RequestOutcome::sent_from(Some(sent.body)),
+            Err(error) => {
+                let sending = state.requests.sending(id);
+                let rank = sending.map_or(u32::MAX, |sending| sending.to);
                 RequestOutcome::unsent(unsendable(rank, error), Some(sent.body))
             }
         };
@@ -159,7 +156,15 @@ impl Sink for Whole {
             return None;
         };
         let id = OpId::of_number(user);
-        let offer = self.inbox.lock().offer_instead(id, message)?;
+        let offer = {
+            let mut state = self.inbox.lock();
+            let to = state.requests.sending(id)?.to;
+            let offers = state.peers.offers(to).ok()?;
+            let body = std::mem::replace(&mut message.body, Body::Taken);
+            let offer = offers.announce(id, body, message.header.length, message.is_exchange);
+            state.requests.set_offer(id, Some(offer));
+            offer
+        };
         *message = announcement(label, offer, message.header.length, self.inbox.pool());
         Some((self.offers.clone(), Credit::of_message(0)))
     }
@@ -174,34 +179,31 @@ impl Sink for Offers {
         let id = OpId::of_number(user);
         let mut deferred = DeferredWork::default();
         let mut state = self.0.lock();
-        let sends = state.requests.get(id).and_then(|request| request.sends);
-        let Some(sends) = sends else {
+        let sending = state.requests.sending(id);
+        let offer = sending.and_then(|sending| Some((sending.to, sending.offer?)));
+        let Some((to, offer)) = offer else {
+            return;
+        };
+        let Ok(offers) = state.peers.offers(to) else {
             return;
         };
         // If there is no offer, the request has ended, or will end with the answer to it.
-        match (sent.result, state.offer(id, sends)) {
-            (_, None) => {}
-            (Ok(()), Some(offer)) if offer.half == Half::Matched => {
-                state.remove_offer(id, sends);
-                state.complete(
-                    id,
-                    RequestOutcome::sent_from(Some(sent.body)),
-                    &mut deferred,
-                );
-            }
-            (Ok(()), Some(offer)) if offer.half == Half::Abandoned => {}
-            (Ok(()), Some(offer)) => {
-                offer.half = Half::Gone;
-                state.notify_waiting();
-            }
-            (Err(error), Some(_)) => {
-                let offer = state.remove_offer(id, sends);
-                // The body is either still in the offer, or is the one that was to be sent with it.
-                let body = offer.and_then(|offer| offer.body).or(Some(sent.body));
-                let outcome = RequestOutcome::unsent(unsendable(sends.to, error), body);
-                state.complete(id, outcome, &mut deferred);
-            }
-        }
+        let outcome = match sent.result {
+            Ok(()) => match offers.record_sent(offer, id) {
+                Some(SentFrame::Ends) => RequestOutcome::sent_from(Some(sent.body)),
+                Some(SentFrame::Waits) => return state.waiters.notify(),
+                None => return,
+            },
+            Err(error) => match offers.fail(offer, id) {
+                Some(ended) => {
+                    // The body is either still in the offer, or was to be sent with it.
+                    let body = ended.body.or(Some(sent.body));
+                    RequestOutcome::unsent(unsendable(to, error), body)
+                }
+                None => return,
+            },
+        };
+        state.complete(id, outcome, &mut deferred);
     }
 
     fn received(self: Arc<Self>, _: u64, _: Receipt) {}
@@ -214,81 +216,16 @@ impl Sink for Offers {
         let Ok(Frame::EagerConfirmed { label, offer }) = Frame::of(&message.header) else {
             return None;
         };
-        let (id, number) = (OpId::of_number(user), offer);
+        let id = OpId::of_number(user);
         {
             let mut state = self.0.lock();
-            let sends = state.requests.get(id).and_then(|request| request.sends)?;
-            let offer = state.offer(id, sends)?;
-            offer.body = Some(std::mem::replace(&mut message.body, Body::Taken));
-        }
-        *message = announcement(label, number, message.header.length, self.0.pool());
-        Some((self, Credit::of_message(0)))
-    }
-}
-
-impl RankState {
-    /// Turns the request of an eager message into an offer. Returns its number at the other rank.
-    fn offer_instead(&mut self, id: OpId, message: &mut Outbound<'static>) -> Option<Number> {
-        let RankState {
-            requests, peers, ..
-        } = self;
-        let sends = requests.get_mut(id)?.sends.as_mut()?;
-        let peer = peers.get_mut(sends.to as usize);
-        let peer = peer.filter(|peer| peer.gone.is_none())?;
-        let number = peer.offers.insert(Offer {
-            request: id,
-            body: Some(std::mem::replace(&mut message.body, Body::Taken)),
-            length: message.header.length,
-            is_exchange: message.is_exchange,
-            half: Half::Neither,
-        });
-        sends.offer = Some(number);
-        Some(number)
-    }
-
-    /// Asks the other rank to withdraw a message of a request, unless it was answered.
-    pub(super) fn withdraw(&mut self, id: OpId, deferred: &mut DeferredWork) {
-        let sends = self.requests.get(id).and_then(|request| request.sends);
-        let Some((sends, offer)) = sends.and_then(|sends| Some((sends, sends.offer?))) else {
-            return;
-        };
-        let is_there = self.offer(id, sends).is_some();
-        if let Some(peer) = self.peer(sends.to).filter(|_| is_there) {
-            // The number is reserved until the other rank has answered the withdrawal.
-            if peer.offers.reserved() < MOST_REQUESTS && peer.offers.reserve(offer) {
-                let frame = Frame::Withdraw { offer };
-                deferred.push(DeferredTask::Say {
-                    to: sends.to,
-                    frame,
-                });
+            let to = state.requests.sending(id)?.to;
+            let offers = state.peers.offers(to).ok()?;
+            if !offers.keep_body(offer, id, &mut message.body) {
+                return None;
             }
         }
-    }
-
-    /// Ends a request whose message the other rank has not answered. Its offer stays until the
-    /// answer arrives.
-    pub(super) fn abandon(&mut self, id: OpId, deferred: &mut DeferredWork) {
-        let sends = self.requests.get(id).and_then(|request| request.sends);
-        let offer = sends.and_then(|sends| self.offer(id, sends));
-        // A message that a receive has ends when it has been sent.
-        let Some(offer) = offer.filter(|offer| offer.half != Half::Matched) else {
-            return;
-        };
-        offer.half = Half::Abandoned;
-        let body = offer.body.take();
-        self.withdraw(id, deferred);
-        self.complete(id, RequestOutcome::unsent(Error::Cancelled, body), deferred);
-    }
-
-    /// Returns the offer of a request that the other rank has not answered. The number may belong
-    /// to another request by now.
-    fn offer(&mut self, id: OpId, sends: Sending) -> Option<&mut Offer> {
-        let offer = self.peer(sends.to)?.offers.get_mut(sends.offer?);
-        offer.filter(|offer| offer.request == id)
-    }
-
-    fn remove_offer(&mut self, id: OpId, sends: Sending) -> Option<Offer> {
-        self.offer(id, sends)?;
-        self.peer(sends.to)?.offers.remove(sends.offer?)
+        *message = announcement(label, offer, message.header.length, self.0.pool());
+        Some((self, Credit::of_message(0)))
     }
 }

@@ -9,10 +9,7 @@ use jstream::buffer::EmptyBuffer;
 use super::error::Error;
 use super::inbox::Inbox;
 use super::letter::{Ack, Letter};
-use super::names::Status;
 use super::queue::{Entry, SHORT};
-use super::rendezvous::copied;
-use super::request::RequestOutcome;
 use super::state::RankState;
 use super::work_queue::DeferredWork;
 use jstream_device::INLINE;
@@ -151,9 +148,9 @@ impl Inbox {
     ) -> R {
         let mut deferred = DeferredWork::default();
         let mut state = self.lock();
-        self.take_in(&mut state, source, &mut deferred);
+        state.drain_queue(source, &mut deferred);
         let result = work(&mut state, &mut deferred);
-        self.settle(&mut state, source);
+        state.arrivals.update_queue(source);
         state.release();
         if !deferred.is_empty() {
             // The message of a thread needs no answer over a connection, and frees no room for one.
@@ -163,7 +160,7 @@ impl Inbox {
     }
 
     fn is_closed(&self, state: &RankState) -> Option<Error> {
-        state.closed.then(|| Error::PeerGone {
+        state.is_closed().then(|| Error::PeerGone {
             rank: self.rank,
             why: Arc::from("it has ended"),
         })
@@ -177,27 +174,27 @@ impl Inbox {
             if state.is_dropped(&heading, deferred) {
                 return Left::Done;
             }
-            if state.has_backlog(heading.envelope.source) {
+            if state.arrivals.has_backlog(heading.envelope.source) {
                 return Left::NoRoom;
             }
-            match state.matcher.arrive(heading, Letter::Lost) {
+            match state.arrivals.add(heading, Letter::Lost) {
                 Ok(Arrival::Matched(matched)) => {
-                    self.bring(state, matched.receive, &heading, bytes, deferred);
+                    state.deliver_bytes(matched.receive, &heading, bytes, deferred);
                     Left::Done
                 }
                 Ok(Arrival::Waits(id)) => {
                     let copy = self.pool().take(bytes.len()).ok();
                     let copy = copy.and_then(|empty| empty.copy_from(bytes).ok());
-                    match (copy, state.matcher.message_mut(id)) {
+                    match (copy, state.arrivals.letter(id)) {
                         (Some(copy), Some(letter)) => {
                             let payload = Payload::Bytes(copy);
                             let ack = Ack::Nobody;
                             *letter = Letter::Here { payload, ack };
-                            state.record_arrival();
+                            state.waiters.notify_of_arrival();
                             Left::Done
                         }
                         _ => {
-                            let _ = state.matcher.withdraw(id);
+                            let _ = state.arrivals.withdraw(id);
                             Left::NoRoom
                         }
                     }
@@ -211,31 +208,6 @@ impl Inbox {
         })
     }
 
-    pub(super) fn bring(
-        &self,
-        state: &mut RankState,
-        id: OpId,
-        heading: &Heading,
-        bytes: &[u8],
-        deferred: &mut DeferredWork,
-    ) {
-        if !state.accept_with(id, heading, bytes, deferred) {
-            return;
-        }
-        let place = state.requests.get_mut(id);
-        let outcome = match place.and_then(|request| request.take_place()) {
-            Some(empty) => copied(Status::of(heading), empty, bytes),
-            None => match self.pool().take(bytes.len()) {
-                Ok(empty) => copied(Status::of(heading), empty, bytes),
-                Err(source) => RequestOutcome::failed(Error::NoBuffer {
-                    length: heading.length,
-                    source,
-                }),
-            },
-        };
-        state.complete(id, outcome, deferred);
-    }
-
     /// Delivers a message, or adds it to the backlog of messages without room.
     pub(super) fn bring_letter(&self, heading: Heading, letter: Letter) -> Result<(), Letter> {
         let source = heading.envelope.source;
@@ -243,7 +215,7 @@ impl Inbox {
             if self.is_closed(state).is_some() {
                 return Err(letter);
             }
-            let letter = if state.has_backlog(source) {
+            let letter = if state.arrivals.has_backlog(source) {
                 letter
             } else {
                 match state.arrive(heading, letter, deferred) {
@@ -251,10 +223,8 @@ impl Inbox {
                     Err(letter) => letter,
                 }
             };
-            if let Some(peer) = state.peer(source) {
-                peer.backlog.push_back((heading, letter));
-            }
-            state.record_arrival();
+            state.arrivals.push_backlog(source, heading, letter);
+            state.waiters.notify_of_arrival();
             Ok(())
         })
     }
@@ -269,7 +239,7 @@ impl Inbox {
             if let Some(error) = self.is_closed(state) {
                 return Err((Some(error), payload));
             }
-            if state.has_backlog(heading.envelope.source) {
+            if state.arrivals.has_backlog(heading.envelope.source) {
                 return Err((None, payload));
             }
             let ack = Ack::Nobody;
@@ -284,19 +254,40 @@ impl Inbox {
     /// lock.
     pub(super) fn close(&self) -> impl Sized + use<> {
         let mut state = self.lock();
-        state.closed = true;
         self.attention.withdraw();
-        let queues = Self::close_queues(&mut state);
-        let fresh = jstream_matching::Matcher::default();
-        let matcher = std::mem::replace(&mut state.matcher, fresh);
-        state.forget_wanted();
-        let backlogs: Vec<_> = state
-            .peers
-            .iter_mut()
-            .map(|peer| std::mem::take(&mut peer.backlog))
-            .collect();
+        state.close()
+    }
+
+    /// Removes the message of a send request of a rank, unless a receive has it.
+    fn remove_letter(&self, source: u32, request: OpId) -> Option<Letter> {
+        let mut deferred = DeferredWork::default();
+        let mut state = self.lock();
+        let (letter, is_next_ready) = state.arrivals.remove_letter(source, request)?;
+        if is_next_ready {
+            state.admit_backlog(source, &mut deferred);
+        }
+        // Other sources may have room now.
+        state.admit_backlogs(&mut deferred);
         drop(state);
-        (matcher, backlogs, queues)
+        self.carry_out(deferred, |_| {});
+        Some(letter)
+    }
+
+    /// Withdraws the message of a send request of a rank. A message that was matched or probed is
+    /// left to end regularly. Called without a lock, because cancelling locks the inbox of the
+    /// sender.
+    pub(super) fn withdraw(&self, source: u32, request: OpId) {
+        match self.remove_letter(source, request) {
+            Some(Letter::Lent { bytes, sender, .. }) => {
+                drop(bytes);
+                sender.cancel(None);
+            }
+            Some(Letter::Here {
+                payload,
+                ack: Ack::Thread(sender) | Ack::Admitted(sender),
+            }) => sender.cancel(Some(payload)),
+            _ => {}
+        }
     }
 
     /// Notifies another rank that this one has ended.
@@ -308,12 +299,5 @@ impl Inbox {
                 state.lose(self.rank, &why, deferred)
             });
         }
-    }
-}
-
-impl RankState {
-    fn has_backlog(&self, source: u32) -> bool {
-        let peer = self.peers.get(source as usize);
-        peer.is_some_and(|peer| !peer.backlog.is_empty())
     }
 }

@@ -6,15 +6,16 @@ use std::sync::atomic::Ordering;
 
 use jstream::buffer::MessageBuffer;
 
+use super::arrivals::Unexpected;
 use super::communicator::Members;
 use super::error::{ElementName, Error};
 use super::failures::add_text;
 use super::letter::{Ack, Letter};
+use super::matching::{SMALL, refusal};
 use super::names::Status;
 use super::node::Node;
 use super::progress;
 use super::receive_fast_path::{ArrivedMessage, WantedMessage};
-use super::rendezvous::{SMALL, refusal};
 use super::request::ReceiveTarget;
 use super::requests::Pending;
 use super::wire::Frame;
@@ -159,23 +160,19 @@ impl Node {
     ) -> Option<Result<Status, Error>> {
         let mut deferred = DeferredWork::default();
         let mut state = self.inbox.lock();
-        if state.matcher.unexpected() == 0 {
-            return None;
-        }
-        let found = state.matcher.probe(pattern)?;
-        let is_simple = match found.message {
+        let is_simple = |letter: &Letter| match letter {
             Letter::Here {
                 payload: Payload::Bytes(filled),
                 ack: Ack::Nobody,
             } => filled.len() <= SMALL,
             _ => false,
         };
-        if !is_simple {
+        let found = state.arrivals.take_unexpected(pattern, is_simple);
+        let Unexpected::Taken(heading, letter) = found else {
             return None;
-        }
-        let (heading, letter) = state.matcher.receive(pattern)?;
-        state.settle(heading.envelope.source, heading.held, &mut deferred);
-        state.let_in(&mut deferred);
+        };
+        state.release_credit(heading.envelope.source, heading.held, &mut deferred);
+        state.admit_backlogs(&mut deferred);
         state.release();
         if !deferred.is_empty() {
             self.carry_out(deferred);
@@ -212,10 +209,7 @@ impl Node {
             return MatchBypass::Nothing(None);
         };
         let inbox = &*self.inbox;
-        let may = || {
-            let state = inbox.lock();
-            state.matcher.posted() == 0 && state.matcher.unexpected() == 0
-        };
+        let may = || inbox.lock().arrivals.is_empty();
         let capacity = memory.len() as u64;
         let wants = |header: &Header| match Frame::of(header) {
             Ok(Frame::Eager { label }) => {
@@ -265,6 +259,6 @@ impl Node {
     /// Settles the credit of messages that bypassed the matcher.
     #[cold]
     fn settle_passed(&self, rank: u32, passed: Credit) {
-        self.with(|state, deferred| state.settle_passed(rank, passed, deferred));
+        self.with(|state, deferred| state.release_bypassed(rank, passed, deferred));
     }
 }

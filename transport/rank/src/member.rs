@@ -127,7 +127,7 @@ impl Rank {
             return Err(Error::TimedOut { after: timeout });
         }
         self.node.finish_lines()?;
-        let all_gone = |state: &mut RankState| state.lines_are_gone().then_some(());
+        let all_gone = |state: &mut RankState| state.peers.connected_are_gone().then_some(());
         let gone = self.node.wait(|| deadline, all_gone);
         gone.ok_or(Error::TimedOut { after: timeout })
     }

@@ -130,7 +130,7 @@ impl Mesh {
             if way.is_none() && peer != self.inbox.rank {
                 *way = Some(Way::Dialed);
                 let mut state = self.inbox.lock();
-                state.change_rare(|parts| parts.wanted.expect(peer));
+                state.peers.wanted().expect(peer);
             }
         }
         Ok(self.build_with(Some(dialer)))

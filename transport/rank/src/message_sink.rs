@@ -7,24 +7,25 @@ use super::credit::Passed;
 use super::error::Error;
 use super::failures::has_text;
 use super::inbox::Inbox;
-use super::letter::{Ack, ExpectedPayload, Half, Letter, Offer, strange};
-use super::names::Status;
+use super::letter::{Ack, Letter, strange};
+use super::offers::{Offers, UnexpectedAnswer};
 use super::outbound::{outbound, without_payload};
-use super::request::RequestOutcome;
+use super::outcome::RequestOutcome;
+use super::peers::ExpectedPayload;
 use super::state::RankState;
 use super::table::Number;
 use super::wire::{
     ABSENT, ANNOUNCED, ANNOUNCEMENT, Frame, Label, MATCHED, REFUSED, WANTED, WITHDRAWN,
 };
 use super::work_queue::{DeferredTask, DeferredWork};
-use jstream::buffer::{EmptyBuffer, Pool, PoolError};
+use jstream::buffer::{EmptyBuffer, Pool};
 use jstream_base::Header;
 use jstream_base::{HeaderError, RecvError};
 use jstream_device::connection::{Body, Payload};
 use jstream_endpoint::gate::Credit;
 use jstream_endpoint::ops::{Notify, OpId, Sink};
 use jstream_endpoint::receiving::{Choice, ReceiveSink, Replies};
-use jstream_matching::{Arrival, Envelope, Matched, Matcher};
+use jstream_matching::{Arrival, Envelope, Matched};
 
 /// The receive sink for the messages of one rank.
 ///
@@ -100,29 +101,23 @@ impl RankSink {
             }
             if state.is_dropped(&heading, deferred) {
                 state.drop_letter(&heading, Letter::Coming { ack }, deferred);
-                if let Some(peer) = state.peer(self.rank) {
-                    peer.incoming = ExpectedPayload::Unwanted;
-                }
+                state.peers.expect(self.rank, ExpectedPayload::Unwanted);
                 return Choice::Discard;
             }
-            match state.matcher.arrive(heading, Letter::Coming { ack }) {
+            match state.arrivals.add(heading, Letter::Coming { ack }) {
                 Ok(Arrival::Matched(matched)) => self.matched(state, matched, deferred),
                 Ok(Arrival::Waits(id)) => {
-                    if let Some(peer) = state.peer(self.rank) {
-                        peer.incoming = ExpectedPayload::Message(id);
-                        if let Some(offer) = offer {
-                            peer.withdrawable.insert(offer, id);
-                        }
+                    state.peers.expect(self.rank, ExpectedPayload::Message(id));
+                    if let Some(offer) = offer {
+                        state.arrivals.allow_withdrawal(self.rank, offer, id);
                     }
-                    state.record_arrival();
+                    state.waiters.notify_of_arrival();
                     Choice::Pool
                 }
                 // The rank has ended, but messages that were sent to it before may still arrive.
-                Err(stray) if state.closed => {
+                Err(stray) if state.is_closed() => {
                     deferred.drop_later(stray.message);
-                    if let Some(peer) = state.peer(self.rank) {
-                        peer.incoming = ExpectedPayload::Unwanted;
-                    }
+                    state.peers.expect(self.rank, ExpectedPayload::Unwanted);
                     Choice::Discard
                 }
                 // Unreachable for a correct peer: its window is no larger than the room in the
@@ -137,11 +132,9 @@ impl RankSink {
     fn count(&self, state: &mut RankState, bytes: u64, deferred: &mut DeferredWork) -> bool {
         let passed = self.passed.take();
         if passed != Credit::FREE {
-            state.settle_passed(self.rank, passed, deferred);
+            state.release_bypassed(self.rank, passed, deferred);
         }
-        let account = state.peer(self.rank);
-        let account = account.and_then(|peer| peer.account.as_mut());
-        account.is_some_and(|account| account.arrive(bytes))
+        state.peers.charge(self.rank, bytes)
     }
 
     /// Directs the payload to the receive that matched the message.
@@ -152,7 +145,7 @@ impl RankSink {
         deferred: &mut DeferredWork,
     ) -> Choice {
         let (request, heading) = (matched.receive, matched.heading);
-        state.settle(self.rank, heading.held, deferred);
+        state.release_credit(self.rank, heading.held, deferred);
         if let Letter::Coming { ack } = matched.message {
             state.acknowledge(self.rank, ack, deferred);
         }
@@ -160,23 +153,16 @@ impl RankSink {
             // The receive ends with the text, which needs no room in the pool.
             state.await_text(request);
             let length = usize::try_from(heading.length).unwrap_or_default();
-            if let Some(peer) = state.peer(self.rank) {
-                peer.incoming = ExpectedPayload::Late { request, heading };
-            }
+            let expected = ExpectedPayload::LateReceive { request, heading };
+            state.peers.expect(self.rank, expected);
             return Choice::Jbuf(EmptyBuffer::heap(length));
         }
-        let accepted = state.accept(request, &heading, deferred);
-        let incoming = if accepted {
-            ExpectedPayload::Receive { request, heading }
+        if state.accept(request, &heading, &[], deferred) {
+            let expected = ExpectedPayload::Receive { request, heading };
+            state.peers.expect(self.rank, expected);
+            state.target_of(request)
         } else {
-            ExpectedPayload::Unwanted
-        };
-        if let Some(peer) = state.peer(self.rank) {
-            peer.incoming = incoming;
-        }
-        if accepted {
-            state.place_of(request)
-        } else {
+            state.peers.expect(self.rank, ExpectedPayload::Unwanted);
             Choice::Discard
         }
     }
@@ -184,17 +170,9 @@ impl RankSink {
     /// Directs a payload that was requested to its destination.
     fn data(&self, header: &Header, want: Number, replies: &mut Replies) -> Choice {
         self.with(replies, |state, deferred| {
-            let refused = Choice::Refuse(strange(header.kind));
-            let Some(peer) = state.peer(self.rank) else {
-                return refused;
-            };
-            // The length is checked before memory is reserved for the payload.
-            let expected = peer.wants.get(want);
-            if expected.is_none_or(|want| want.heading.length != header.length) {
-                return refused;
-            }
-            let Some(want) = peer.wants.remove(want) else {
-                return refused;
+            let want = state.peers.take_arriving(self.rank, want, header.length);
+            let Some(want) = want else {
+                return Choice::Refuse(strange(header.kind));
             };
             let length = want.heading.length;
             let choice = state.begin_wanted(self.rank, want, deferred);
@@ -207,7 +185,7 @@ impl RankSink {
                     match self.pool.take(capacity) {
                         Ok(empty) => Choice::Jbuf(empty),
                         Err(source) => {
-                            state.drop_incoming(self.rank, length, source, deferred);
+                            state.drop_expected(self.rank, length, source, deferred);
                             Choice::Discard
                         }
                     }
@@ -237,13 +215,11 @@ impl RankSink {
                 state.drop_letter(&heading, Letter::Announced { offer }, deferred);
                 return Ok(());
             }
-            match state.matcher.arrive(heading, Letter::Announced { offer }) {
-                Ok(Arrival::Matched(matched)) => state.meet(matched, deferred),
+            match state.arrivals.add(heading, Letter::Announced { offer }) {
+                Ok(Arrival::Matched(matched)) => state.deliver(matched, deferred),
                 Ok(Arrival::Waits(id)) => {
-                    if let Some(peer) = state.peer(self.rank) {
-                        peer.withdrawable.insert(offer, id);
-                    }
-                    state.record_arrival();
+                    state.arrivals.allow_withdrawal(self.rank, offer, id);
+                    state.waiters.notify_of_arrival();
                 }
                 Ok(Arrival::Full(letter)) => {
                     deferred.drop_later(letter);
@@ -255,6 +231,15 @@ impl RankSink {
         })
     }
 
+    /// Returns the messages that the other rank has to answer.
+    fn offers<'s>(
+        &self,
+        state: &'s mut RankState,
+        refused: HeaderError,
+    ) -> Result<&'s mut Offers, HeaderError> {
+        state.peers.offers(self.rank).map_err(|_| refused)
+    }
+
     /// Sends the payload of a message that the other rank requests.
     fn wanted(
         &self,
@@ -263,32 +248,25 @@ impl RankSink {
         replies: &mut Replies,
     ) -> Result<(), HeaderError> {
         let refused = strange(WANTED);
-        let offered = {
+        let requested = {
             let mut state = self.inbox.lock();
-            let peer = state.peer(self.rank).ok_or(refused)?;
-            // An eager message has no body here, and must not be requested.
-            let is_abandoned = |offer: &Offer| offer.half == Half::Abandoned;
-            let may_be_wanted = |offer: &Offer| offer.body.is_some() || is_abandoned(offer);
-            if !peer.offers.get(offer).is_some_and(may_be_wanted) {
-                return Err(refused);
+            let requested = self.offers(&mut state, refused)?.take_requested(offer);
+            let requested = requested.map_err(|UnexpectedAnswer| refused)?;
+            if let Some(offer) = &requested {
+                state.requests.set_offer(offer.request, None);
             }
-            let offered = peer.offers.remove(offer).ok_or(refused)?;
-            if is_abandoned(&offered) {
-                replies.alone |= !self.inbox.somebody_waits();
-                replies.push(without_payload(Frame::Absent { want }), Notify::Request);
-                return Ok(());
-            }
-            if let Some(request) = state.requests.get_mut(offered.request) {
-                if let Some(sends) = &mut request.sends {
-                    sends.offer = None;
-                }
-            }
-            offered
+            requested
         };
-        let body = offered.body.unwrap_or(Body::Taken);
-        let mut message = outbound(Frame::Data { want }, offered.length, body);
-        message.is_exchange = offered.is_exchange;
-        let notify = Notify::Sink(self.requested.clone(), offered.request.number());
+        let (message, notify) = match requested {
+            Some(offer) => {
+                let body = offer.body.unwrap_or(Body::Taken);
+                let mut message = outbound(Frame::Data { want }, offer.length, body);
+                message.is_exchange = offer.is_exchange;
+                let sink = self.requested.clone();
+                (message, Notify::Sink(sink, offer.request.number()))
+            }
+            None => (without_payload(Frame::Absent { want }), Notify::Request),
+        };
         replies.alone |= !self.inbox.somebody_waits();
         replies.push(message, notify);
         Ok(())
@@ -298,26 +276,17 @@ impl RankSink {
     fn answered(&self, offer: Number, replies: &mut Replies) -> Result<(), HeaderError> {
         let refused = strange(MATCHED);
         self.with(replies, |state, deferred| {
-            let peer = state.peer(self.rank).ok_or(refused)?;
-            let offered = peer.offers.get_mut(offer).ok_or(refused)?;
-            match (&offered.body, offered.half) {
-                // The rest of the message is still being sent.
-                (None, Half::Neither) => {
-                    offered.half = Half::Matched;
-                    return Ok(());
-                }
-                (None, Half::Matched) => return Err(refused),
-                (None, Half::Gone | Half::Abandoned) | (Some(_), _) => {}
-            }
-            let offered = peer.offers.remove(offer).ok_or(refused)?;
-            let request = state.requests.get(offered.request);
-            let revoked = request.and_then(|request| state.rare.revocations.error(request.context));
-            // A rank drops the messages of a communicator after it has told that it is revoked.
-            let outcome = match revoked {
-                Some(error) => RequestOutcome::unsent(error, offered.body),
-                None => RequestOutcome::sent_from(offered.body),
+            let confirmed = self.offers(state, refused)?.confirm(offer);
+            let Some(offer) = confirmed.map_err(|UnexpectedAnswer| refused)? else {
+                return Ok(());
             };
-            state.complete(offered.request, outcome, deferred);
+            let context = state.requests.context(offer.request);
+            // A rank drops the messages of a communicator after it has told that it is revoked.
+            let outcome = match context.and_then(|context| state.contexts.revocation(context)) {
+                Some(error) => RequestOutcome::unsent(error, offer.body),
+                None => RequestOutcome::sent_from(offer.body),
+            };
+            state.complete(offer.request, outcome, deferred);
             Ok(())
         })
     }
@@ -327,17 +296,12 @@ impl RankSink {
     fn refused(&self, offer: Number, max: u64, replies: &mut Replies) -> Result<(), HeaderError> {
         let refused = strange(REFUSED);
         self.with(replies, |state, deferred| {
-            let peer = state.peer(self.rank).ok_or(refused)?;
-            let is_announced =
-                |offer: &Offer| offer.body.is_some() || offer.half == Half::Abandoned;
-            if !peer.offers.get(offer).is_some_and(is_announced) {
-                return Err(refused);
-            }
-            let offered = peer.offers.remove(offer).ok_or(refused)?;
-            let (length, rank) = (offered.length, self.rank);
+            let ended = self.offers(state, refused)?.refuse(offer);
+            let offer = ended.map_err(|UnexpectedAnswer| refused)?;
+            let (length, rank) = (offer.length, self.rank);
             let error = Error::TooLong { length, max, rank };
-            let outcome = RequestOutcome::unsent(error, offered.body);
-            state.complete(offered.request, outcome, deferred);
+            let outcome = RequestOutcome::unsent(error, offer.body);
+            state.complete(offer.request, outcome, deferred);
             Ok(())
         })
     }
@@ -346,38 +310,29 @@ impl RankSink {
     fn absent(&self, want: Number, replies: &mut Replies) -> Result<(), HeaderError> {
         let refused = strange(ABSENT);
         self.with(replies, |state, deferred| {
-            let peer = state.peer(self.rank).ok_or(refused)?;
-            let want = peer.wants.remove(want).ok_or(refused)?;
-            state.settle(self.rank, want.heading.held, deferred);
+            let want = state.peers.remove_want(self.rank, want).ok_or(refused)?;
+            state.release_credit(self.rank, want.heading.held, deferred);
             let Envelope { source, tag, .. } = want.heading.envelope;
-            if want.asker.is_some() {
+            if want.requester.is_some() {
                 let error = Error::Withdrawn { rank: source, tag };
                 state.lose_wanted(want, error, deferred);
             } else {
                 // The message is gone if its communicator was revoked.
-                let _ = state.matcher.withdraw(want.message);
+                let _ = state.arrivals.withdraw(want.message);
             }
-            state.let_in(deferred);
+            state.admit_backlogs(deferred);
             Ok(())
         })
     }
 
     fn withdraw(&self, offer: Number, replies: &mut Replies) {
         self.with(replies, |state, deferred| {
-            let RankState { matcher, peers, .. } = state;
-            let peer = peers.get_mut(self.rank as usize);
-            let id = peer.and_then(|peer| peer.withdrawable.remove(&offer));
-            let held = |matcher: &Matcher<_, _>| matcher.held(self.rank).map_or(0, |held| held.1);
-            let before = held(matcher);
-            let letter = id.and_then(|id| matcher.withdraw(id));
-            let freed = before.saturating_sub(held(matcher));
-            let was_there = letter.is_some();
-            if was_there {
-                state.settle(self.rank, freed, deferred);
-            }
-            if let Some(letter) = letter {
-                if let (Letter::Coming { .. }, Some(peer)) = (&letter, state.peer(self.rank)) {
-                    peer.incoming = ExpectedPayload::Unwanted;
+            let withdrawn = state.arrivals.withdraw_offered(self.rank, offer);
+            let was_there = withdrawn.is_some();
+            if let Some((letter, freed)) = withdrawn {
+                state.release_credit(self.rank, freed, deferred);
+                if let Letter::Coming { .. } = &letter {
+                    state.peers.expect(self.rank, ExpectedPayload::Unwanted);
                 }
                 deferred.drop_later(letter);
             }
@@ -400,94 +355,18 @@ impl RankSink {
     ) -> Result<(), HeaderError> {
         let refused = strange(WITHDRAWN);
         self.with(replies, |state, deferred| {
-            let peer = state.peer(self.rank).ok_or(refused)?;
-            if !peer.offers.release(offer) {
-                return Err(refused);
+            let ended = self
+                .offers(state, refused)?
+                .end_withdrawal(offer, was_there);
+            match ended.map_err(|UnexpectedAnswer| refused)? {
+                Some(offer) => {
+                    let outcome = RequestOutcome::unsent(Error::Cancelled, offer.body);
+                    state.complete(offer.request, outcome, deferred);
+                }
+                None => state.waiters.notify(),
             }
-            if !was_there {
-                state.notify_waiting();
-                return Ok(());
-            }
-            let offered = peer.offers.remove(offer).ok_or(refused)?;
-            let outcome = RequestOutcome::unsent(Error::Cancelled, offered.body);
-            state.complete(offered.request, outcome, deferred);
             Ok(())
         })
-    }
-}
-
-impl RankState {
-    /// Returns the destination of a payload that a connection delivers for a receive.
-    pub(super) fn place_of(&mut self, request: OpId) -> Choice {
-        let request = self.requests.get_mut(request);
-        match request.and_then(|request| request.take_place()) {
-            Some(empty) => Choice::Jbuf(empty),
-            None => Choice::Pool,
-        }
-    }
-
-    /// Drops the payload that is about to arrive from `rank`, because the pool has no room for it.
-    fn drop_incoming(
-        &mut self,
-        rank: u32,
-        length: u64,
-        source: PoolError,
-        deferred: &mut DeferredWork,
-    ) {
-        let Some(peer) = self.peer(rank) else {
-            return;
-        };
-        match std::mem::replace(&mut peer.incoming, ExpectedPayload::Unwanted) {
-            ExpectedPayload::Receive { request, .. } | ExpectedPayload::Late { request, .. } => {
-                let error = Error::NoBuffer { length, source };
-                self.complete(request, RequestOutcome::failed(error), deferred);
-            }
-            ExpectedPayload::Message(id) => {
-                if let Some(letter) = self.matcher.message_mut(id) {
-                    *letter = Letter::Dropped(source);
-                }
-            }
-            ExpectedPayload::Nothing | ExpectedPayload::Unwanted => {}
-        }
-    }
-
-    /// Completes the message whose payload has arrived.
-    fn complete_incoming(&mut self, rank: u32, payload: Payload, deferred: &mut DeferredWork) {
-        let Some(peer) = self.peer(rank) else {
-            return deferred.drop_later(payload);
-        };
-        match std::mem::take(&mut peer.incoming) {
-            ExpectedPayload::Receive { request, heading } => {
-                let outcome = RequestOutcome::received(Status::of(&heading), payload);
-                self.complete(request, outcome, deferred);
-            }
-            ExpectedPayload::Late { request, heading } => {
-                let accepted = match &payload {
-                    Payload::Bytes(filled) if has_text(&heading) => {
-                        self.accept_with(request, &heading, filled.as_bytes(), deferred)
-                    }
-                    _ => true,
-                };
-                if accepted {
-                    self.hand_over(request, &heading, payload, deferred);
-                } else {
-                    deferred.drop_later(payload);
-                }
-            }
-            ExpectedPayload::Message(id) => match self.matcher.message_mut(id) {
-                Some(letter) => {
-                    let ack = match std::mem::replace(letter, Letter::Lost) {
-                        Letter::Coming { ack } => ack,
-                        _ => Ack::Nobody,
-                    };
-                    *letter = Letter::Here { payload, ack };
-                    // Wakes threads that wait for the complete message, such as probes.
-                    self.notify_waiting();
-                }
-                None => deferred.drop_later(payload),
-            },
-            ExpectedPayload::Nothing | ExpectedPayload::Unwanted => deferred.drop_later(payload),
-        }
     }
 }
 
@@ -512,7 +391,7 @@ impl ReceiveSink for RankSink {
     #[inline]
     fn take(&self, _: &Header, payload: Payload, replies: &mut Replies) -> Result<(), HeaderError> {
         self.with(replies, |state, deferred| {
-            state.complete_incoming(self.rank, payload, deferred);
+            state.complete_expected(self.rank, payload, deferred);
         });
         Ok(())
     }
@@ -536,7 +415,8 @@ impl ReceiveSink for RankSink {
             Frame::Absent { want } => self.absent(want, replies),
             Frame::Refused { offer, max } => self.refused(offer, max, replies),
             Frame::Revoked { context, rank } => {
-                match self.inbox.note_revocation(context, rank, self.rank) {
+                let mut state = self.inbox.lock();
+                match state.record_revocation(context, rank, self.rank) {
                     true => Ok(()),
                     false => Err(strange),
                 }

@@ -14,8 +14,8 @@ use super::inbox::Inbox;
 use super::line::Line;
 use super::local::Near;
 use super::local_values::LocalValues;
+use super::outcome::RequestOutcome;
 use super::progress;
-use super::request::RequestOutcome;
 use super::state::RankState;
 use super::work_queue::{DeferredTask, DeferredWork};
 use jstream_base::SendError;
@@ -156,7 +156,7 @@ impl Node {
         if place.set(line).is_ok() {
             let mut state = self.inbox.lock();
             self.lines.add(rank);
-            state.add_line(rank);
+            state.add_connection(rank);
         }
     }
 
@@ -218,7 +218,7 @@ impl Node {
         place: &'n OnceLock<Line>,
         until: Deadline,
     ) -> Option<Result<Link<'n>, Error>> {
-        let gone = self.inbox.lock().gone(rank);
+        let gone = self.inbox.lock().peers.gone(rank);
         if let Some(error) = gone {
             return Some(Err(error));
         }
@@ -238,7 +238,7 @@ impl Node {
         };
         let gone = self.with(|state, deferred| {
             state.lose(rank, &Arc::from(why), deferred);
-            state.gone(rank)
+            state.peers.gone(rank)
         });
         Some(Err(gone.unwrap_or_else(|| self.no_rank(rank))))
     }
@@ -247,12 +247,12 @@ impl Node {
     /// there is one. Otherwise, returns the time at which the next one is due. A thread that waits
     /// until a deadline does not connect for longer, or at least [`DIAL_TIME`].
     pub(super) fn connect_wanted(&self, until: Deadline) -> Option<Deadline> {
-        if !self.inbox.flags().has_wanted() {
+        if !self.inbox.flags().has_wanted_lines() {
             return Some(Deadline::NEVER);
         }
         let next = {
             let mut state = self.inbox.lock();
-            state.change_rare(|parts| parts.wanted.next_due())
+            state.peers.wanted().next_due()
         };
         match next {
             Ok(rank) => {
@@ -265,7 +265,7 @@ impl Node {
                 // If this fails, the rank is gone, which ends the receive.
                 if !self.reach(rank, || until) {
                     let mut state = self.inbox.lock();
-                    state.change_rare(|parts| parts.wanted.want(rank));
+                    state.peers.wanted().want(rank);
                 }
                 None
             }
@@ -369,7 +369,7 @@ impl Node {
             return work(&mut self.inbox.lock());
         }
         self.with(|state, deferred| {
-            self.inbox.take_in_all(state, deferred);
+            state.drain_queues(deferred);
             work(state)
         })
     }
@@ -378,7 +378,7 @@ impl Node {
     #[inline]
     pub(super) fn take_in(&self) {
         if self.has_any_queued() {
-            self.with(|state, deferred| self.inbox.take_in_all(state, deferred));
+            self.with(|state, deferred| state.drain_queues(deferred));
         }
     }
 
@@ -395,10 +395,10 @@ impl Node {
     /// Like [`drive`](Self::drive), and wakes `task` when a connection can make progress again.
     /// Tasks have no time limit, so they connect at once to the ranks of their receives.
     pub(super) fn drive_for_task(&self, task: &Waker) {
-        while self.inbox.flags().has_wanted() {
+        while self.inbox.flags().has_wanted_lines() {
             let next = {
                 let mut state = self.inbox.lock();
-                state.change_rare(|parts| parts.wanted.pop())
+                state.peers.wanted().pop()
             };
             // If this fails, the rank is gone, which ends the receive.
             let _ = next.map(|rank| self.link(rank));
@@ -549,11 +549,11 @@ impl Node {
         spun: Option<Spin>,
         deadline: Deadline,
     ) -> Option<RequestOutcome> {
-        if let Some(outcome) = self.take_in_for(|state| state.take_outcome(id)) {
+        if let Some(outcome) = self.take_in_for(|state| state.requests.take_outcome(id)) {
             self.attend();
             return Some(outcome);
         }
-        self.wait_spun(spun, || deadline, |state| state.take_outcome(id))
+        self.wait_spun(spun, || deadline, |state| state.requests.take_outcome(id))
     }
 
     /// Returns the time until which an operation that has reached its timeout waits for the rest of
@@ -575,11 +575,8 @@ impl Node {
     /// Requests the withdrawal of a message that the other rank may not have received yet. The
     /// result is the outcome of the request.
     pub(super) fn cancel_send(&self, id: OpId) {
-        let sends = {
-            let state = self.inbox.lock();
-            state.requests.get(id).and_then(|request| request.sends)
-        };
-        let line = sends.and_then(|sends| self.line(sends.to));
+        let sending = self.inbox.lock().requests.sending(id);
+        let line = sending.and_then(|sending| self.line(sending.to));
         // A message that waits for credit has not been sent.
         if line.is_some_and(|line| line.endpoint.shared().cancel_waiting(id.number())) {
             return;
@@ -588,13 +585,24 @@ impl Node {
         self.take_back(id);
     }
 
+    /// Withdraws a message that is queued at a rank of this process.
+    pub(super) fn take_back(&self, id: OpId) {
+        let sending = self.inbox.lock().requests.sending(id);
+        let Some(sending) = sending.filter(|sending| sending.offer.is_none()) else {
+            return;
+        };
+        if let Ok(Link::Thread(near)) = self.link(sending.to) {
+            near.inbox.withdraw(self.inbox.rank, id);
+        }
+    }
+
     /// Discards a request: a receive without a message is cancelled, and a message is still sent.
     pub(super) fn forget(&self, id: OpId) {
         let dropped = self.with(|state, deferred| {
-            state.cancel(id, Error::Cancelled, deferred);
-            let outcome = state.take_outcome(id);
+            state.cancel_receive(id, Error::Cancelled, deferred);
+            let outcome = state.requests.take_outcome(id);
             let task = match outcome {
-                None => state.forget(id),
+                None => state.requests.forget(id),
                 Some(_) => None,
             };
             (outcome, task)

@@ -10,15 +10,13 @@ use super::borrowed_send::Wanted;
 use super::communicator::Members;
 use super::element::{Element, name_of};
 use super::error::{ElementName, Error};
-use super::letter::Letter;
 use super::member::Rank;
 use super::names::{Source, Status, Tag};
 use super::node::Node;
 use super::request::ReceiveTarget;
 use super::requests::{RankMessage, RecvRequest};
-use super::state::RankState;
 use jstream_device::deadline::Deadline;
-use jstream_matching::{Claim, Pattern};
+use jstream_matching::Claim;
 
 /// A probed message, which no other receive can match. Dropping this puts the message back, as if
 /// it had not been probed.
@@ -101,7 +99,7 @@ impl Rank {
             }));
         };
         let prober = Prober::new(&node);
-        let found = node.wait(|| deadline, |state| state.find(&pattern));
+        let found = node.wait(|| deadline, |state| state.claim(&pattern));
         drop(prober);
         let members = self.members();
         let found = found.transpose().map_err(|error| members.error(error))?;
@@ -124,7 +122,7 @@ struct Prober<'n>(&'n Node);
 impl<'n> Prober<'n> {
     fn new(node: &'n Node) -> Self {
         let mut state = node.inbox.lock();
-        state.probers = state.probers.saturating_add(1);
+        state.waiters.add_prober();
         Self(node)
     }
 }
@@ -132,36 +130,7 @@ impl<'n> Prober<'n> {
 impl Drop for Prober<'_> {
     fn drop(&mut self) {
         let mut state = self.0.inbox.lock();
-        state.probers = state.probers.saturating_sub(1);
-    }
-}
-
-impl RankState {
-    /// Claims a message, or returns the error if none can come.
-    fn find(&mut self, pattern: &Pattern) -> Option<Result<(Status, Claim), Error>> {
-        if let Some(error) = self.rare.revocations.error(pattern.context) {
-            return Some(Err(error));
-        }
-        // A message that was lost with its source before all of it had arrived is skipped.
-        while let Some(claim) = self.matcher.claim(pattern) {
-            if let Some(Letter::Lost) = self.matcher.message_mut(claim.message()) {
-                drop(self.matcher.take(claim));
-                continue;
-            }
-            return Some(Ok((Status::of(claim.heading()), claim)));
-        }
-        self.want_lines(pattern);
-        match pattern.source {
-            Some(rank) if rank as usize >= self.peers.len() => Some(Err(Error::NoRank {
-                rank,
-                size: u32::try_from(self.peers.len()).unwrap_or(u32::MAX),
-            })),
-            Some(rank) => self.gone(rank).map(Err),
-            None => {
-                let is_alone = self.nobody_is_left_in(pattern.context);
-                is_alone.then_some(Err(Error::NobodyLeft))
-            }
-        }
+        state.waiters.remove_prober();
     }
 }
 

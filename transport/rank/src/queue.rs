@@ -10,8 +10,6 @@
 //! a rank send while one of them reaches the bounds, the others can exceed them by the contents of
 //! one queue.
 
-mod draining;
-
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, TryLockError};
 
@@ -27,7 +25,7 @@ use jstream_sync::CacheLines;
 use jstream_sync::ring::{Emptier, Filler, Viewer, ring};
 
 /// Number of messages that a queue holds.
-const SLOTS: usize = 64;
+pub(super) const SLOTS: usize = 64;
 
 /// Maximum length in bytes of a payload in the queue.
 pub(super) const SHORT: usize = 4096;
@@ -51,7 +49,7 @@ pub(super) enum Content<'c> {
 }
 
 /// Returns both ends, and the view for polling without the lock.
-fn queue() -> (Entry, Exit, Viewer<Cell>) {
+pub(super) fn queue() -> (Entry, Exit, Viewer<Cell>) {
     let (filler, emptier) = ring(SLOTS);
     let is_open = Arc::new(CacheLines(AtomicBool::new(false)));
     let viewer = emptier.viewer();
@@ -156,6 +154,37 @@ impl Exit {
             self.emptier.pop();
         }
         taken
+    }
+}
+
+impl Exit {
+    /// Opens or closes the queue for the threads of the sender.
+    #[inline]
+    pub(super) fn set_open(&self, is_open: bool) {
+        // The cache line stays with the senders unless it changes.
+        if self.is_open.0.load(Ordering::Relaxed) != is_open {
+            self.is_open.0.store(is_open, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Queues that were closed, with the messages in them.
+pub(super) struct Cleared(Vec<Option<Exit>>);
+
+impl Cleared {
+    pub(super) fn new(queues: Vec<Option<Exit>>) -> Self {
+        Self(queues)
+    }
+}
+
+impl Drop for Cleared {
+    fn drop(&mut self) {
+        for queue in self.0.iter_mut().flatten() {
+            while queue
+                .take(0, |_| true, |_, content| drop(content))
+                .is_some()
+            {}
+        }
     }
 }
 

@@ -9,14 +9,15 @@ use std::sync::atomic::Ordering;
 
 use jstream::buffer::Pool;
 
+use super::arrivals::Unexpected;
 use super::error::{ElementName, Error};
 use super::failures::add_text;
 use super::inbox::{Inbox, InboxGuard};
 use super::letter::{Ack, Letter};
+use super::matching::refusal;
 use super::names::Status;
 use super::node::Node;
 use super::queue::Content;
-use super::rendezvous::refusal;
 use super::state::RankState;
 use super::work_queue::DeferredWork;
 use jstream_device::connection::Payload;
@@ -147,7 +148,7 @@ impl Node {
             }
         };
         drop(waits);
-        inbox.lock().unprobe();
+        inbox.lock().waiters.remove_prober();
         Err(result)
     }
 
@@ -165,7 +166,7 @@ impl Node {
         if let Some(source) = pattern.source {
             if let Some(came) = inbox.take_straight(&mut state, source, pattern, wanted) {
                 if probing {
-                    state.unprobe();
+                    state.waiters.remove_prober();
                 }
                 inbox.attend(&state);
                 return PollOutcome::Came(came);
@@ -185,8 +186,8 @@ impl Node {
         let inbox = &*self.inbox;
         let look = inbox.take_fast(&mut state, pattern, wanted, &mut deferred);
         match (&look, probing) {
-            (PollOutcome::Came(_), true) => state.unprobe(),
-            (PollOutcome::Nothing, false) => state.probers = state.probers.saturating_add(1),
+            (PollOutcome::Came(_), true) => state.waiters.remove_prober(),
+            (PollOutcome::Nothing, false) => state.waiters.add_prober(),
             _ => {}
         }
         if matches!(look, PollOutcome::Came(_)) && self.has_threads() {
@@ -219,10 +220,10 @@ impl Inbox {
         pattern: &Pattern,
         wanted: &mut WantedMessage<'_>,
     ) -> Option<ArrivedMessage> {
-        if state.matcher.posted() > 0 || state.matcher.unexpected() > 0 {
+        if !state.arrivals.is_empty() {
             return None;
         }
-        let exit = state.peer(source)?.exit.as_mut()?;
+        let exit = state.arrivals.queue(source)?;
         match wanted {
             WantedMessage::Memory(memory, expected) => {
                 let status = exit.copy_next(source, pattern, expected, memory)?;
@@ -244,37 +245,33 @@ impl Inbox {
         wanted: &mut WantedMessage<'_>,
         deferred: &mut DeferredWork,
     ) -> PollOutcome {
-        match state.take_waiting(pattern, deferred) {
+        match take_unexpected(state, pattern, deferred) {
             PollOutcome::Nothing => {}
             found => return found,
         }
-        if state.matcher.has_stalled() {
+        if state.arrivals.has_stalled() {
             // Messages of stalled sources are admitted only by a posted receive.
             return PollOutcome::Other;
         }
         match pattern.source {
             Some(source) => {
                 let look = self.take_queued(state, source, pattern, wanted, deferred);
-                if matches!(look, PollOutcome::Nothing) && state.is_over(source) {
+                if matches!(look, PollOutcome::Nothing) && state.peers.is_gone(source) {
                     return PollOutcome::Other;
                 }
                 look
             }
             None => {
-                for offset in 0..self.size {
-                    let source = state.first.wrapping_add(offset);
-                    let source = source.checked_rem(self.size).unwrap_or(0);
+                for source in state.arrivals.polling_order() {
                     match self.take_queued(state, source, pattern, wanted, deferred) {
                         PollOutcome::Nothing => {}
                         found => {
-                            // Round-robin: a source that sends continuously does not starve the
-                            // others.
-                            state.first = source.wrapping_add(1);
+                            state.arrivals.poll_after(source);
                             return found;
                         }
                     }
                 }
-                if state.nobody_is_left_in(pattern.context) {
+                if state.peers.is_alone_in(pattern.context, &state.contexts) {
                     return PollOutcome::Other;
                 }
                 PollOutcome::Nothing
@@ -292,8 +289,8 @@ impl Inbox {
         wanted: &mut WantedMessage<'_>,
         deferred: &mut DeferredWork,
     ) -> PollOutcome {
-        let is_first = state.matcher.posted() == 0;
-        let Some(exit) = state.peer(source).and_then(|peer| peer.exit.as_mut()) else {
+        let is_first = !state.arrivals.has_posted();
+        let Some(exit) = state.arrivals.queue(source) else {
             return PollOutcome::Nothing;
         };
         if is_first {
@@ -306,39 +303,34 @@ impl Inbox {
         if !exit.is_filled() {
             return PollOutcome::Nothing;
         }
-        self.take_in(state, source, deferred);
-        state.take_waiting(pattern, deferred)
+        state.drain_queue(source, deferred);
+        take_unexpected(state, pattern, deferred)
     }
 }
 
-impl RankState {
-    /// Takes an unexpected message that needs no acknowledgement.
-    #[inline]
-    fn take_waiting(&mut self, pattern: &Pattern, deferred: &mut DeferredWork) -> PollOutcome {
-        if self.matcher.unexpected() == 0 {
-            return PollOutcome::Nothing;
-        }
-        let Some(found) = self.matcher.probe(pattern) else {
-            return PollOutcome::Nothing;
-        };
-        if !matches!(
-            found.message,
+/// Takes an unexpected message that needs no acknowledgement.
+#[inline]
+fn take_unexpected(
+    state: &mut RankState,
+    pattern: &Pattern,
+    deferred: &mut DeferredWork,
+) -> PollOutcome {
+    let is_simple = |letter: &Letter| {
+        matches!(
+            letter,
             Letter::Here {
                 ack: Ack::Nobody,
                 ..
             }
-        ) {
-            return PollOutcome::Other;
+        )
+    };
+    match state.arrivals.take_unexpected(pattern, is_simple) {
+        Unexpected::Taken(heading, Letter::Here { payload, .. }) => {
+            state.release_credit(heading.envelope.source, heading.held, deferred);
+            state.admit_backlogs(deferred);
+            PollOutcome::Came(ArrivedMessage::Whole(heading, payload))
         }
-        let Some((heading, Letter::Here { payload, .. })) = self.matcher.receive(pattern) else {
-            return PollOutcome::Other;
-        };
-        self.settle(heading.envelope.source, heading.held, deferred);
-        self.let_in(deferred);
-        PollOutcome::Came(ArrivedMessage::Whole(heading, payload))
-    }
-
-    fn unprobe(&mut self) {
-        self.probers = self.probers.saturating_sub(1);
+        Unexpected::Taken(..) | Unexpected::Busy => PollOutcome::Other,
+        Unexpected::None => PollOutcome::Nothing,
     }
 }

@@ -4,13 +4,16 @@ use std::task::Waker;
 
 use jstream::buffer::EmptyBuffer;
 
-use super::error::Error;
+use super::communicator::COLLECTIVE;
+use super::contexts::Contexts;
+use super::error::{ElementName, Error};
 use super::layout::runs::Runs;
-use super::names::Status;
+use super::outcome::RequestOutcome;
 use super::table::Number;
-use crate::error::ElementName;
-use jstream_device::connection::{Body, Payload};
+use super::waiters::Waiters;
+use jstream_endpoint::ops::{OpId, Ops};
 use jstream_matching::{Pattern, ReceiveId};
+use jstream_sync::callbacks;
 
 /// The destination of a received message.
 pub(super) enum ReceiveTarget {
@@ -40,31 +43,42 @@ impl ReceiveTarget {
     }
 }
 
-/// A request.
+/// The requests of a rank.
 ///
-/// INVARIANT: it has no outcome before the jbuf of its [`ReceiveTarget`], and every handle that
-/// this jbuf is turned into, is dropped or is part of the outcome. The same holds for the message
-/// that it sends. `lent` relies on this.
-pub(super) struct RankRequest {
-    place: ReceiveTarget,
+/// INVARIANT: a request has no outcome before the jbuf of its [`ReceiveTarget`], and every handle
+/// that this jbuf is turned into, is dropped or is part of the outcome. The same holds for the
+/// message that it sends. `borrowed_send` relies on this.
+///
+/// A request that has an outcome is in no queue of the matcher, requests no payload, and has no
+/// task.
+#[derive(Default)]
+pub(super) struct Requests {
+    table: Ops<RankRequest>,
+    /// Number of requests that have a task.
+    tasks: u32,
+}
+
+/// A request.
+struct RankRequest {
+    target: ReceiveTarget,
     /// The context of the message.
-    pub(super) context: u32,
+    context: u32,
     /// The messages that a receive was posted for, unless it was posted for a claimed one.
-    pub(super) pattern: Option<Pattern>,
-    pub(super) capacity: Option<usize>,
+    pattern: Option<Pattern>,
+    capacity: Option<usize>,
     /// The expected element type; bytes accept any type.
-    pub(super) expected: ElementName,
+    expected: ElementName,
     /// The entry in the matcher, while the receive is queued there.
-    pub(super) posted: Option<ReceiveId>,
+    posted: Option<ReceiveId>,
     /// The rank from which the payload was requested, and the number of that request.
-    pub(super) asked: Option<(u32, Number)>,
-    pub(super) outcome: Option<RequestOutcome>,
+    want: Option<(u32, Number)>,
+    outcome: Option<RequestOutcome>,
     /// The waker of the task that waits for it.
-    pub(super) task: Option<Waker>,
+    task: Option<Waker>,
     /// True if the outcome is discarded.
-    pub(super) forgotten: bool,
+    is_forgotten: bool,
     /// For a send: the data needed to cancel it.
-    pub(super) sends: Option<Sending>,
+    sending: Option<Sending>,
 }
 
 /// The message that a request sends.
@@ -75,118 +89,284 @@ pub(super) struct Sending {
     pub(super) offer: Option<Number>,
 }
 
-impl RankRequest {
-    pub(super) fn receive(context: u32, place: ReceiveTarget, expected: ElementName) -> Self {
-        Self {
-            context,
-            pattern: None,
-            capacity: place.capacity(),
-            place,
-            expected,
-            posted: None,
-            asked: None,
-            outcome: None,
-            task: None,
-            forgotten: false,
-            sends: None,
+impl Requests {
+    /// Adds a receive.
+    pub(super) fn insert_receive(
+        &mut self,
+        context: u32,
+        target: ReceiveTarget,
+        expected: ElementName,
+    ) -> OpId {
+        self.table
+            .insert(RankRequest::new(context, target, expected))
+    }
+
+    /// Adds a send to the rank `to`.
+    pub(super) fn insert_send(&mut self, context: u32, to: u32) -> OpId {
+        self.table.insert(RankRequest {
+            sending: Some(Sending { to, offer: None }),
+            ..RankRequest::new(context, ReceiveTarget::Pool, ElementName::BYTES)
+        })
+    }
+
+    /// Records the messages that a receive is posted for.
+    #[inline]
+    pub(super) fn set_pattern(&mut self, id: OpId, pattern: Pattern) {
+        if let Some(request) = self.table.get_mut(id) {
+            request.pattern = Some(pattern);
         }
     }
 
-    pub(super) fn send(context: u32, to: u32) -> Self {
-        Self {
-            sends: Some(Sending { to, offer: None }),
-            ..Self::receive(context, ReceiveTarget::Pool, ElementName::BYTES)
+    /// Records the entry in the matcher of a receive that is queued there.
+    #[inline]
+    pub(super) fn set_posted(&mut self, id: OpId, posted: ReceiveId) {
+        if let Some(request) = self.table.get_mut(id) {
+            request.posted = Some(posted);
         }
     }
 
-    /// Takes the jbuf that was posted, if it is still unused. A message with a layout arrives in
+    /// Takes the entry in the matcher of a receive that is queued there.
+    pub(super) fn take_posted(&mut self, id: OpId) -> Option<ReceiveId> {
+        self.table.get_mut(id)?.posted.take()
+    }
+
+    /// Records that a message has matched a receive. Returns its element type and its capacity,
+    /// or `None` if there is no such receive.
+    #[inline]
+    pub(super) fn set_matched(&mut self, id: OpId) -> Option<(ElementName, Option<usize>)> {
+        let request = self.table.get_mut(id)?;
+        request.posted = None;
+        Some((request.expected, request.capacity))
+    }
+
+    /// Returns the context of the message of a request.
+    pub(super) fn context(&self, id: OpId) -> Option<u32> {
+        Some(self.table.get(id)?.context)
+    }
+
+    /// Returns true if the receive has memory of its own.
+    pub(super) fn has_capacity(&self, id: OpId) -> bool {
+        let request = self.table.get(id);
+        request.is_some_and(|request| request.capacity.is_some())
+    }
+
+    /// Records the request for the payload of a receive.
+    pub(super) fn set_want(&mut self, id: OpId, source: u32, want: Number) {
+        if let Some(request) = self.table.get_mut(id) {
+            request.want = Some((source, want));
+        }
+    }
+
+    /// Takes the request for the payload of a receive.
+    pub(super) fn take_want(&mut self, id: OpId) -> Option<(u32, Number)> {
+        self.table.get_mut(id)?.want.take()
+    }
+
+    /// Returns the message that a request sends.
+    pub(super) fn sending(&self, id: OpId) -> Option<Sending> {
+        self.table.get(id)?.sending
+    }
+
+    /// Records the number of a message that a request sends, or that it has none any more.
+    pub(super) fn set_offer(&mut self, id: OpId, offer: Option<Number>) {
+        let request = self.table.get_mut(id);
+        if let Some(sending) = request.and_then(|request| request.sending.as_mut()) {
+            sending.offer = offer;
+        }
+    }
+
+    /// Takes the jbuf of a receive, if it is still unused. A message with a layout arrives in
     /// another buffer.
     #[inline]
-    pub(super) fn take_place(&mut self) -> Option<EmptyBuffer> {
-        match std::mem::replace(&mut self.place, ReceiveTarget::Pool) {
-            ReceiveTarget::Pool | ReceiveTarget::Scattered { .. } => None,
-            ReceiveTarget::Jbuf(empty) | ReceiveTarget::Memory(empty) => Some(empty),
-        }
+    pub(super) fn take_jbuf(&mut self, id: OpId) -> Option<EmptyBuffer> {
+        self.table.get_mut(id)?.take_jbuf()
     }
 
-    /// Takes the borrowed memory that the message has to be copied to.
-    pub(super) fn take_memory(&mut self) -> Option<EmptyBuffer> {
-        match self.place {
-            ReceiveTarget::Memory(_) => self.take_place(),
+    /// Takes the borrowed memory that the message of a receive has to be copied to.
+    #[inline]
+    pub(super) fn take_memory(&mut self, id: OpId) -> Option<EmptyBuffer> {
+        let request = self.table.get_mut(id)?;
+        match request.target {
+            ReceiveTarget::Memory(_) => request.take_jbuf(),
             ReceiveTarget::Pool | ReceiveTarget::Jbuf(_) | ReceiveTarget::Scattered { .. } => None,
         }
     }
 
-    /// Takes the destination of a message that is still in the memory of its sender: a jbuf, and
-    /// the parts of it to copy to unless it is the front.
-    pub(super) fn take_target(&mut self) -> (Option<EmptyBuffer>, Option<Box<Runs>>) {
-        match std::mem::replace(&mut self.place, ReceiveTarget::Pool) {
+    /// Takes the destination of a message that is still in the memory of its sender: a jbuf of the
+    /// receive, and the parts of it to copy to unless it is the front.
+    pub(super) fn take_target(&mut self, id: OpId) -> (Option<EmptyBuffer>, Option<Box<Runs>>) {
+        let Some(request) = self.table.get_mut(id) else {
+            return (None, None);
+        };
+        match std::mem::replace(&mut request.target, ReceiveTarget::Pool) {
             ReceiveTarget::Pool => (None, None),
             ReceiveTarget::Jbuf(empty) | ReceiveTarget::Memory(empty) => (Some(empty), None),
             ReceiveTarget::Scattered { memory, runs, .. } => (Some(memory), Some(runs)),
         }
     }
-}
 
-/// The outcome of a request.
-pub(super) struct RequestOutcome {
-    pub(super) result: Result<Status, Error>,
-    pub(super) payload: Option<Payload>,
-    /// The jbuf that was posted, if it is unused.
-    pub(super) empty: Option<EmptyBuffer>,
-}
-
-impl RequestOutcome {
-    pub(super) fn received(status: Status, payload: Payload) -> Self {
-        Self {
-            result: Ok(status),
-            payload: Some(payload),
-            empty: None,
-        }
-    }
-
-    pub(super) fn failed(error: Error) -> Self {
-        Self {
-            result: Err(error),
-            payload: None,
-            empty: None,
-        }
-    }
-
-    pub(super) fn sent() -> Self {
-        Self {
-            result: Ok(Status::NULL),
-            payload: None,
-            empty: None,
-        }
-    }
-
-    /// Returns the outcome of a message that was not sent.
-    pub(super) fn unsent(error: Error, body: Option<Body<'static>>) -> Self {
-        Self {
-            payload: body.and_then(payload_of),
-            ..Self::failed(error)
-        }
-    }
-
-    /// Returns the outcome of a message that was sent.
-    pub(super) fn sent_from(body: Option<Body<'static>>) -> Self {
-        let empty = match body {
-            Some(Body::Owned(filled)) => Some(filled.into_empty()),
-            _ => None,
+    /// Ends a request. Returns values without an owner.
+    ///
+    /// The error of a cancelled request is that of its communicator, if that was revoked.
+    #[must_use = "is dropped without the lock"]
+    pub(super) fn complete(
+        &mut self,
+        id: OpId,
+        mut outcome: RequestOutcome,
+        contexts: &Contexts,
+        waiters: &mut Waiters,
+    ) -> Option<RequestOutcome> {
+        let Some(request) = self.table.get_mut(id) else {
+            return Some(outcome);
         };
-        Self {
-            empty,
-            ..Self::sent()
+        if request.outcome.is_some() {
+            // The rank has given up the message before.
+            return Some(outcome);
         }
+        request.posted = None;
+        request.want = None;
+        let jbuf = request.take_jbuf();
+        if let Err(Error::Cancelled) = outcome.result {
+            if let Some(error) = contexts.revocation(request.context) {
+                outcome.result = Err(error);
+            }
+        }
+        if outcome.empty.is_none() {
+            outcome.empty = jbuf;
+        }
+        waiters.notify();
+        if request.is_forgotten {
+            self.table.end(id);
+            return Some(outcome);
+        }
+        request.outcome = Some(outcome);
+        if let Some(task) = request.task.take() {
+            self.tasks = self.tasks.saturating_sub(1);
+            callbacks::wake(task);
+        }
+        None
+    }
+
+    /// Returns true if a request has ended, or its outcome was taken.
+    #[inline]
+    pub(super) fn has_ended(&self, id: OpId) -> bool {
+        let request = self.table.get(id);
+        request.is_none_or(|request| request.outcome.is_some())
+    }
+
+    /// Takes the outcome of a request that has ended.
+    #[inline]
+    pub(super) fn take_outcome(&mut self, id: OpId) -> Option<RequestOutcome> {
+        let outcome = self.table.get_mut(id)?.outcome.take()?;
+        self.table.end(id);
+        Some(outcome)
+    }
+
+    /// Returns true if a task waits for any request.
+    #[inline]
+    pub(super) fn have_tasks(&self) -> bool {
+        self.tasks > 0
+    }
+
+    /// Wakes `task` when the request ends. Returns a waker to be dropped without the lock: that of
+    /// an earlier call, or `task` if it is not needed. Cloning, comparing and dropping wakers may
+    /// run code of the program.
+    #[must_use = "is dropped without the lock"]
+    pub(super) fn set_task(&mut self, id: OpId, task: Waker) -> Option<Waker> {
+        let Some(request) = self.table.get_mut(id) else {
+            return Some(task);
+        };
+        let known = request.task.replace(task);
+        if known.is_none() {
+            self.tasks = self.tasks.saturating_add(1);
+        }
+        known
+    }
+
+    /// Discards the outcome of a request when it ends. Returns the waker of its task.
+    #[must_use = "is dropped without the lock"]
+    pub(super) fn forget(&mut self, id: OpId) -> Option<Waker> {
+        let request = self.table.get_mut(id)?;
+        request.is_forgotten = true;
+        let task = request.task.take();
+        if task.is_some() {
+            self.tasks = self.tasks.saturating_sub(1);
+        }
+        task
+    }
+
+    /// Wakes all tasks that wait for requests.
+    #[cold]
+    pub(super) fn wake_all_tasks(&mut self) {
+        let all = self.table.entries().map(|(id, _)| id);
+        self.wake(all.collect());
+    }
+
+    /// Wakes the tasks that wait for requests of a communicator.
+    pub(super) fn wake_tasks_in(&mut self, context: u32) {
+        let pending = self.pending_in(context);
+        self.wake(pending.into_iter().map(|(id, _)| id).collect());
+    }
+
+    fn wake(&mut self, requests: Vec<OpId>) {
+        for id in requests {
+            let request = self.table.get_mut(id);
+            if let Some(task) = request.and_then(|request| request.task.take()) {
+                self.tasks = self.tasks.saturating_sub(1);
+                callbacks::wake(task);
+            }
+        }
+    }
+
+    /// Returns the requests of a communicator that have not ended. The second value is true for
+    /// sends.
+    pub(super) fn pending_in(&self, context: u32) -> Vec<(OpId, bool)> {
+        let pending = self.table.entries().filter(|(_, request)| {
+            request.outcome.is_none() && request.context & !COLLECTIVE == context
+        });
+        pending
+            .map(|(id, request)| (id, request.sending.is_some()))
+            .collect()
+    }
+
+    /// Returns the receives that have not ended and whose pattern `is_meant` accepts, with their
+    /// element types.
+    pub(super) fn pending_receives(
+        &self,
+        is_meant: impl Fn(&Pattern) -> bool,
+    ) -> Vec<(OpId, ElementName)> {
+        let pending = self.table.entries().filter(|(_, request)| {
+            let is_open = request.outcome.is_none() && request.sending.is_none();
+            is_open && request.pattern.as_ref().is_some_and(&is_meant)
+        });
+        pending
+            .map(|(id, request)| (id, request.expected))
+            .collect()
     }
 }
 
-/// Returns the payload of a message body. Borrowed memory has none.
-pub(super) fn payload_of(body: Body<'static>) -> Option<Payload> {
-    match body {
-        Body::Owned(filled) => Some(Payload::Bytes(filled)),
-        Body::Object(object) => Some(Payload::Object(object)),
-        Body::Borrowed(_) | Body::Taken => None,
+impl RankRequest {
+    fn new(context: u32, target: ReceiveTarget, expected: ElementName) -> Self {
+        Self {
+            context,
+            pattern: None,
+            capacity: target.capacity(),
+            target,
+            expected,
+            posted: None,
+            want: None,
+            outcome: None,
+            task: None,
+            is_forgotten: false,
+            sending: None,
+        }
+    }
+
+    #[inline]
+    fn take_jbuf(&mut self) -> Option<EmptyBuffer> {
+        match std::mem::replace(&mut self.target, ReceiveTarget::Pool) {
+            ReceiveTarget::Pool | ReceiveTarget::Scattered { .. } => None,
+            ReceiveTarget::Jbuf(empty) | ReceiveTarget::Memory(empty) => Some(empty),
+        }
     }
 }

@@ -15,7 +15,7 @@ use super::error::{Error, Unreceived, Unsent};
 use super::local::PostOutcome;
 use super::names::Status;
 use super::node::Node;
-use super::request::RequestOutcome;
+use super::outcome::RequestOutcome;
 use jstream_device::connection::Payload;
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::ops::OpId;
@@ -85,10 +85,7 @@ impl Pending {
         let Some(id) = self.id else {
             return true;
         };
-        self.node.take_in_for(|state| {
-            let request = state.requests.get(id);
-            request.is_none_or(|request| request.outcome.is_some())
-        })
+        self.node.take_in_for(|state| state.requests.has_ended(id))
     }
 
     /// Waits for the outcome. Returns `None` if the deadline passes, or if the outcome was taken
@@ -113,7 +110,9 @@ impl Pending {
     /// Takes the outcome, if the request has ended.
     pub(super) fn take(&mut self) -> Option<RequestOutcome> {
         let id = self.id?;
-        let outcome = self.node.take_in_for(|state| state.take_outcome(id))?;
+        let outcome = self
+            .node
+            .take_in_for(|state| state.requests.take_outcome(id))?;
         self.id = None;
         Some(self.members.outcome(outcome))
     }
@@ -131,9 +130,9 @@ impl Pending {
             // Cloned and dropped without the lock, because both may run code of the program.
             let task = context.waker().clone();
             let mut state = self.node.inbox.lock();
-            let outcome = state.take_outcome(id);
+            let outcome = state.requests.take_outcome(id);
             let unused = if outcome.is_none() {
-                let replaced = state.set_task(id, task);
+                let replaced = state.requests.set_task(id, task);
                 // The queues are drained by `drive_for_task` below.
                 self.node.inbox.attention.withdraw();
                 replaced
@@ -161,7 +160,7 @@ impl Pending {
     pub(super) fn cancel_receive(&self) -> bool {
         self.id.is_some_and(|id| {
             self.node
-                .with(|state, deferred| state.cancel(id, Error::Cancelled, deferred))
+                .with(|state, deferred| state.cancel_receive(id, Error::Cancelled, deferred))
         })
     }
 }

@@ -44,7 +44,8 @@ impl Rank {
     /// ```
     pub fn revoke(&self) {
         let (node, own) = (self.node(), self.node().inbox.rank);
-        node.inbox.note_revocation(self.context(), own, own);
+        let context = self.context();
+        node.inbox.lock().record_revocation(context, own, own);
         node.end_open_revocations();
     }
 
@@ -83,23 +84,19 @@ impl Node {
     #[inline]
     fn is_revoked(&self, context: u32) -> bool {
         self.inbox.flags().has_revocations()
-            && self.inbox.lock().rare.revocations.error(context).is_some()
+            && self.inbox.lock().contexts.revocation(context).is_some()
     }
 
     #[cold]
     fn check_revoked(&self, context: u32) -> Result<(), Error> {
         self.end_open_revocations();
-        let error = self.inbox.lock().rare.revocations.error(context);
+        let error = self.inbox.lock().contexts.revocation(context);
         error.map_or(Ok(()), Err)
     }
 
     /// Adds a communicator, which may have been revoked before.
     pub(super) fn add_communicator(&self, context: u32, communicator: &Arc<Communicator>) {
-        self.with(|state, _| {
-            state.communicators.add(context, communicator);
-            let members = &communicator.members;
-            state.change_rare(|parts| parts.revocations.confirm(context, members));
-        });
+        self.with(|state, _| state.contexts.add(context, communicator));
     }
 
     /// Ends the operations of communicators that were revoked since this was called last. Called
@@ -115,10 +112,7 @@ impl Node {
     /// Ends the operations of communicators that were revoked, and tells all members.
     #[cold]
     fn end_revoked(&self) {
-        let open = {
-            let mut state = self.inbox.lock();
-            state.change_rare(|parts| parts.revocations.take_open())
-        };
+        let open = self.inbox.lock().contexts.take_open_revocations();
         for context in open {
             self.tell_revoked(context);
             let sends = self.with(|state, deferred| state.end_context(context, deferred));
@@ -131,8 +125,8 @@ impl Node {
     fn tell_revoked(&self, context: u32) {
         let (by, members) = {
             let state = self.inbox.lock();
-            let by = state.rare.revocations.rank(context);
-            (by, state.communicators.members(context))
+            let by = state.contexts.revoking_rank(context);
+            (by, state.contexts.members(context))
         };
         let (Some(by), Some(members)) = (by, members) else {
             return;
@@ -147,7 +141,7 @@ impl Node {
                     line.say(Frame::Revoked { context, rank: by });
                 }
                 Ok(Link::Thread(near)) => {
-                    near.inbox.note_revocation(context, by, own);
+                    near.inbox.lock().record_revocation(context, by, own);
                 }
                 Ok(Link::Line(_)) | Err(_) => {}
             }
@@ -165,16 +159,13 @@ impl Node {
     /// was received or is being sent. The other rank is asked to drop an announced message, or gets
     /// a notice instead of the payload.
     pub(super) fn abandon_send(&self, id: OpId) {
-        let sends = {
-            let state = self.inbox.lock();
-            state.requests.get(id).and_then(|request| request.sends)
-        };
-        let line = sends.and_then(|sends| self.line(sends.to));
+        let sending = self.inbox.lock().requests.sending(id);
+        let line = sending.and_then(|sending| self.line(sending.to));
         // A message that waits for credit has not been sent.
         if line.is_some_and(|line| line.endpoint.shared().cancel_waiting(id.number())) {
             return;
         }
-        self.with(|state, deferred| state.abandon(id, deferred));
+        self.with(|state, deferred| state.abandon_send(id, deferred));
         self.take_back(id);
     }
 }

@@ -23,9 +23,10 @@ use super::local::PostOutcome;
 use super::member::Rank;
 use super::names::{Destination, Source, Status, Tag};
 use super::node::Node;
+use super::outcome::RequestOutcome;
 use super::packing::RunTransfer;
 use super::progress::{self, PostedOperation};
-use super::request::{RankRequest, ReceiveTarget, RequestOutcome};
+use super::request::ReceiveTarget;
 use super::requests::{Request, Waitable};
 use super::wire::Label;
 use jstream_device::connection::Payload;
@@ -204,7 +205,7 @@ impl Rank {
         let mut posted = scope.posted.take();
         for posted in &mut posted {
             if let (Err(_), Some(id)) = (&result, posted.id) {
-                node.with(|state, deferred| state.give_up(id, Error::Cancelled, deferred));
+                node.with(|state, deferred| state.abandon_receive(id, Error::Cancelled, deferred));
                 node.cancel_send(id);
             }
             posted.wait(node, Deadline::NEVER);
@@ -571,7 +572,7 @@ impl Ticket<'_> {
     fn take(&self) -> Option<Result<Status, Error>> {
         if let Some(id) = self.id() {
             let node = self.rank.node();
-            let outcome = node.take_in_for(|state| state.take_outcome(id))?;
+            let outcome = node.take_in_for(|state| state.requests.take_outcome(id))?;
             self.end(outcome);
         }
         let mut posted = self.posted.borrow_mut();
@@ -627,9 +628,8 @@ macro_rules! scoped {
 
             fn is_done(&self) -> bool {
                 self.ticket.id().is_none_or(|id| {
-                    let has_ended = |request: &RankRequest| request.outcome.is_some();
                     let node = self.ticket.rank.node();
-                    node.take_in_for(|state| state.requests.get(id).is_none_or(has_ended))
+                    node.take_in_for(|state| state.requests.has_ended(id))
                 })
             }
 
@@ -670,7 +670,7 @@ impl ScopedRecv<'_> {
     pub fn cancel(self) -> Result<Status, Error> {
         if let Some(id) = self.ticket.id() {
             let node = self.ticket.rank.node();
-            node.with(|state, deferred| state.cancel(id, Error::Cancelled, deferred));
+            node.with(|state, deferred| state.cancel_receive(id, Error::Cancelled, deferred));
         }
         self.wait()
     }
@@ -680,7 +680,7 @@ impl ScopedRecv<'_> {
     pub(super) fn withdraw(&self) {
         if let Some(id) = self.ticket.id() {
             let node = self.ticket.rank.node();
-            node.with(|state, deferred| state.give_up(id, Error::Cancelled, deferred));
+            node.with(|state, deferred| state.abandon_receive(id, Error::Cancelled, deferred));
         }
     }
 }

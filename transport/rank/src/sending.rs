@@ -8,14 +8,13 @@ use jstream::buffer::MessageBuffer;
 use super::error::Error;
 use super::inbox::Inbox;
 use super::layout::runs::Runs;
-use super::letter::{Ack, Half, Letter, Offer, SendMode, Sender};
+use super::letter::{Ack, Letter, SendMode, Sender};
 use super::line::{Line, unsendable};
 use super::local::{Left, Near, PostOutcome};
+use super::matching::SMALL;
 use super::node::{Link, Node};
 use super::outbound::{announcement, outbound};
-use super::rendezvous::SMALL;
-use super::request::{RankRequest, Sending, payload_of};
-use super::state::RankState;
+use super::outcome::payload_of;
 use super::wire::{Frame, Label};
 use jstream_base::SendError;
 use jstream_device::connection::{Body, Payload};
@@ -164,7 +163,7 @@ impl Node {
     /// Returns the error of a send to a rank that is gone.
     #[cold]
     fn lost(&self, to: u32) -> Error {
-        let gone = self.inbox.lock().gone(to);
+        let gone = self.inbox.lock().peers.gone(to);
         gone.unwrap_or(Error::NoRank {
             rank: to,
             size: self.inbox.size,
@@ -261,34 +260,25 @@ impl Node {
         mode: SendMode,
     ) -> Result<(OpId, u32), (Error, Option<Body<'static>>)> {
         let mut state = self.inbox.lock();
-        if let Some(error) = state.rare.revocations.error(context) {
+        if let Some(error) = state.contexts.revocation(context) {
             return Err((error, body));
         }
-        let RankState {
-            requests, peers, ..
-        } = &mut *state;
-        let Some(peer) = peers.get_mut(to as usize) else {
-            let (rank, size) = (to, self.inbox.size);
-            return Err((Error::NoRank { rank, size }, body));
-        };
-        if let Some(why) = peer.gone.clone() {
-            return Err((Error::PeerGone { rank: to, why }, body));
+        if let Err(error) = state.peers.offers(to) {
+            return Err((error, body));
         }
-        let request = requests.insert(RankRequest::send(context, to));
-        let number = peer.offers.insert(Offer {
-            request,
-            body,
-            length,
-            is_exchange: mode == SendMode::Exchange,
-            half: Half::Neither,
-        });
-        if let Some(request) = requests.get_mut(request) {
-            request.sends = Some(Sending {
-                to,
-                offer: Some(number),
-            });
+        let request = state.requests.insert_send(context, to);
+        let is_exchange = mode == SendMode::Exchange;
+        match (state.peers.offers(to), body) {
+            (Ok(offers), body) => {
+                let number = match body {
+                    Some(body) => offers.announce(request, body, length, is_exchange),
+                    None => offers.send(request, length, is_exchange),
+                };
+                state.requests.set_offer(request, Some(number));
+                Ok((request, number))
+            }
+            (Err(error), body) => Err((error, body)),
         }
-        Ok((request, number))
     }
 
     /// Posts a message in a jbuf.

@@ -5,9 +5,11 @@ use std::any::Any;
 use jstream::buffer::{EmptyBuffer, MessageBuffer};
 
 use super::error::Error;
-use super::layout::runs::Runs;
+use super::inbox::Inbox;
+use super::layout::runs::{Runs, copy_lent};
 use super::letter::Sender;
-use super::request::RequestOutcome;
+use super::names::Status;
+use super::outcome::RequestOutcome;
 use super::wire::Frame;
 use jstream_device::connection::Payload;
 use jstream_endpoint::ops::OpId;
@@ -137,5 +139,77 @@ impl DeferredWork {
         let more = std::mem::take(&mut self.more);
         let few = [self.first.take(), self.second.take(), self.third.take()];
         few.into_iter().flatten().chain(more)
+    }
+}
+
+impl Inbox {
+    /// Does recorded work. `with_line` handles tasks that need a connection.
+    pub(super) fn carry_out(
+        &self,
+        mut deferred: DeferredWork,
+        mut with_line: impl FnMut(DeferredTask),
+    ) {
+        while !deferred.is_empty() {
+            for task in deferred.drain() {
+                match task {
+                    DeferredTask::Copy(copy) => self.copy(copy),
+                    DeferredTask::Finish(sender) => sender.finish(),
+                    DeferredTask::Say { .. } => with_line(task),
+                    DeferredTask::Drop(_)
+                    | DeferredTask::DropOutcome(_)
+                    | DeferredTask::DropPayload(_) => {}
+                }
+            }
+        }
+    }
+
+    fn copy(&self, copy: Copy) {
+        let Copy {
+            request,
+            heading,
+            from,
+            gather,
+            to,
+            scatter,
+            sender,
+        } = copy;
+        let status = Status::of(&heading);
+        let to = match to {
+            Some(to) => Ok(to),
+            // The memory of a sender with a layout may be longer than the message.
+            None => self.pool().take(status.len::<u8>()),
+        };
+        let outcome = match to {
+            Ok(to) if gather.is_none() && scatter.is_none() => {
+                RequestOutcome::copied(status, to, from.as_bytes())
+            }
+            Ok(to) => {
+                let (gather, scatter) = (gather.as_deref(), scatter.as_deref());
+                let length = status.len::<u8>();
+                match copy_lent(from.as_bytes(), gather, to, scatter, length, self.pool()) {
+                    Ok(filled) => RequestOutcome::received(status, Payload::Bytes(filled)),
+                    Err(empty) => RequestOutcome {
+                        result: Ok(status),
+                        payload: None,
+                        empty: Some(empty),
+                    },
+                }
+            }
+            Err(source) => RequestOutcome::failed(Error::NoBuffer {
+                length: heading.length,
+                source,
+            }),
+        };
+        drop(from);
+        self.complete(request, outcome);
+        if let Some(sender) = sender {
+            sender.finish();
+        }
+    }
+
+    /// Ends a request.
+    pub(super) fn complete(&self, request: OpId, outcome: RequestOutcome) {
+        let mut deferred = DeferredWork::default();
+        self.lock().complete(request, outcome, &mut deferred);
     }
 }

@@ -166,7 +166,7 @@ impl Call {
     pub(super) fn bury(&self, rank: &Rank) {
         let Label { context, tag, .. } = self.label(rank);
         rank.node()
-            .with(|state, deferred| state.bury(context, tag, deferred));
+            .with(|state, deferred| state.end_operation(context, tag, deferred));
     }
 
     /// Returns the elements that a receive expects.

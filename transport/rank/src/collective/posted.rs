@@ -233,12 +233,11 @@ impl<E: Element, C: Fn(&E, &E) -> E> PostedOperation for PostedExecution<'_, '_,
         let mut replaced = Vec::with_capacity(requests.len());
         let mut state = inbox.lock();
         for (id, task) in requests.into_iter().zip(tasks) {
-            let request = state.requests.get(id);
-            let has_ended = request.is_none_or(|request| request.outcome.is_some());
+            let has_ended = state.requests.has_ended(id);
             replaced.push(if has_ended {
                 Some(task)
             } else {
-                state.set_task(id, task)
+                state.requests.set_task(id, task)
             });
             if has_ended {
                 drop(state);

@@ -36,8 +36,8 @@ impl Inbox {
         }
         if self.attention.withdraw() {
             let mut deferred = DeferredWork::default();
-            self.take_in_all(&mut state, &mut deferred);
-            if state.epoch() != seen || !deferred.is_empty() {
+            state.drain_queues(&mut deferred);
+            if state.waiters.epoch() != seen || !deferred.is_empty() {
                 drop(state);
                 return self.carry_out(deferred, |_| {});
             }
@@ -46,8 +46,7 @@ impl Inbox {
             // The callbacks run before the sleep.
             return;
         }
-        if let (Some(bell), false) = (self.bell(), state.is_watched) {
-            state.is_watched = true;
+        if let Some(bell) = self.bell().filter(|_| state.waiters.take_bell()) {
             bell.expect();
             drop(state);
             let watch = BellWatch {
@@ -62,14 +61,14 @@ impl Inbox {
             drop(watch);
             return;
         }
-        state.sleepers = state.sleepers.saturating_add(1);
+        state.waiters.add_sleeper();
         let InboxGuard {
             state,
             deferral: _deferral,
         } = state;
         let left = self.or_room(until).left();
         let mut state = state.wait(self.changed(), left);
-        state.sleepers = state.sleepers.saturating_sub(1);
+        state.waiters.remove_sleeper();
     }
 }
 
@@ -86,8 +85,8 @@ impl<D: Fn(&Bell)> Drop for BellWatch<'_, D> {
         self.bell.forget();
         (self.disarm)(self.bell);
         let mut state = self.inbox.lock();
-        state.is_watched = false;
-        if state.sleepers > 0 {
+        state.waiters.return_bell();
+        if state.waiters.have_sleepers() {
             // Another sleeping thread takes over the bell.
             self.inbox.changed().notify_all();
         }

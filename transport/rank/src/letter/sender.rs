@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Sender;
 use crate::error::Error;
-use crate::request::RequestOutcome;
+use crate::outcome::RequestOutcome;
 use crate::work_queue::DeferredWork;
 use jstream_device::connection::Payload;
 

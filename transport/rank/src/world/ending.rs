@@ -54,7 +54,7 @@ pub(super) fn goodbye(rank: &Rank, until: Deadline, timeout: Duration) -> BTreeM
             continue;
         }
         if census.is_lost(other) {
-            let gone = node.inbox.lock().gone(other);
+            let gone = node.inbox.lock().peers.gone(other);
             let reason = gone.map_or("another rank has lost it".to_owned(), |e| e.to_string());
             lost.insert(other, reason);
         } else {
@@ -190,7 +190,7 @@ impl Ending<'_> {
                 next = Deadline::after(pause);
             }
             let has_news = |state: &mut RankState| {
-                (state.live != living || node.inbox.epoch() != seen).then_some(())
+                (state.peers.live() != living || node.inbox.epoch() != seen).then_some(())
             };
             node.wait(|| until.or_sooner(next), has_news);
         }
@@ -209,11 +209,12 @@ impl Ending<'_> {
     /// Returns the ranks that are gone, if their number has changed.
     fn gone(&self, living: &mut usize) -> Vec<u32> {
         let state = self.rank.node().inbox.lock();
-        if std::mem::replace(living, state.live) == state.live {
+        if std::mem::replace(living, state.peers.live()) == state.peers.live() {
             return Vec::new();
         }
         let all = 0..self.rank.size();
-        all.filter(|rank| state.gone(*rank).is_some()).collect()
+        all.filter(|rank| state.peers.gone(*rank).is_some())
+            .collect()
     }
 
     /// Sends the census to ranks that were not told its version.

@@ -1,0 +1,324 @@
+//! Other ranks, as far as this rank exchanges messages with them over connections.
+
+use std::sync::Arc;
+
+use super::communicator::ENDING;
+use super::contexts::Contexts;
+use super::credit::Account;
+use super::error::Error;
+use super::offers::{EndedOffer, Offers};
+use super::summary::Flags;
+use super::table::{Number, NumberTable};
+use super::wanted_lines::WantedLines;
+use super::wire::Frame;
+use jstream_endpoint::gate::Credit;
+use jstream_endpoint::ops::OpId;
+use jstream_matching::{Bounds, Claim, Heading, MessageId, Pattern};
+
+/// The ranks of the world, including this rank itself.
+///
+/// A rank that is gone has no offers, no requested payloads, and no payload that is arriving.
+pub(super) struct Peers {
+    list: Vec<Peer>,
+    /// Number of other ranks that are not gone.
+    live: usize,
+    wanted: WantedLines,
+}
+
+/// Another rank.
+#[derive(Default)]
+struct Peer {
+    /// The reason, if the rank is gone.
+    gone: Option<Arc<str>>,
+    /// Flow control of its messages, if they arrive over a connection.
+    account: Option<Account>,
+    /// Maximum length in bytes of an announced message for which memory is allocated.
+    max_allocated: u64,
+    /// The destination of the payload that is arriving.
+    expected: ExpectedPayload,
+    /// Messages of this rank that the peer has to answer.
+    offers: Offers,
+    /// Messages of the peer whose payload was requested.
+    wants: NumberTable<Want>,
+}
+
+/// The destination of the next payload that a connection delivers.
+#[derive(Default)]
+pub(super) enum ExpectedPayload {
+    #[default]
+    Nothing,
+    /// A receive whose memory the connection fills.
+    Receive { request: OpId, heading: Heading },
+    /// A receive that was posted while the message was arriving. Its memory is not lent to the
+    /// connection.
+    LateReceive { request: OpId, heading: Heading },
+    /// A message that is queued for a receive.
+    Message(MessageId),
+    /// No destination: the payload is dropped.
+    Unwanted,
+}
+
+/// A payload that was requested from a peer.
+pub(super) struct Want {
+    pub(super) heading: Heading,
+    pub(super) message: MessageId,
+    /// The receive that waits for it, or `None` if it was cancelled.
+    pub(super) requester: Option<Requester>,
+}
+
+/// A receive that waits for a payload.
+pub(super) struct Requester {
+    pub(super) request: OpId,
+    pub(super) claim: Claim,
+}
+
+/// State of a rank that is gone, which ends with it.
+pub(super) struct LostPeer {
+    pub(super) expected: ExpectedPayload,
+    pub(super) offers: Vec<EndedOffer>,
+    pub(super) wants: Vec<Want>,
+}
+
+impl Peers {
+    /// Returns the ranks of a world of `size` ranks, none of which has a connection.
+    pub(super) fn new(size: u32) -> Self {
+        let list: Vec<_> = (0..size).map(|_| Peer::default()).collect();
+        Self {
+            live: list.len().saturating_sub(1),
+            list,
+            wanted: WantedLines::new(size),
+        }
+    }
+
+    #[inline]
+    fn get(&self, rank: u32) -> Option<&Peer> {
+        self.list.get(rank as usize)
+    }
+
+    #[inline]
+    fn get_mut(&mut self, rank: u32) -> Option<&mut Peer> {
+        self.list.get_mut(rank as usize)
+    }
+
+    /// Returns the number of ranks of the world.
+    pub(super) fn size(&self) -> u32 {
+        u32::try_from(self.list.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Returns the number of other ranks that are not gone.
+    pub(super) fn live(&self) -> usize {
+        self.live
+    }
+
+    /// Returns the error of a rank that does not exist.
+    pub(super) fn no_rank(&self, rank: u32) -> Error {
+        let size = self.size();
+        Error::NoRank { rank, size }
+    }
+
+    /// Returns the error of a rank that is gone, or `None` if it may still send.
+    pub(super) fn gone(&self, rank: u32) -> Option<Error> {
+        let why = self.get(rank)?.gone.clone()?;
+        Some(Error::PeerGone { rank, why })
+    }
+
+    /// Returns true if the rank is gone and sends nothing more.
+    pub(super) fn is_gone(&self, rank: u32) -> bool {
+        self.get(rank).is_none_or(|peer| peer.gone.is_some())
+    }
+
+    /// Returns true if all other ranks are gone.
+    pub(super) fn is_alone(&self) -> bool {
+        self.live == 0 && self.list.len() > 1
+    }
+
+    /// Returns true if no other member of a communicator is left that could send a message.
+    pub(super) fn is_alone_in(&self, context: u32, contexts: &Contexts) -> bool {
+        if self.is_alone() {
+            return true;
+        }
+        let members = contexts.members(context);
+        members.is_some_and(|members| members.others_are_all(|rank| self.is_gone(rank)))
+    }
+
+    /// Returns true if all ranks with a connection are gone.
+    pub(super) fn connected_are_gone(&self) -> bool {
+        let mut connected = self.list.iter().filter(|peer| peer.account.is_some());
+        connected.all(|peer| peer.gone.is_some())
+    }
+
+    /// Marks a rank as gone. Returns `None` if there is no such rank, or if it was gone before.
+    pub(super) fn remove(&mut self, rank: u32, why: &Arc<str>) -> Option<LostPeer> {
+        let peer = self.list.get_mut(rank as usize)?;
+        if peer.gone.is_some() {
+            return None;
+        }
+        peer.gone = Some(why.clone());
+        self.live = self.live.saturating_sub(1);
+        self.wanted.settle(rank);
+        Some(LostPeer {
+            expected: std::mem::take(&mut peer.expected),
+            offers: peer.offers.end_all().collect(),
+            wants: peer.wants.drain().collect(),
+        })
+    }
+
+    /// Prepares for messages of a rank over a connection, which may be announced with at most
+    /// `max_allocated` bytes to receives without memory.
+    pub(super) fn open_account(&mut self, rank: u32, bounds: Bounds, max_allocated: u64) {
+        if let Some(peer) = self.get_mut(rank) {
+            peer.account = Some(Account::new(bounds));
+            peer.max_allocated = max_allocated;
+        }
+    }
+
+    #[inline]
+    fn account(&mut self, rank: u32) -> Option<&mut Account> {
+        self.get_mut(rank)?.account.as_mut()
+    }
+
+    /// Charges a message that uses `bytes` of the window. Returns false if it exceeds the window.
+    #[inline]
+    pub(super) fn charge(&mut self, rank: u32, bytes: u64) -> bool {
+        let account = self.account(rank);
+        account.is_some_and(|account| account.arrive(bytes))
+    }
+
+    /// Removes a message of a rank from the flow control, because a receive has it or no receive
+    /// ever will. Returns the frame that returns credit, which is due for several messages at once.
+    #[inline]
+    #[must_use = "the frame is sent to the rank"]
+    pub(super) fn release_credit(&mut self, rank: u32, bytes: u64) -> Option<Frame> {
+        Some(credit_frame(self.account(rank)?.settle(bytes)?))
+    }
+
+    /// Like [`release_credit`](Self::release_credit), for messages that were received on the fast
+    /// path, bypassing the matcher.
+    #[must_use = "the frame is sent to the rank"]
+    pub(super) fn release_bypassed(&mut self, rank: u32, passed: Credit) -> Option<Frame> {
+        Some(credit_frame(self.account(rank)?.settle_passed(passed)?))
+    }
+
+    /// Returns the maximum length in bytes of an announced message for which memory is allocated.
+    pub(super) fn max_allocated(&self, rank: u32) -> Option<u64> {
+        Some(self.get(rank)?.max_allocated)
+    }
+
+    /// Sets the destination of the payload that is about to arrive.
+    #[inline]
+    pub(super) fn expect(&mut self, rank: u32, expected: ExpectedPayload) {
+        if let Some(peer) = self.get_mut(rank) {
+            peer.expected = expected;
+        }
+    }
+
+    /// Takes the destination of the payload that has arrived.
+    #[inline]
+    pub(super) fn take_expected(&mut self, rank: u32) -> ExpectedPayload {
+        let peer = self.get_mut(rank);
+        peer.map_or(ExpectedPayload::Nothing, |peer| {
+            std::mem::take(&mut peer.expected)
+        })
+    }
+
+    /// Returns the messages that a rank has to answer, unless it is gone.
+    ///
+    /// # Errors
+    ///
+    /// The error of a rank that is gone or does not exist.
+    pub(super) fn offers(&mut self, rank: u32) -> Result<&mut Offers, Error> {
+        if let Some(error) = self.gone(rank) {
+            return Err(error);
+        }
+        let no_rank = self.no_rank(rank);
+        self.get_mut(rank)
+            .map(|peer| &mut peer.offers)
+            .ok_or(no_rank)
+    }
+
+    /// Adds a request for a payload of a rank.
+    pub(super) fn insert_want(&mut self, rank: u32, want: Want) -> Option<Number> {
+        Some(self.get_mut(rank)?.wants.insert(want))
+    }
+
+    /// Sets the receive that waits for a payload that was requested before.
+    pub(super) fn set_requester(&mut self, rank: u32, want: Number, requester: Requester) {
+        let wants = self.get_mut(rank).map(|peer| &mut peer.wants);
+        if let Some(want) = wants.and_then(|wants| wants.get_mut(want)) {
+            want.requester = Some(requester);
+        }
+    }
+
+    /// Detaches the receive that waits for a payload.
+    pub(super) fn take_requester(&mut self, rank: u32, want: Number) -> Option<Requester> {
+        self.get_mut(rank)?.wants.get_mut(want)?.requester.take()
+    }
+
+    /// Removes the request for a payload that arrives with a length. Returns `None` if no payload
+    /// of this length was requested.
+    pub(super) fn take_arriving(&mut self, rank: u32, want: Number, length: u64) -> Option<Want> {
+        let wants = &mut self.get_mut(rank)?.wants;
+        // The length is checked before memory is reserved for the payload.
+        if wants.get(want)?.heading.length != length {
+            return None;
+        }
+        wants.remove(want)
+    }
+
+    /// Removes the request for a payload.
+    pub(super) fn remove_want(&mut self, rank: u32, want: Number) -> Option<Want> {
+        self.get_mut(rank)?.wants.remove(want)
+    }
+
+    /// Drops all receives and claims when this rank ends. Payloads that still arrive are dropped.
+    pub(super) fn drop_requesters(&mut self) {
+        for want in self.list.iter_mut().flat_map(|peer| peer.wants.values()) {
+            want.requester = None;
+        }
+    }
+
+    /// Returns the flags of the parts that change rarely.
+    #[inline]
+    pub(super) fn flags(&self) -> Flags {
+        if self.wanted.is_empty() {
+            Flags::NONE
+        } else {
+            Flags::WANTED_LINES
+        }
+    }
+
+    /// Returns the connections that receives wait for.
+    pub(super) fn wanted(&mut self) -> &mut WantedLines {
+        &mut self.wanted
+    }
+
+    /// Asks for the connections to the ranks whose messages match a pattern: without a source, to
+    /// all members of the communicator.
+    #[inline]
+    pub(super) fn want_lines(&mut self, pattern: &Pattern, contexts: &Contexts) {
+        if self.wanted.any_is_missing() {
+            self.want_missing(pattern, contexts);
+        }
+    }
+
+    #[cold]
+    fn want_missing(&mut self, pattern: &Pattern, contexts: &Contexts) {
+        if let Some(rank) = pattern.source {
+            return self.wanted.want(rank);
+        }
+        if pattern.context == ENDING {
+            // The end of a world is told along the tree of its ranks.
+            return;
+        }
+        let members = contexts.members(pattern.context);
+        match members.as_ref().and_then(|members| members.all()) {
+            Some(members) => members.iter().for_each(|rank| self.wanted.want(*rank)),
+            None => (0..self.size()).for_each(|rank| self.wanted.want(rank)),
+        }
+    }
+}
+
+fn credit_frame(credit: Credit) -> Frame {
+    let Credit { messages, bytes } = credit;
+    Frame::Credit { messages, bytes }
+}
