@@ -10,7 +10,6 @@ mod words;
 use jstream::buffer::{EmptyBuffer, MessageBuffer};
 use jstream_collective::{Agreement, Decision};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use super::communicator::{AGREEMENT, COLLECTIVE, Members};
 use super::error::{ElementName, Error};
@@ -122,13 +121,13 @@ impl Rank {
         let node = self.node();
         loop {
             // As in `agree_on_context`, with agreements instead of reductions.
-            let next = node.contexts.load(Ordering::Relaxed);
+            let next = node.unused_contexts.next();
             let largest = self.decide(SHRINK, u64::MAX, u64::from(next))?.number;
             let context = u32::try_from(largest).unwrap_or(COLLECTIVE);
             if context >= COLLECTIVE {
                 return Err(Error::NoContext);
             }
-            let is_reserved = u64::from(node.reserve(context));
+            let is_reserved = u64::from(node.unused_contexts.reserve(context));
             let decision = self.decide(SHRINK, is_reserved, 0)?;
             if decision.bits == 1 {
                 return Ok(self.with_members(context, self.survivors(&decision)));

@@ -21,6 +21,8 @@ use super::state::RankState;
 use super::summary::{Flags, Summary};
 use jstream_device::SlotMessage as Cell;
 use jstream_device::connection::Limits;
+use jstream_device::deadline::Deadline;
+use jstream_endpoint::spin::Spin;
 use jstream_sync::Condvar;
 use jstream_sync::callbacks::Deferral;
 use jstream_sync::publishing_lock::{Publish, PublishingGuard, PublishingLock, Word};
@@ -40,7 +42,7 @@ pub(super) struct Inbox {
     /// Number of waiting threads.
     waiting: AtomicU32,
     /// Outcomes of recent waits, for adaptive spinning.
-    pub(super) habit: AtomicU8,
+    habit: AtomicU8,
     /// True if the pool of a connection had no room.
     starved: AtomicBool,
 }
@@ -169,6 +171,21 @@ impl Inbox {
         let view = self.views.get(source as usize);
         view.and_then(|view| view.get())
             .is_some_and(|view| view.is_filled())
+    }
+
+    /// Begins to spin for a message, for as long as recent waits suggest.
+    #[inline]
+    pub(super) fn begin_spin(&self, until: Deadline) -> Spin {
+        let habit = self.habit.load(Ordering::Relaxed);
+        Spin::begin(self.options.spin, habit, until)
+    }
+
+    /// Records the outcome of a wait.
+    #[inline]
+    pub(super) fn end_spin(&self, spin: Spin) {
+        let mut habit = self.habit.load(Ordering::Relaxed);
+        spin.end(&mut habit);
+        self.habit.store(habit, Ordering::Relaxed);
     }
 
     pub(super) fn set_starved(&self) {

@@ -75,10 +75,10 @@
 // | `progress` | the posted collective operations of a thread, which advance when it waits |
 // | `local_values` | values of the variables of a rank |
 // | `local`, `node` | path to a rank of the process; a rank with its paths to all others |
-// | `sending`, `borrowed_send` | sends |
+// | `lent_memory` | memory that a blocked thread lends to a request |
+// | `sending`, `receiving` | blocking and posted sends; blocking receives |
 // | `packing` | transfer of messages with layouts |
-// | `match_bypass`, `receive_fast_path`, `probe` | receives on fast paths; probes |
-// | `member`, `requests`, `scope`, `persistent`, `object`, `waiting`, `mesh` | the public handles |
+// | `member`, `probe`, `requests`, `scope`, `persistent`, `object`, `waiting`, `mesh` | the public handles |
 // | `rank_local` | variables with a value for each rank |
 // | `operation`, `collective` | combinations of elements; collective operations |
 // | `split`, `cartesian` | communicators of some ranks; grids |
@@ -96,7 +96,6 @@ mod agreement;
 mod arrivals;
 mod attention;
 mod bell;
-mod borrowed_send;
 mod cartesian;
 mod collective;
 mod communicator;
@@ -109,11 +108,11 @@ mod error;
 mod failures;
 mod inbox;
 mod layout;
+mod lent_memory;
 mod letter;
 mod line;
 mod local;
 mod local_values;
-mod match_bypass;
 mod matching;
 mod member;
 mod mesh;
@@ -136,7 +135,7 @@ mod probe;
 mod progress;
 mod queue;
 mod rank_local;
-mod receive_fast_path;
+mod receiving;
 mod request;
 mod requests;
 mod revocation;
@@ -148,6 +147,7 @@ mod state;
 mod summary;
 mod table;
 mod tombstones;
+mod unused_contexts;
 mod waiters;
 mod waiting;
 mod wanted_lines;

@@ -1,15 +1,12 @@
 //! The public handle of a rank.
 
-use std::cell::LazyCell;
 use std::sync::Arc;
 use std::time::Duration;
 use std::{fmt, slice};
 
-use jstream::Writer;
 use jstream::buffer::{EmptyBuffer, MessageBuffer};
 use zerocopy::IntoBytes;
 
-use super::borrowed_send::Wanted;
 use super::communicator::{Communicator, Members};
 use super::element::{Element, descriptor, name_of};
 use super::error::{ElementName, Error, Unsent};
@@ -17,12 +14,12 @@ use super::letter::SendMode;
 use super::local::PostOutcome;
 use super::names::{Destination, Source, Status, Tag, pattern};
 use super::node::{Link, Node};
+use super::receiving::Wanted;
 use super::request::ReceiveTarget;
 use super::requests::{RankMessage, RecvRequest, SendRequest};
 use super::state::RankState;
 use super::wire::Label;
 use jstream_collective::Algorithm;
-use jstream_device::connection::Payload;
 use jstream_device::deadline::Deadline;
 use jstream_matching::Pattern;
 
@@ -502,97 +499,6 @@ impl Rank {
                 .with(|state, deferred| state.post(pattern, place, expected, deferred))
         });
         RecvRequest::new(self.node.clone(), self.members().clone(), id)
-    }
-}
-
-impl Node {
-    /// Blocks until a message arrives and copies it to the front of `memory`. If a message has
-    /// begun to arrive when the time is over, the call waits for the rest of it.
-    #[inline]
-    pub(super) fn receive_bytes(
-        &self,
-        pattern: Pattern,
-        expected: ElementName,
-        memory: &mut [u8],
-        timeout: Option<Duration>,
-    ) -> Result<Status, Error> {
-        self.receive_within(pattern, expected, memory, timeout, None)
-    }
-
-    /// Like [`receive_bytes`](Self::receive_bytes). If the rest of a message takes too long, the
-    /// connection to its source ends.
-    #[inline]
-    pub(super) fn receive_in_time(
-        &self,
-        pattern: Pattern,
-        expected: ElementName,
-        memory: &mut [u8],
-        timeout: Duration,
-    ) -> Result<Status, Error> {
-        self.receive_within(pattern, expected, memory, Some(timeout), pattern.source)
-    }
-
-    #[inline]
-    fn receive_within(
-        &self,
-        pattern: Pattern,
-        expected: ElementName,
-        memory: &mut [u8],
-        timeout: Option<Duration>,
-        severed: Option<u32>,
-    ) -> Result<Status, Error> {
-        self.check(pattern.context)?;
-        // The deadline reads the clock, which a message that arrives soon does not need.
-        let until = LazyCell::new(|| timeout.map_or(Deadline::NEVER, Deadline::after));
-        let spun = match self.receive_at_once(&pattern, expected, memory, || *until) {
-            Ok(received) => return received,
-            Err(spun) => spun,
-        };
-        let sends_nothing = || Ok(());
-        self.receive_into(
-            Wanted::Pattern(pattern),
-            expected,
-            memory,
-            spun,
-            sends_nothing,
-            || *until,
-            || timeout.map_or(Error::Cancelled, |after| Error::TimedOut { after }),
-            severed,
-        )
-    }
-
-    /// Copies a message to memory.
-    pub(super) fn put(
-        &self,
-        status: Status,
-        payload: Payload,
-        memory: &mut [u8],
-    ) -> Result<Status, Error> {
-        let filled = self.bytes_of(payload)?;
-        match memory.get_mut(..filled.len()) {
-            Some(room) => {
-                room.copy_from_slice(filled.as_bytes());
-                let bytes = filled.len() as u64;
-                Ok(Status { bytes, ..status })
-            }
-            None => Err(Error::Truncated {
-                length: filled.len() as u64,
-                capacity: memory.len() as u64,
-                rank: status.source,
-                tag: status.tag,
-            }),
-        }
-    }
-
-    /// Returns the bytes of a message. An object is converted back to its message.
-    pub(super) fn bytes_of(&self, payload: Payload) -> Result<MessageBuffer, Error> {
-        match payload {
-            Payload::Bytes(filled) => Ok(filled),
-            Payload::Object(object) => object
-                .forward(&mut Writer::new(), self.inbox.pool())
-                .map(|forwarded| forwarded.message)
-                .map_err(|unforwarded| Error::Write(unforwarded.error)),
-        }
     }
 }
 

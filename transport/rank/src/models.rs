@@ -8,7 +8,7 @@ use jstream_sync::ring::{Emptier, Filler, ring};
 use jstream_sync::{Arc, Mutex, lock};
 
 /// Simplified model of an inbox.
-struct Inbox {
+struct ModelInbox {
     attention: Attention,
     state: Mutex<ModelState>,
 }
@@ -48,7 +48,7 @@ const RIGHT: Parts = Parts {
     },
 };
 
-impl Inbox {
+impl ModelInbox {
     fn send(&self, filler: &mut Filler<u32>, number: u32, parts: Parts) {
         // Messages with odd numbers are too long for the queue.
         let is_short = number % 2 == 0;
@@ -75,7 +75,7 @@ impl Inbox {
 fn falling_asleep(count: u32, parts: Parts) -> impl Fn() + Send + Sync + 'static {
     move || {
         let (mut filler, emptier) = ring::<u32>(2);
-        let inbox = Arc::new(Inbox {
+        let inbox = Arc::new(ModelInbox {
             attention: Attention::new(),
             state: Mutex::new(ModelState {
                 emptier,

@@ -17,6 +17,7 @@ use super::local_values::LocalValues;
 use super::outcome::RequestOutcome;
 use super::progress;
 use super::state::RankState;
+use super::unused_contexts::UnusedContexts;
 use super::work_queue::{DeferredTask, DeferredWork};
 use jstream_base::SendError;
 use jstream_device::deadline::Deadline;
@@ -39,8 +40,8 @@ pub(super) struct Node {
     dialer: Option<Box<dyn Dial>>,
     /// Ranks of this process.
     threads: Vec<u32>,
-    /// Number of the next context.
-    pub(super) contexts: AtomicU32,
+    /// Numbers of contexts that no communicator has.
+    pub(super) unused_contexts: UnusedContexts,
     /// The index after the request that ended last when several were waited for.
     pub(super) turn: AtomicUsize,
     /// Cache of readers and writers for objects.
@@ -135,7 +136,7 @@ impl Node {
             threads,
             inbox,
             paths: paths.into(),
-            contexts: AtomicU32::new(2),
+            unused_contexts: UnusedContexts::new(),
             turn: AtomicUsize::new(0),
             codecs: CodecCache::default(),
             locals: LocalValues::default(),
@@ -453,8 +454,7 @@ impl Node {
         let _waits = inbox.note_waiting();
         progress::advance_all();
         let until = deadline();
-        let habit = inbox.habit.load(Ordering::Relaxed);
-        let mut spin = spun.unwrap_or_else(|| Spin::begin(inbox.options.spin, habit, until));
+        let mut spin = spun.unwrap_or_else(|| inbox.begin_spin(until));
         let mut seen = seen;
         loop {
             self.drive();
@@ -465,9 +465,7 @@ impl Node {
                     if !spin.was_in_vain() {
                         self.attend();
                     }
-                    let mut habit = habit;
-                    spin.end(&mut habit);
-                    inbox.habit.store(habit, Ordering::Relaxed);
+                    inbox.end_spin(spin);
                     return Some(answer);
                 }
             } else if spin.again() {
@@ -554,6 +552,14 @@ impl Node {
             return Some(outcome);
         }
         self.wait_spun(spun, || deadline, |state| state.requests.take_outcome(id))
+    }
+
+    /// Waits for the outcome of a request that needs no further action of the caller.
+    pub(super) fn outcome(&self, id: OpId) -> RequestOutcome {
+        match self.wait_for(id, None, Deadline::NEVER) {
+            Some(outcome) => outcome,
+            None => unreachable!("a wait without a deadline ends with the request"),
+        }
     }
 
     /// Returns the time until which an operation that has reached its timeout waits for the rest of

@@ -1,6 +1,5 @@
 //! Sending and receiving of objects between ranks.
 
-use jstream::buffer::{MessageBuffer, Pool};
 use jstream::{Erased, Received, Transportable};
 
 use super::error::{ElementName, Error};
@@ -8,10 +7,8 @@ use super::letter::SendMode;
 use super::local::PostOutcome;
 use super::member::Rank;
 use super::names::{Destination, Source, Status, Tag};
-use super::node::{Link, Node};
 use super::request::ReceiveTarget;
 use super::requests::{RecvObjectRequest, SendRequest};
-use super::wire::Label;
 use jstream_device::connection::Payload;
 
 impl Rank {
@@ -147,71 +144,5 @@ impl Rank {
         let received = node.receive_payload(pattern);
         let (status, payload) = received.map_err(|error| self.members().error(error))?;
         node.object_of(self.members().status(status), payload)
-    }
-}
-
-impl Node {
-    /// Returns the pool for messages to a rank.
-    pub(super) fn pool_for(&self, to: u32) -> Result<&Pool, Error> {
-        Ok(match self.link(to)? {
-            Link::Line(line) => &line.endpoint.shared().info().pool,
-            Link::Thread(near) => near.inbox.pool(),
-        })
-    }
-
-    /// Writes an object into a jbuf of `pool`.
-    pub(super) fn write_object<T: Transportable>(
-        &self,
-        object: &T,
-        pool: &Pool,
-    ) -> Result<MessageBuffer, Error> {
-        let written = self.codecs.writers.with(|writer| {
-            writer.set_limits(self.inbox.options.object_limits);
-            writer.write_to(object, pool)
-        });
-        written.map_err(Error::Write)
-    }
-
-    fn post_object(&self, to: u32, label: Label, object: Payload) -> Result<PostOutcome, Error> {
-        match self.link(to)? {
-            Link::Thread(near) => {
-                let length = match &object {
-                    Payload::Object(object) => object.capacity() as u64,
-                    Payload::Bytes(filled) => filled.len() as u64,
-                };
-                let heading = label.heading(self.inbox.rank, length);
-                Ok(self.post_to_thread(to, near, heading, object, SendMode::Standard))
-            }
-            Link::Line(_) => {
-                let filled = self.bytes_of(object)?;
-                Ok(self.post_buffer(to, label, filled, SendMode::Standard))
-            }
-        }
-    }
-
-    /// Returns the object of a message that was received.
-    pub(super) fn object_of<T: Transportable + 'static>(
-        &self,
-        status: Status,
-        payload: Payload,
-    ) -> Result<(Received<T>, Status), Error> {
-        let payload = match payload {
-            Payload::Object(object) => match object.downcast::<T>() {
-                Ok(received) => return Ok((received, status)),
-                Err(object) => Payload::Object(object),
-            },
-            payload => payload,
-        };
-        let filled = self.bytes_of(payload)?;
-        let read = self.codecs.readers.with(|reader| {
-            reader.set_limits(self.inbox.options.object_limits);
-            reader.read::<T>(filled)
-        });
-        read.map(|received| (received, status))
-            .map_err(|failure| Error::Read {
-                rank: status.source,
-                tag: status.tag,
-                source: Box::new(failure.error),
-            })
     }
 }

@@ -30,117 +30,123 @@ pub(super) enum RunTransfer<'n, 'b> {
     Packed,
 }
 
-impl Node {
+impl<'n, 'b> RunTransfer<'n, 'b> {
     /// Returns how the selected runs of `bytes`, which have `length` bytes in all, are sent.
-    pub(super) fn run_transfer<'b>(
-        &self,
+    pub(super) fn new(
+        node: &'n Node,
         to: u32,
         bytes: &'b [u8],
         runs: &Runs,
         length: usize,
-    ) -> RunTransfer<'_, 'b> {
-        match self.link(to) {
+    ) -> Self {
+        match node.link(to) {
             Ok(Link::Thread(near))
-                if length as u64 > self.inbox.options.eager_between_threads() =>
+                if length as u64 > node.inbox.options.eager_between_threads() =>
             {
-                RunTransfer::Lent(near)
+                Self::Lent(near)
             }
             Ok(Link::Line(line)) if !line.endpoint.shared().info().limits.moves => {
                 match runs.segments(bytes, length) {
-                    Some(segments) => RunTransfer::Segments(line, segments),
-                    None => RunTransfer::Packed,
+                    Some(segments) => Self::Segments(line, segments),
+                    None => Self::Packed,
                 }
             }
-            _ => RunTransfer::Packed,
+            _ => Self::Packed,
         }
     }
+}
 
-    /// Copies the selected runs of `bytes` to a buffer.
-    pub(super) fn pack(&self, to: u32, bytes: &[u8], runs: &Runs, length: usize) -> MessageBuffer {
-        let pool = match self.line(to) {
-            Some(line) => &line.endpoint.shared().info().pool,
-            None => self.inbox.pool(),
-        };
-        runs.packed(bytes, length, pool)
-    }
+/// Copies the selected runs of `bytes` to a buffer.
+pub(super) fn pack(
+    node: &Node,
+    to: u32,
+    bytes: &[u8],
+    runs: &Runs,
+    length: usize,
+) -> MessageBuffer {
+    let pool = match node.line(to) {
+        Some(line) => &line.endpoint.shared().info().pool,
+        None => node.inbox.pool(),
+    };
+    runs.packed(bytes, length, pool)
+}
 
-    /// Packs the selected runs of `bytes` in a buffer and sends it. Blocks until it has been sent.
-    pub(super) fn send_packed(
-        &self,
-        to: u32,
-        label: Label,
-        bytes: &[u8],
-        runs: &Runs,
-        length: usize,
-    ) -> Result<(), Error> {
-        let packed = self.pack(to, bytes, runs, length);
-        match self.link(to)? {
-            Link::Line(line) if !line.endpoint.shared().info().limits.moves => {
-                self.send_bytes(to, label, packed.as_bytes(), SendMode::Standard)
-            }
-            _ => match self.post_buffer(to, label, packed, SendMode::Standard) {
-                PostOutcome::Done | PostOutcome::Gone(_) => Ok(()),
-                PostOutcome::Pending(id) => self.outcome(id).result.map(drop),
-                PostOutcome::Refused(error, _) => Err(error),
-            },
+/// Packs the selected runs of `bytes` in a buffer and sends it. Blocks until it has been sent.
+pub(super) fn send_packed(
+    node: &Node,
+    to: u32,
+    label: Label,
+    bytes: &[u8],
+    runs: &Runs,
+    length: usize,
+) -> Result<(), Error> {
+    let packed = pack(node, to, bytes, runs, length);
+    match node.link(to)? {
+        Link::Line(line) if !line.endpoint.shared().info().limits.moves => {
+            node.send_bytes(to, label, packed.as_bytes(), SendMode::Standard)
         }
+        _ => match node.post_buffer(to, label, packed, SendMode::Standard) {
+            PostOutcome::Done | PostOutcome::Gone(_) => Ok(()),
+            PostOutcome::Pending(id) => node.outcome(id).result.map(drop),
+            PostOutcome::Refused(error, _) => Err(error),
+        },
     }
+}
 
-    /// Packs at most `N` bytes on the stack and sends them.
-    pub(super) fn send_packed_short<const N: usize>(
-        &self,
-        to: u32,
-        label: Label,
-        bytes: &[u8],
-        runs: &Runs,
-        length: usize,
-    ) -> Result<(), Error> {
-        let mut packed = [0u8; N];
-        let packed = packed.get_mut(..length).unwrap_or_default();
-        runs.pack(bytes, packed);
-        self.send_bytes(to, label, packed, SendMode::Standard)
-    }
+/// Packs at most `N` bytes on the stack and sends them.
+pub(super) fn send_packed_short<const N: usize>(
+    node: &Node,
+    to: u32,
+    label: Label,
+    bytes: &[u8],
+    runs: &Runs,
+    length: usize,
+) -> Result<(), Error> {
+    let mut packed = [0u8; N];
+    let packed = packed.get_mut(..length).unwrap_or_default();
+    runs.pack(bytes, packed);
+    node.send_bytes(to, label, packed, SendMode::Standard)
+}
 
-    /// Receives a message of at most `capacity` bytes, which `N` is enough for, on the stack, and
-    /// unpacks it.
-    #[allow(clippy::too_many_arguments, reason = "one caller has all of them")]
-    pub(super) fn receive_unpacked<const N: usize>(
-        &self,
-        pattern: Pattern,
-        expected: ElementName,
-        bytes: &mut [u8],
-        runs: &Runs,
-        capacity: usize,
-        timeout: Option<Duration>,
-    ) -> Result<Status, Error> {
-        let mut packed = [0u8; N];
-        let memory = packed.get_mut(..capacity).unwrap_or_default();
-        let status = self.receive_bytes(pattern, expected, memory, timeout)?;
-        runs.unpack(packed.get(..status.len::<u8>()).unwrap_or_default(), bytes);
-        Ok(status)
-    }
+/// Receives a message of at most `capacity` bytes, which `N` is enough for, on the stack, and
+/// unpacks it.
+#[allow(clippy::too_many_arguments, reason = "one caller has all of them")]
+pub(super) fn receive_unpacked<const N: usize>(
+    node: &Node,
+    pattern: Pattern,
+    expected: ElementName,
+    bytes: &mut [u8],
+    runs: &Runs,
+    capacity: usize,
+    timeout: Option<Duration>,
+) -> Result<Status, Error> {
+    let mut packed = [0u8; N];
+    let memory = packed.get_mut(..capacity).unwrap_or_default();
+    let status = node.receive_bytes(pattern, expected, memory, timeout)?;
+    runs.unpack(packed.get(..status.len::<u8>()).unwrap_or_default(), bytes);
+    Ok(status)
+}
 
-    /// Copies a message to the selected runs of memory.
-    pub(super) fn put_runs(
-        &self,
-        status: Status,
-        payload: Payload,
-        runs: &Runs,
-        memory: &mut [u8],
-    ) -> Result<Status, Error> {
-        let filled = self.bytes_of(payload)?;
-        let (length, capacity) = (filled.len() as u64, runs.length()? as u64);
-        // An object that was converted to a message may be longer than it was announced.
-        if length > capacity {
-            return Err(Error::Truncated {
-                length,
-                capacity,
-                rank: status.source,
-                tag: status.tag,
-            });
-        }
-        runs.unpack(filled.as_bytes(), memory);
-        let bytes = length;
-        Ok(Status { bytes, ..status })
+/// Copies a message to the selected runs of memory.
+pub(super) fn put_runs(
+    node: &Node,
+    status: Status,
+    payload: Payload,
+    runs: &Runs,
+    memory: &mut [u8],
+) -> Result<Status, Error> {
+    let filled = node.bytes_of(payload)?;
+    let (length, capacity) = (filled.len() as u64, runs.length()? as u64);
+    // An object that was converted to a message may be longer than it was announced.
+    if length > capacity {
+        return Err(Error::Truncated {
+            length,
+            capacity,
+            rank: status.source,
+            tag: status.tag,
+        });
     }
+    runs.unpack(filled.as_bytes(), memory);
+    let bytes = length;
+    Ok(Status { bytes, ..status })
 }

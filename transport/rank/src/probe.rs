@@ -6,13 +6,13 @@ use std::{fmt, iter};
 
 use zerocopy::IntoBytes;
 
-use super::borrowed_send::Wanted;
 use super::communicator::Members;
 use super::element::{Element, name_of};
 use super::error::{ElementName, Error};
 use super::member::Rank;
 use super::names::{Source, Status, Tag};
 use super::node::Node;
+use super::receiving::Wanted;
 use super::request::ReceiveTarget;
 use super::requests::{RankMessage, RecvRequest};
 use jstream_device::deadline::Deadline;

@@ -15,12 +15,10 @@ use std::sync::{Arc, Mutex, TryLockError};
 
 use jstream::buffer::{EmptyBuffer, MessageBuffer, Pool};
 
-use super::error::ElementName;
-use super::names::Status;
 use super::wire::Label;
 use jstream_base::Header;
 use jstream_device::SlotMessage as Cell;
-use jstream_matching::{Heading, Pattern};
+use jstream_matching::Heading;
 use jstream_sync::CacheLines;
 use jstream_sync::ring::{Emptier, Filler, Viewer, ring};
 
@@ -91,36 +89,6 @@ impl Exit {
     #[inline]
     pub(super) fn is_filled(&self) -> bool {
         self.emptier.is_filled()
-    }
-
-    /// Takes the next message, which `source` has sent, to the front of `memory`, if its bytes are
-    /// in the slot, the pattern matches, and it fits.
-    #[inline]
-    pub(super) fn copy_next(
-        &mut self,
-        source: u32,
-        pattern: &Pattern,
-        expected: &ElementName,
-        memory: &mut [u8],
-    ) -> Option<Status> {
-        let status = self.emptier.front(|cell| {
-            let bytes = cell.bytes()?;
-            let Header {
-                kind,
-                words: [tag, descriptor, _],
-                ..
-            } = cell.header();
-            let is_wanted = kind == pattern.context
-                && pattern.tag.is_none_or(|wanted| wanted == tag)
-                && expected.agrees(Some(descriptor));
-            let room = memory.get_mut(..bytes.len()).filter(|_| is_wanted)?;
-            room.copy_from_slice(bytes);
-            let bytes = bytes.len() as u64;
-            Some(Status { source, tag, bytes })
-        });
-        let status = status.flatten()?;
-        self.emptier.pop();
-        Some(status)
     }
 
     /// Takes the next message, which `source` has sent, if there is one and it is wanted.

@@ -47,7 +47,7 @@ impl ReceiveTarget {
 ///
 /// INVARIANT: a request has no outcome before the jbuf of its [`ReceiveTarget`], and every handle
 /// that this jbuf is turned into, is dropped or is part of the outcome. The same holds for the
-/// message that it sends. `borrowed_send` relies on this.
+/// message that it sends. `lent_memory` relies on this.
 ///
 /// A request that has an outcome is in no queue of the matcher, requests no payload, and has no
 /// task.

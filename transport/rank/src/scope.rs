@@ -14,17 +14,17 @@ use std::time::Duration;
 use jstream::buffer::{EmptyBuffer, MessageBuffer};
 use zerocopy::IntoBytes;
 
-use super::borrowed_send::{AbortOnUnwind, body_of, jbuf_of, message_of, received, segment_of};
 use super::element::{Element, name_of};
 use super::error::{ElementName, Error};
 use super::layout::runs::Runs;
+use super::lent_memory::{AbortOnUnwind, body_of, jbuf_of, message_of, received, segment_of};
 use super::letter::SendMode;
 use super::local::PostOutcome;
 use super::member::Rank;
 use super::names::{Destination, Source, Status, Tag};
 use super::node::Node;
 use super::outcome::RequestOutcome;
-use super::packing::RunTransfer;
+use super::packing::{RunTransfer, pack, put_runs};
 use super::progress::{self, PostedOperation};
 use super::request::ReceiveTarget;
 use super::requests::{Request, Waitable};
@@ -119,7 +119,7 @@ impl ScopedRequest {
             let payload = Payload::Bytes(filled);
             match &self.memory.runs {
                 None => node.put(status, payload, memory),
-                Some(runs) => node.put_runs(status, payload, runs, memory),
+                Some(runs) => put_runs(node, status, payload, runs, memory),
             }
         }));
     }
@@ -414,7 +414,7 @@ impl<'scope> Scope<'scope, '_> {
         length: usize,
     ) -> ScopedSend<'scope> {
         let node = self.rank.node();
-        match node.run_transfer(to, bytes, runs, length) {
+        match RunTransfer::new(node, to, bytes, runs, length) {
             RunTransfer::Lent(near) => {
                 let gather = Some(Box::new(runs.clone()));
                 // SAFETY: the bytes are borrowed for the scope, which ends after the request has.
@@ -442,7 +442,7 @@ impl<'scope> Scope<'scope, '_> {
                 })
             }
             RunTransfer::Packed => {
-                let packed = node.pack(to, bytes, runs, length);
+                let packed = pack(node, to, bytes, runs, length);
                 self.send_posted(None, || {
                     node.post_buffer(to, label, packed, SendMode::Standard)
                 })

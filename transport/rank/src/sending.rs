@@ -3,11 +3,13 @@
 use std::io::IoSlice;
 use std::sync::Arc;
 
-use jstream::buffer::MessageBuffer;
+use jstream::Transportable;
+use jstream::buffer::{MessageBuffer, Pool};
 
 use super::error::Error;
 use super::inbox::Inbox;
 use super::layout::runs::Runs;
+use super::lent_memory::{AbortOnUnwind, body_of, message_of, segment_of};
 use super::letter::{Ack, Letter, SendMode, Sender};
 use super::line::{Line, unsendable};
 use super::local::{Left, Near, PostOutcome};
@@ -73,29 +75,48 @@ impl Node {
     /// Sends short bytes, if there is room for them. Returns `None` if the call would have to wait;
     /// nothing was sent then.
     #[inline]
-    pub(super) fn send_at_once(
+    pub(super) fn try_send(
         &self,
         to: u32,
         label: Label,
         bytes: &[u8],
     ) -> Option<Result<(), Error>> {
-        let length = bytes.len() as u64;
-        if let Err(error) = self.check(label.context) {
-            return Some(Err(error));
+        let link = self.check(label.context).and_then(|()| self.link(to));
+        match link {
+            Ok(link) => self.send_eagerly(link, to, label, bytes, Patience::None),
+            Err(error) => Some(Err(error)),
         }
-        match self.link(to) {
-            Ok(Link::Line(line)) if line.is_gone() => Some(Err(self.lost(to))),
-            Ok(Link::Line(line)) if bytes.len() <= SMALL && length <= line.eager => {
+    }
+
+    /// Sends bytes without a request. Returns `None` if they are too long, or if the call would have
+    /// to wait longer than `patience`; nothing was sent then.
+    #[inline]
+    fn send_eagerly(
+        &self,
+        link: Link<'_>,
+        to: u32,
+        label: Label,
+        bytes: &[u8],
+        patience: Patience,
+    ) -> Option<Result<(), Error>> {
+        let length = bytes.len() as u64;
+        match link {
+            Link::Line(line) if line.is_gone() => Some(Err(self.lost(to))),
+            Link::Line(line) => {
+                let is_short = bytes.len() <= SMALL || !matches!(patience, Patience::None);
+                if length > line.eager || !is_short {
+                    return None;
+                }
                 let header = Frame::Eager { label }.header();
                 let (segments, cost) = ([IoSlice::new(bytes)], Credit::of_message(length));
                 let shared = line.endpoint.shared();
-                match shared.send_segments(header, &segments, Patience::None, cost) {
+                match shared.send_segments(header, &segments, patience, cost) {
                     Ok(()) => Some(Ok(())),
                     Err(SendError::WouldBlock) => None,
                     Err(error) => Some(Err(unsendable(to, error))),
                 }
             }
-            Ok(Link::Thread(near)) if length <= self.inbox.options.eager_between_threads() => {
+            Link::Thread(near) if length <= self.inbox.options.eager_between_threads() => {
                 let heading = label.heading(self.inbox.rank, length);
                 match near.leave_copy(heading, bytes) {
                     Left::Done => Some(Ok(())),
@@ -103,8 +124,7 @@ impl Node {
                     Left::NoRoom => None,
                 }
             }
-            Ok(Link::Line(_) | Link::Thread(_)) => None,
-            Err(error) => Some(Err(error)),
+            Link::Thread(_) => None,
         }
     }
 
@@ -118,44 +138,21 @@ impl Node {
         mode: SendMode,
     ) -> Result<(), Error> {
         self.check(label.context)?;
-        match self.link(to)? {
-            Link::Line(line) if line.is_gone() => Err(self.lost(to)),
-            Link::Line(line) if !mode.is_confirmed() && bytes.len() as u64 <= line.eager => {
-                let header = Frame::Eager { label }.header();
-                let endpoint = &line.endpoint;
-                let patience = if !self.has_many_lines() {
-                    endpoint.patience()
-                } else if bytes.len() <= SMALL {
-                    Patience::None
-                } else {
-                    return self.send_bytes_posted(to, line, label, bytes, SendMode::Standard);
-                };
-                let cost = Credit::of_message(bytes.len() as u64);
-                match endpoint.shared().send_segments(
-                    header,
-                    &[IoSlice::new(bytes)],
-                    patience,
-                    cost,
-                ) {
-                    Ok(()) => Ok(()),
-                    Err(SendError::WouldBlock) => {
-                        self.send_bytes_posted(to, line, label, bytes, SendMode::Standard)
-                    }
-                    Err(error) => Err(unsendable(to, error)),
-                }
+        let link = self.link(to)?;
+        if !mode.is_confirmed() {
+            let patience = match link {
+                Link::Line(line) if !self.has_many_lines() => line.endpoint.patience(),
+                Link::Line(_) | Link::Thread(_) => Patience::None,
+            };
+            if let Some(sent) = self.send_eagerly(link, to, label, bytes, patience) {
+                return sent;
             }
+        }
+        match link {
             Link::Line(line) => self.send_bytes_posted(to, line, label, bytes, mode),
             Link::Thread(near) => {
                 let heading = label.heading(self.inbox.rank, bytes.len() as u64);
-                let is_long = bytes.len() as u64 > self.inbox.options.eager_between_threads();
-                if !mode.is_confirmed() && !is_long {
-                    match near.leave_copy(heading, bytes) {
-                        Left::Done => return Ok(()),
-                        Left::Refused(error) => return Err(error),
-                        Left::NoRoom => {}
-                    }
-                }
-                self.send_bytes_waiting(to, &near.inbox, heading, bytes, mode, is_long)
+                self.send_bytes_waiting(to, &near.inbox, heading, bytes, mode)
             }
         }
     }
@@ -180,8 +177,8 @@ impl Node {
         heading: Heading,
         bytes: &[u8],
         mode: SendMode,
-        is_long: bool,
     ) -> Result<(), Error> {
+        let is_long = bytes.len() as u64 > self.inbox.options.eager_between_threads();
         let copy = if is_long {
             None
         } else {
@@ -433,5 +430,85 @@ impl Node {
         shared.post_with_credit(message, None, notify, Credit::of_message(held));
         self.end_if_revoked(request, label.context);
         PostOutcome::Pending(request)
+    }
+
+    /// Returns the pool for messages to a rank.
+    pub(super) fn pool_for(&self, to: u32) -> Result<&Pool, Error> {
+        Ok(match self.link(to)? {
+            Link::Line(line) => &line.endpoint.shared().info().pool,
+            Link::Thread(near) => near.inbox.pool(),
+        })
+    }
+
+    /// Writes an object into a jbuf of `pool`.
+    pub(super) fn write_object<T: Transportable>(
+        &self,
+        object: &T,
+        pool: &Pool,
+    ) -> Result<MessageBuffer, Error> {
+        let written = self.codecs.writers.with(|writer| {
+            writer.set_limits(self.inbox.options.object_limits);
+            writer.write_to(object, pool)
+        });
+        written.map_err(Error::Write)
+    }
+
+    pub(super) fn post_object(
+        &self,
+        to: u32,
+        label: Label,
+        object: Payload,
+    ) -> Result<PostOutcome, Error> {
+        match self.link(to)? {
+            Link::Thread(near) => {
+                let length = match &object {
+                    Payload::Object(object) => object.capacity() as u64,
+                    Payload::Bytes(filled) => filled.len() as u64,
+                };
+                let heading = label.heading(self.inbox.rank, length);
+                Ok(self.post_to_thread(to, near, heading, object, SendMode::Standard))
+            }
+            Link::Line(_) => {
+                let filled = self.bytes_of(object)?;
+                Ok(self.post_buffer(to, label, filled, SendMode::Standard))
+            }
+        }
+    }
+
+    /// Sends bytes of the caller, and blocks until they have been sent. `post` sends them
+    /// immediately or returns a request.
+    pub(super) fn send_lent(
+        &self,
+        bytes: &[u8],
+        post: impl FnOnce(Body<'static>) -> Result<Option<OpId>, Error>,
+    ) -> Result<(), Error> {
+        let guard = AbortOnUnwind;
+        // SAFETY: this function waits until the request has ended, and does not unwind, because of
+        // the guard.
+        let segments = [unsafe { segment_of(bytes) }];
+        // SAFETY: as above; `segments` lives until the request has ended.
+        let body = unsafe { body_of(&segments) };
+        let result = match post(body) {
+            Ok(Some(id)) => self.outcome(id).result.map(drop),
+            Ok(None) => Ok(()),
+            Err(error) => Err(error),
+        };
+        std::mem::forget(guard);
+        result
+    }
+
+    /// Like [`send_lent`](Self::send_lent), for a request that takes the bytes as a message.
+    pub(super) fn send_lent_message(
+        &self,
+        bytes: &[u8],
+        offer: impl FnOnce(MessageBuffer) -> Result<OpId, Error>,
+    ) -> Result<(), Error> {
+        let guard = AbortOnUnwind;
+        // SAFETY: this function waits until the request has ended, and the message is dropped
+        // before that. It does not unwind, because of the guard.
+        let filled = unsafe { message_of(bytes) };
+        let result = offer(filled).and_then(|id| self.outcome(id).result);
+        std::mem::forget(guard);
+        result.map(drop)
     }
 }

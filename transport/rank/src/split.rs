@@ -1,11 +1,8 @@
 //! New communicators: duplicates, and subgroups.
 
-use std::sync::atomic::Ordering;
-
 use super::communicator::{COLLECTIVE, ENDING, Members};
 use super::error::Error;
 use super::member::Rank;
-use super::node::Node;
 use super::operation::{Max, Min};
 
 impl Rank {
@@ -111,7 +108,7 @@ impl Rank {
     fn agree_on_context(&self) -> Result<u32, Error> {
         let plain = self.choosing(None);
         loop {
-            let next = self.node().contexts.load(Ordering::Relaxed);
+            let next = self.node().unused_contexts.next();
             let mut context = [0];
             plain.all_reduce(&[next], &mut context, &Max)?;
             let [context] = context;
@@ -119,7 +116,7 @@ impl Rank {
                 return Err(Error::NoContext);
             }
             let mut is_reserved = [0];
-            let reserved = u8::from(self.node().reserve(context));
+            let reserved = u8::from(self.node().unused_contexts.reserve(context));
             plain.all_reduce(&[reserved], &mut is_reserved, &Min)?;
             if is_reserved == [1] {
                 return Ok(context);
@@ -130,15 +127,5 @@ impl Rank {
     /// Returns this rank in the context of the messages with which ranks take leave.
     pub(super) fn in_ending_context(&self) -> Self {
         self.with_members(ENDING, self.members().clone())
-    }
-}
-
-impl Node {
-    /// Reserves the number of a context. Returns false if it may be in use.
-    pub(super) fn reserve(&self, context: u32) -> bool {
-        let reserved = self
-            .contexts
-            .fetch_max(context.saturating_add(1), Ordering::Relaxed);
-        reserved <= context
     }
 }

@@ -227,14 +227,14 @@ where
         match *round {
             [] => Ok(()),
             [Step::Receive { from, span }] => self.receive(from, span),
-            [Step::Send { to, span }] => match self.send_at_once(to, span) {
+            [Step::Send { to, span }] => match self.try_send(to, span) {
                 Some(sent) => sent,
                 None => self.exchange_posted(round),
             },
             [
                 Step::Receive { from, span: target },
                 Step::Send { to, span },
-            ] => match self.send_at_once(to, span) {
+            ] => match self.try_send(to, span) {
                 Some(sent) => {
                     let received = self.receive(from, target);
                     self.either(received, sent)
@@ -246,7 +246,7 @@ where
     }
 
     /// Sends a short message. Returns `None` if the message is long or there is no room for it.
-    fn send_at_once(&self, to: usize, span: Span) -> Option<Result<(), Error>> {
+    fn try_send(&self, to: usize, span: Span) -> Option<Result<(), Error>> {
         let area = match span.area {
             Area::Input => self.input,
             Area::Output => &*self.output,
@@ -257,7 +257,7 @@ where
         if let Err(error) = self.party().reach(to, || self.party().deadline()) {
             return Some(Err(error));
         }
-        let sent = node.send_at_once(in_node(self.rank, to), label, bytes)?;
+        let sent = node.try_send(in_node(self.rank, to), label, bytes)?;
         Some(sent.map_err(|error| {
             let error = self.rank.members().error(error);
             // The receiver is told before this rank waits for a message that may depend on it.

@@ -5,7 +5,7 @@ use jstream_device::deadline::Deadline;
 
 use super::call::{Agreed, Call, NO_ROOT, UNEQUAL, wait_for_notices};
 use super::execution::Execution;
-use super::plans::Plan;
+use super::plans::{Plan, Plans};
 use super::settings::Settings;
 use crate::element::Element;
 use crate::error::Error;
@@ -65,7 +65,7 @@ impl Rank {
     ///
     /// [`Error`] of a member that is gone or has failed.
     pub fn barrier(&self) -> Result<(), Error> {
-        let plan = self.barrier_plan();
+        let plan = Plans(self).barrier();
         self.execute::<u8>(plan, &[], &mut [])
     }
 
@@ -75,7 +75,7 @@ impl Rank {
     ///
     /// [`Error`] of the arguments, or of a member that is gone or has failed.
     pub fn broadcast<E: Element>(&self, root: u32, elements: &mut [E]) -> Result<(), Error> {
-        let plan = self.broadcast_plan::<E>(root, elements.len());
+        let plan = Plans(self).broadcast::<E>(root, elements.len());
         self.execute(plan, &[], elements)
     }
 
@@ -91,7 +91,7 @@ impl Rank {
         sent: &[E],
         received: &mut [E],
     ) -> Result<(), Error> {
-        let plan = self.scatter_plan::<E>(root, received.len());
+        let plan = Plans(self).scatter::<E>(root, received.len());
         let sent = if self.rank() == root { sent } else { &[] };
         self.execute(plan, sent, received)
     }
@@ -109,7 +109,7 @@ impl Rank {
         counts: &[usize],
         received: &mut [E],
     ) -> Result<(), Error> {
-        let plan = self.scatter_v_plan::<E>(root, counts, received.len());
+        let plan = Plans(self).scatter_v::<E>(root, counts, received.len());
         let sent = if self.rank() == root { sent } else { &[] };
         self.execute(plan, sent, received)
     }
@@ -126,7 +126,7 @@ impl Rank {
         sent: &[E],
         received: &mut [E],
     ) -> Result<(), Error> {
-        let plan = self.gather_plan::<E>(root, sent.len());
+        let plan = Plans(self).gather::<E>(root, sent.len());
         let received = if self.rank() == root {
             received
         } else {
@@ -148,7 +148,7 @@ impl Rank {
         counts: &[usize],
         received: &mut [E],
     ) -> Result<(), Error> {
-        let plan = self.gather_v_plan::<E>(root, counts, sent.len());
+        let plan = Plans(self).gather_v::<E>(root, counts, sent.len());
         let received = if self.rank() == root {
             received
         } else {
@@ -163,7 +163,7 @@ impl Rank {
     ///
     /// [`Error`] of the arguments, or of a member that is gone or has failed.
     pub fn all_gather<E: Element>(&self, sent: &[E], received: &mut [E]) -> Result<(), Error> {
-        self.execute(self.all_gather_plan::<E>(sent.len()), sent, received)
+        self.execute(Plans(self).all_gather::<E>(sent.len()), sent, received)
     }
 
     /// Like [`all_gather`](Self::all_gather), with blocks of different lengths. `counts` has the
@@ -178,7 +178,7 @@ impl Rank {
         counts: &[usize],
         received: &mut [E],
     ) -> Result<(), Error> {
-        self.execute(self.all_gather_v_plan::<E>(counts), sent, received)
+        self.execute(Plans(self).all_gather_v::<E>(counts), sent, received)
     }
 
     /// Combines the elements of all ranks at the root, each with those of the same index. Only the
@@ -194,7 +194,7 @@ impl Rank {
         received: &mut [E],
         operation: &O,
     ) -> Result<(), Error> {
-        let plan = self.reduce_plan::<E, O>(root, sent.len());
+        let plan = Plans(self).reduce::<E, O>(root, sent.len());
         let received = if self.rank() == root {
             received
         } else {
@@ -214,7 +214,7 @@ impl Rank {
         received: &mut [E],
         operation: &O,
     ) -> Result<(), Error> {
-        let plan = self.all_reduce_plan::<E, O>(sent.len());
+        let plan = Plans(self).all_reduce::<E, O>(sent.len());
         self.combine(plan, sent, received, operation)
     }
 
@@ -229,7 +229,7 @@ impl Rank {
         received: &mut [E],
         operation: &O,
     ) -> Result<(), Error> {
-        let plan = self.scan_plan::<E, O>(sent.len());
+        let plan = Plans(self).scan::<E, O>(sent.len());
         self.combine(plan, sent, received, operation)
     }
 
@@ -245,7 +245,7 @@ impl Rank {
         received: &mut [E],
         operation: &O,
     ) -> Result<(), Error> {
-        let plan = self.exclusive_scan_plan::<E, O>(sent.len());
+        let plan = Plans(self).exclusive_scan::<E, O>(sent.len());
         self.combine(plan, sent, received, operation)
     }
 
@@ -261,7 +261,7 @@ impl Rank {
         received: &mut [E],
         operation: &O,
     ) -> Result<(), Error> {
-        let plan = self.reduce_scatter_plan::<E, O>(received.len());
+        let plan = Plans(self).reduce_scatter::<E, O>(received.len());
         self.combine(plan, sent, received, operation)
     }
 
@@ -278,7 +278,7 @@ impl Rank {
         received: &mut [E],
         operation: &O,
     ) -> Result<(), Error> {
-        let plan = self.reduce_scatter_v_plan::<E, O>(counts);
+        let plan = Plans(self).reduce_scatter_v::<E, O>(counts);
         self.combine(plan, sent, received, operation)
     }
 
@@ -289,7 +289,7 @@ impl Rank {
     ///
     /// [`Error`] of the arguments, or of a member that is gone or has failed.
     pub fn all_to_all<E: Element>(&self, sent: &[E], received: &mut [E]) -> Result<(), Error> {
-        self.execute(self.all_to_all_plan::<E>(sent.len()), sent, received)
+        self.execute(Plans(self).all_to_all::<E>(sent.len()), sent, received)
     }
 
     /// Like [`all_to_all`](Self::all_to_all), with blocks of different lengths. `sent_counts` has
@@ -305,7 +305,7 @@ impl Rank {
         received: &mut [E],
         received_counts: &[usize],
     ) -> Result<(), Error> {
-        let plan = self.all_to_all_v_plan::<E>(sent_counts, received_counts);
+        let plan = Plans(self).all_to_all_v::<E>(sent_counts, received_counts);
         self.execute(plan, sent, received)
     }
 

@@ -16,75 +16,76 @@ use crate::operation::Operation;
 /// other ranks have been told.
 pub(super) type Plan<'c> = Result<(Call, Cow<'c, Arc<Schedule>>), Error>;
 
-impl Rank {
-    pub(super) fn barrier_plan(&self) -> Plan<'_> {
+/// Makes the plans of the collective operations of a rank.
+#[derive(Clone, Copy)]
+pub(super) struct Plans<'r>(pub(super) &'r Rank);
+
+impl<'r> Plans<'r> {
+    pub(super) fn barrier(self) -> Plan<'r> {
         let key = self.key::<u8>(Collective::Barrier, NO_ROOT, 0);
-        self.plan::<u8>(key, 0, |_| Ok(Schedule::barrier(self.position())))
+        self.plan::<u8>(key, 0, |_| Ok(Schedule::barrier(self.0.position())))
     }
 
-    pub(super) fn broadcast_plan<E: Element>(&self, root: u32, count: usize) -> Plan<'_> {
+    pub(super) fn broadcast<E: Element>(self, root: u32, count: usize) -> Plan<'r> {
         let key = self.key::<E>(Collective::Broadcast, root, count);
         self.plan::<E>(key, count, |algorithm| {
-            Schedule::broadcast(self.position(), root as usize, count, algorithm)
+            Schedule::broadcast(self.0.position(), root as usize, count, algorithm)
         })
     }
 
-    pub(super) fn scatter_plan<E: Element>(&self, root: u32, received: usize) -> Plan<'_> {
+    pub(super) fn scatter<E: Element>(self, root: u32, received: usize) -> Plan<'r> {
         let collective = Collective::Scatter;
-        let at = self.position();
-        let blocks = self.arguments(collective, Blocks::equal(at.size, received))?;
+        let at = self.0.position();
+        let blocks = self
+            .0
+            .arguments(collective, Blocks::equal(at.size, received))?;
         let key = self.key::<E>(collective, root, received);
         self.plan::<E>(key, blocks.total(), |algorithm| {
             Schedule::scatter(at, root as usize, &blocks, algorithm)
         })
     }
 
-    pub(super) fn scatter_v_plan<E: Element>(
-        &self,
+    pub(super) fn scatter_v<E: Element>(
+        self,
         root: u32,
         counts: &[usize],
         received: usize,
-    ) -> Plan<'_> {
+    ) -> Plan<'r> {
         let collective = Collective::Scatter;
         let blocks = self.blocks_of_root(root, counts, received);
-        let blocks = self.arguments(collective, blocks)?;
+        let blocks = self.0.arguments(collective, blocks)?;
         let algorithm = Algorithm::Direct;
-        let schedule = Schedule::scatter(self.position(), root as usize, &blocks, algorithm);
-        let schedule = self.arguments(collective, schedule)?;
-        let call = self.call::<E>(collective, algorithm, root, UNEQUAL);
+        let schedule = Schedule::scatter(self.0.position(), root as usize, &blocks, algorithm);
+        let schedule = self.0.arguments(collective, schedule)?;
+        let call = self.0.call::<E>(collective, algorithm, root, UNEQUAL);
         Ok((call, owned(schedule)))
     }
 
-    pub(super) fn gather_plan<E: Element>(&self, root: u32, sent: usize) -> Plan<'_> {
+    pub(super) fn gather<E: Element>(self, root: u32, sent: usize) -> Plan<'r> {
         let collective = Collective::Gather;
-        let at = self.position();
-        let blocks = self.arguments(collective, Blocks::equal(at.size, sent))?;
+        let at = self.0.position();
+        let blocks = self.0.arguments(collective, Blocks::equal(at.size, sent))?;
         let key = self.key::<E>(collective, root, sent);
         self.plan::<E>(key, blocks.total(), |algorithm| {
             Schedule::gather(at, root as usize, &blocks, algorithm)
         })
     }
 
-    pub(super) fn gather_v_plan<E: Element>(
-        &self,
-        root: u32,
-        counts: &[usize],
-        sent: usize,
-    ) -> Plan<'_> {
+    pub(super) fn gather_v<E: Element>(self, root: u32, counts: &[usize], sent: usize) -> Plan<'r> {
         let collective = Collective::Gather;
         let blocks = self.blocks_of_root(root, counts, sent);
-        let blocks = self.arguments(collective, blocks)?;
+        let blocks = self.0.arguments(collective, blocks)?;
         let algorithm = Algorithm::Direct;
-        let schedule = Schedule::gather(self.position(), root as usize, &blocks, algorithm);
-        let schedule = self.arguments(collective, schedule)?;
-        let call = self.call::<E>(collective, algorithm, root, UNEQUAL);
+        let schedule = Schedule::gather(self.0.position(), root as usize, &blocks, algorithm);
+        let schedule = self.0.arguments(collective, schedule)?;
+        let call = self.0.call::<E>(collective, algorithm, root, UNEQUAL);
         Ok((call, owned(schedule)))
     }
 
-    pub(super) fn all_gather_plan<E: Element>(&self, sent: usize) -> Plan<'_> {
+    pub(super) fn all_gather<E: Element>(self, sent: usize) -> Plan<'r> {
         let collective = Collective::AllGather;
-        let at = self.position();
-        let blocks = self.arguments(collective, Blocks::equal(at.size, sent))?;
+        let at = self.0.position();
+        let blocks = self.0.arguments(collective, Blocks::equal(at.size, sent))?;
         let total = blocks.total();
         let key = self.key::<E>(collective, NO_ROOT, total);
         self.plan::<E>(key, total, |algorithm| {
@@ -92,136 +93,136 @@ impl Rank {
         })
     }
 
-    pub(super) fn all_gather_v_plan<E: Element>(&self, counts: &[usize]) -> Plan<'_> {
+    pub(super) fn all_gather_v<E: Element>(self, counts: &[usize]) -> Plan<'r> {
         let collective = Collective::AllGather;
-        let blocks = self.arguments(collective, Blocks::of(counts.iter().copied()))?;
+        let blocks = self
+            .0
+            .arguments(collective, Blocks::of(counts.iter().copied()))?;
         let bytes = bytes_of::<E>(blocks.total());
-        let algorithm = self.algorithm_of(collective, bytes, true)?;
-        let schedule = Schedule::all_gather(self.position(), &blocks, algorithm);
-        let schedule = self.arguments(collective, schedule)?;
-        let call = self.call::<E>(collective, algorithm, NO_ROOT, blocks.total());
+        let algorithm = self.0.algorithm_of(collective, bytes, true)?;
+        let schedule = Schedule::all_gather(self.0.position(), &blocks, algorithm);
+        let schedule = self.0.arguments(collective, schedule)?;
+        let call = self
+            .0
+            .call::<E>(collective, algorithm, NO_ROOT, blocks.total());
         Ok((call, owned(schedule)))
     }
 
-    pub(super) fn reduce_plan<E: Element, O: Operation<E>>(
-        &self,
-        root: u32,
-        count: usize,
-    ) -> Plan<'_> {
+    pub(super) fn reduce<E: Element, O: Operation<E>>(self, root: u32, count: usize) -> Plan<'r> {
         let is_commutative = O::IS_COMMUTATIVE;
         let key = PlanKey {
             is_commutative,
             ..self.key::<E>(Collective::Reduce, root, count)
         };
         self.plan::<E>(key, count, |algorithm| {
-            let at = self.position();
+            let at = self.0.position();
             Schedule::reduce(at, root as usize, count, is_commutative, algorithm)
         })
     }
 
-    pub(super) fn all_reduce_plan<E: Element, O: Operation<E>>(&self, count: usize) -> Plan<'_> {
+    pub(super) fn all_reduce<E: Element, O: Operation<E>>(self, count: usize) -> Plan<'r> {
         let is_commutative = O::IS_COMMUTATIVE;
         let key = PlanKey {
             is_commutative,
             ..self.key::<E>(Collective::AllReduce, NO_ROOT, count)
         };
         self.plan::<E>(key, count, |algorithm| {
-            Schedule::all_reduce(self.position(), count, is_commutative, algorithm)
+            Schedule::all_reduce(self.0.position(), count, is_commutative, algorithm)
         })
     }
 
-    pub(super) fn scan_plan<E: Element, O: Operation<E>>(&self, count: usize) -> Plan<'_> {
-        let schedule = Schedule::scan(self.position(), count);
+    pub(super) fn scan<E: Element, O: Operation<E>>(self, count: usize) -> Plan<'r> {
+        let schedule = Schedule::scan(self.0.position(), count);
         self.scan_of::<E, O>(Collective::Scan, schedule, count)
     }
 
-    pub(super) fn exclusive_scan_plan<E: Element, O: Operation<E>>(
-        &self,
-        count: usize,
-    ) -> Plan<'_> {
-        let schedule = Schedule::exclusive_scan(self.position(), count);
+    pub(super) fn exclusive_scan<E: Element, O: Operation<E>>(self, count: usize) -> Plan<'r> {
+        let schedule = Schedule::exclusive_scan(self.0.position(), count);
         self.scan_of::<E, O>(Collective::ExclusiveScan, schedule, count)
     }
 
     fn scan_of<E: Element, O: Operation<E>>(
-        &self,
+        self,
         collective: Collective,
         schedule: Result<Schedule, ScheduleError>,
         count: usize,
-    ) -> Plan<'_> {
+    ) -> Plan<'r> {
         let bytes = bytes_of::<E>(count);
-        let algorithm = self.algorithm_of(collective, bytes, O::IS_COMMUTATIVE)?;
-        let schedule = self.arguments(collective, schedule)?;
-        let call = self.call::<E>(collective, algorithm, NO_ROOT, count);
+        let algorithm = self.0.algorithm_of(collective, bytes, O::IS_COMMUTATIVE)?;
+        let schedule = self.0.arguments(collective, schedule)?;
+        let call = self.0.call::<E>(collective, algorithm, NO_ROOT, count);
         Ok((ordered::<E, O>(call), owned(schedule)))
     }
 
-    pub(super) fn reduce_scatter_plan<E: Element, O: Operation<E>>(
-        &self,
-        received: usize,
-    ) -> Plan<'_> {
-        let blocks = Blocks::equal(self.position().size, received);
+    pub(super) fn reduce_scatter<E: Element, O: Operation<E>>(self, received: usize) -> Plan<'r> {
+        let blocks = Blocks::equal(self.0.position().size, received);
         self.reduce_scatter_of::<E, O>(blocks)
     }
 
-    pub(super) fn reduce_scatter_v_plan<E: Element, O: Operation<E>>(
-        &self,
+    pub(super) fn reduce_scatter_v<E: Element, O: Operation<E>>(
+        self,
         counts: &[usize],
-    ) -> Plan<'_> {
+    ) -> Plan<'r> {
         self.reduce_scatter_of::<E, O>(Blocks::of(counts.iter().copied()))
     }
 
     fn reduce_scatter_of<E: Element, O: Operation<E>>(
-        &self,
+        self,
         blocks: Result<Blocks, ScheduleError>,
-    ) -> Plan<'_> {
+    ) -> Plan<'r> {
         let collective = Collective::ReduceScatter;
-        let blocks = self.arguments(collective, blocks)?;
+        let blocks = self.0.arguments(collective, blocks)?;
         let is_commutative = O::IS_COMMUTATIVE;
         let bytes = bytes_of::<E>(blocks.total());
-        let algorithm = self.algorithm_of(collective, bytes, is_commutative)?;
-        let at = self.position();
+        let algorithm = self.0.algorithm_of(collective, bytes, is_commutative)?;
+        let at = self.0.position();
         let schedule = Schedule::reduce_scatter(at, &blocks, is_commutative, algorithm);
-        let schedule = self.arguments(collective, schedule)?;
-        let call = self.call::<E>(collective, algorithm, NO_ROOT, blocks.total());
+        let schedule = self.0.arguments(collective, schedule)?;
+        let call = self
+            .0
+            .call::<E>(collective, algorithm, NO_ROOT, blocks.total());
         Ok((ordered::<E, O>(call), owned(schedule)))
     }
 
-    pub(super) fn all_to_all_plan<E: Element>(&self, sent: usize) -> Plan<'_> {
+    pub(super) fn all_to_all<E: Element>(self, sent: usize) -> Plan<'r> {
         let collective = Collective::AllToAll;
-        let size = self.position().size;
+        let size = self.0.position().size;
         let count = sent.checked_div(size).unwrap_or(0);
-        let blocks = self.arguments(collective, Blocks::equal(size, count))?;
+        let blocks = self.0.arguments(collective, Blocks::equal(size, count))?;
         let key = self.key::<E>(collective, NO_ROOT, count);
         self.plan::<E>(key, blocks.total(), |algorithm| {
-            Schedule::all_to_all(self.position(), &blocks, &blocks, algorithm)
+            Schedule::all_to_all(self.0.position(), &blocks, &blocks, algorithm)
         })
     }
 
-    pub(super) fn all_to_all_v_plan<E: Element>(
-        &self,
+    pub(super) fn all_to_all_v<E: Element>(
+        self,
         sent_counts: &[usize],
         received_counts: &[usize],
-    ) -> Plan<'_> {
+    ) -> Plan<'r> {
         let collective = Collective::AllToAll;
-        let sent = self.arguments(collective, Blocks::of(sent_counts.iter().copied()))?;
-        let received = self.arguments(collective, Blocks::of(received_counts.iter().copied()))?;
+        let sent = self
+            .0
+            .arguments(collective, Blocks::of(sent_counts.iter().copied()))?;
+        let received = self
+            .0
+            .arguments(collective, Blocks::of(received_counts.iter().copied()))?;
         // The choice must not depend on the counts, which differ between ranks.
-        let algorithm = if self.position().size <= 8 {
+        let algorithm = if self.0.position().size <= 8 {
             Algorithm::Direct
         } else {
             Algorithm::Pairwise
         };
-        let schedule = Schedule::all_to_all(self.position(), &sent, &received, algorithm);
-        let schedule = self.arguments(collective, schedule)?;
-        let call = self.call::<E>(collective, algorithm, NO_ROOT, UNEQUAL);
+        let schedule = Schedule::all_to_all(self.0.position(), &sent, &received, algorithm);
+        let schedule = self.0.arguments(collective, schedule)?;
+        let call = self.0.call::<E>(collective, algorithm, NO_ROOT, UNEQUAL);
         Ok((call, owned(schedule)))
     }
 
-    fn key<E: Element>(&self, collective: Collective, root: u32, count: usize) -> PlanKey {
+    fn key<E: Element>(self, collective: Collective, root: u32, count: usize) -> PlanKey {
         PlanKey {
             collective,
-            algorithm: self.algorithm(),
+            algorithm: self.0.algorithm(),
             root,
             count,
             element: descriptor::<E>(),
@@ -233,13 +234,13 @@ impl Rank {
     /// the algorithm goes by the `total` number of elements.
     #[inline]
     fn plan<E: Element>(
-        &self,
+        self,
         key: PlanKey,
         total: usize,
         make: impl FnOnce(Algorithm) -> Result<Schedule, ScheduleError>,
-    ) -> Plan<'_> {
-        if let Some(plan) = self.communicator().plans.find(&key) {
-            let call = Call::described::<E>(self, key.collective, plan.descriptor);
+    ) -> Plan<'r> {
+        if let Some(plan) = self.0.communicator().plans.find(&key) {
+            let call = Call::described::<E>(self.0, key.collective, plan.descriptor);
             return Ok((call, Cow::Borrowed(&plan.schedule)));
         }
         self.make_plan::<E>(key, total, make)
@@ -247,11 +248,11 @@ impl Rank {
 
     #[cold]
     fn make_plan<E: Element>(
-        &self,
+        self,
         key: PlanKey,
         total: usize,
         make: impl FnOnce(Algorithm) -> Result<Schedule, ScheduleError>,
-    ) -> Plan<'_> {
+    ) -> Plan<'r> {
         let PlanKey {
             collective,
             root,
@@ -259,9 +260,11 @@ impl Rank {
             is_commutative,
             ..
         } = key;
-        let algorithm = self.algorithm_of(collective, bytes_of::<E>(total), is_commutative)?;
-        let schedule = Arc::new(self.arguments(collective, make(algorithm))?);
-        let call = self.call::<E>(collective, algorithm, root, count);
+        let algorithm = self
+            .0
+            .algorithm_of(collective, bytes_of::<E>(total), is_commutative)?;
+        let schedule = Arc::new(self.0.arguments(collective, make(algorithm))?);
+        let call = self.0.call::<E>(collective, algorithm, root, count);
         let call = if is_commutative {
             call
         } else {
@@ -272,22 +275,22 @@ impl Rank {
             descriptor,
             schedule,
         };
-        self.communicator().plans.keep(key, &plan);
+        self.0.communicator().plans.keep(key, &plan);
         Ok((call, Cow::Owned(plan.schedule)))
     }
 
     /// Returns the blocks of a scatter or gather with counts, which only the root knows.
     fn blocks_of_root(
-        &self,
+        self,
         root: u32,
         counts: &[usize],
         own: usize,
     ) -> Result<Blocks, ScheduleError> {
-        let own_rank = self.rank();
+        let own_rank = self.0.rank();
         if own_rank == root {
             return Blocks::of(counts.iter().copied());
         }
-        Blocks::of((0..self.size()).map(|rank| if rank == own_rank { own } else { 0 }))
+        Blocks::of((0..self.0.size()).map(|rank| if rank == own_rank { own } else { 0 }))
     }
 }
 

@@ -200,7 +200,7 @@ impl<'scope> Round<'scope> {
     ) {
         let rank = party.rank;
         let to_in_node = in_node(rank, to);
-        match rank.node().send_at_once(to_in_node, label, bytes) {
+        match rank.node().try_send(to_in_node, label, bytes) {
             Some(Ok(())) => {}
             Some(Err(error)) => self.fail_send(party, to, rank.members().error(error)),
             None => {

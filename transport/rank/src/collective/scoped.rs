@@ -13,7 +13,7 @@ use jstream_device::deadline::Deadline;
 
 use super::execution::Execution;
 use super::operations::combines_nothing;
-use super::plans::Plan;
+use super::plans::{Plan, Plans};
 use super::posted::PostedExecution;
 use crate::element::Element;
 use crate::error::Error;
@@ -226,7 +226,7 @@ impl Waitable for ScopedCollective<'_> {
 impl<'scope> Scope<'scope, '_> {
     /// Posts [`Rank::barrier`](crate::Rank::barrier).
     pub fn ibarrier(&'scope self) -> ScopedCollective<'scope> {
-        let plan = self.rank().barrier_plan();
+        let plan = Plans(self.rank()).barrier();
         self.post_collective::<u8, _>(plan, &[], &mut [], combines_nothing)
     }
 
@@ -236,7 +236,7 @@ impl<'scope> Scope<'scope, '_> {
         root: u32,
         elements: &'scope mut [E],
     ) -> ScopedCollective<'scope> {
-        let plan = self.rank().broadcast_plan::<E>(root, elements.len());
+        let plan = Plans(self.rank()).broadcast::<E>(root, elements.len());
         self.post_collective(plan, &[], elements, combines_nothing)
     }
 
@@ -247,7 +247,7 @@ impl<'scope> Scope<'scope, '_> {
         sent: &'scope [E],
         received: &'scope mut [E],
     ) -> ScopedCollective<'scope> {
-        let plan = self.rank().scatter_plan::<E>(root, received.len());
+        let plan = Plans(self.rank()).scatter::<E>(root, received.len());
         let sent = if self.rank().rank() == root {
             sent
         } else {
@@ -264,9 +264,7 @@ impl<'scope> Scope<'scope, '_> {
         counts: &[usize],
         received: &'scope mut [E],
     ) -> ScopedCollective<'scope> {
-        let plan = self
-            .rank()
-            .scatter_v_plan::<E>(root, counts, received.len());
+        let plan = Plans(self.rank()).scatter_v::<E>(root, counts, received.len());
         let sent = if self.rank().rank() == root {
             sent
         } else {
@@ -282,7 +280,7 @@ impl<'scope> Scope<'scope, '_> {
         sent: &'scope [E],
         received: &'scope mut [E],
     ) -> ScopedCollective<'scope> {
-        let plan = self.rank().gather_plan::<E>(root, sent.len());
+        let plan = Plans(self.rank()).gather::<E>(root, sent.len());
         let received = if self.rank().rank() == root {
             received
         } else {
@@ -299,7 +297,7 @@ impl<'scope> Scope<'scope, '_> {
         counts: &[usize],
         received: &'scope mut [E],
     ) -> ScopedCollective<'scope> {
-        let plan = self.rank().gather_v_plan::<E>(root, counts, sent.len());
+        let plan = Plans(self.rank()).gather_v::<E>(root, counts, sent.len());
         let received = if self.rank().rank() == root {
             received
         } else {
@@ -314,7 +312,7 @@ impl<'scope> Scope<'scope, '_> {
         sent: &'scope [E],
         received: &'scope mut [E],
     ) -> ScopedCollective<'scope> {
-        let plan = self.rank().all_gather_plan::<E>(sent.len());
+        let plan = Plans(self.rank()).all_gather::<E>(sent.len());
         self.post_collective(plan, sent, received, combines_nothing)
     }
 
@@ -325,7 +323,7 @@ impl<'scope> Scope<'scope, '_> {
         counts: &[usize],
         received: &'scope mut [E],
     ) -> ScopedCollective<'scope> {
-        let plan = self.rank().all_gather_v_plan::<E>(counts);
+        let plan = Plans(self.rank()).all_gather_v::<E>(counts);
         self.post_collective(plan, sent, received, combines_nothing)
     }
 
@@ -337,7 +335,7 @@ impl<'scope> Scope<'scope, '_> {
         received: &'scope mut [E],
         operation: &'scope O,
     ) -> ScopedCollective<'scope> {
-        let plan = self.rank().reduce_plan::<E, O>(root, sent.len());
+        let plan = Plans(self.rank()).reduce::<E, O>(root, sent.len());
         let received = if self.rank().rank() == root {
             received
         } else {
@@ -354,7 +352,7 @@ impl<'scope> Scope<'scope, '_> {
         received: &'scope mut [E],
         operation: &'scope O,
     ) -> ScopedCollective<'scope> {
-        let plan = self.rank().all_reduce_plan::<E, O>(sent.len());
+        let plan = Plans(self.rank()).all_reduce::<E, O>(sent.len());
         let combine = |first: &E, second: &E| operation.combine(first, second);
         self.post_collective(plan, sent, received, combine)
     }
@@ -366,7 +364,7 @@ impl<'scope> Scope<'scope, '_> {
         received: &'scope mut [E],
         operation: &'scope O,
     ) -> ScopedCollective<'scope> {
-        let plan = self.rank().scan_plan::<E, O>(sent.len());
+        let plan = Plans(self.rank()).scan::<E, O>(sent.len());
         let combine = |first: &E, second: &E| operation.combine(first, second);
         self.post_collective(plan, sent, received, combine)
     }
@@ -378,7 +376,7 @@ impl<'scope> Scope<'scope, '_> {
         received: &'scope mut [E],
         operation: &'scope O,
     ) -> ScopedCollective<'scope> {
-        let plan = self.rank().exclusive_scan_plan::<E, O>(sent.len());
+        let plan = Plans(self.rank()).exclusive_scan::<E, O>(sent.len());
         let combine = |first: &E, second: &E| operation.combine(first, second);
         self.post_collective(plan, sent, received, combine)
     }
@@ -390,7 +388,7 @@ impl<'scope> Scope<'scope, '_> {
         received: &'scope mut [E],
         operation: &'scope O,
     ) -> ScopedCollective<'scope> {
-        let plan = self.rank().reduce_scatter_plan::<E, O>(received.len());
+        let plan = Plans(self.rank()).reduce_scatter::<E, O>(received.len());
         let combine = |first: &E, second: &E| operation.combine(first, second);
         self.post_collective(plan, sent, received, combine)
     }
@@ -403,7 +401,7 @@ impl<'scope> Scope<'scope, '_> {
         received: &'scope mut [E],
         operation: &'scope O,
     ) -> ScopedCollective<'scope> {
-        let plan = self.rank().reduce_scatter_v_plan::<E, O>(counts);
+        let plan = Plans(self.rank()).reduce_scatter_v::<E, O>(counts);
         let combine = |first: &E, second: &E| operation.combine(first, second);
         self.post_collective(plan, sent, received, combine)
     }
@@ -414,7 +412,7 @@ impl<'scope> Scope<'scope, '_> {
         sent: &'scope [E],
         received: &'scope mut [E],
     ) -> ScopedCollective<'scope> {
-        let plan = self.rank().all_to_all_plan::<E>(sent.len());
+        let plan = Plans(self.rank()).all_to_all::<E>(sent.len());
         self.post_collective(plan, sent, received, combines_nothing)
     }
 
@@ -427,7 +425,7 @@ impl<'scope> Scope<'scope, '_> {
         received_counts: &[usize],
     ) -> ScopedCollective<'scope> {
         let rank = self.rank();
-        let plan = rank.all_to_all_v_plan::<E>(sent_counts, received_counts);
+        let plan = Plans(rank).all_to_all_v::<E>(sent_counts, received_counts);
         self.post_collective(plan, sent, received, combines_nothing)
     }
 

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::letter::SendMode;
 use crate::member::Rank;
 use crate::names::{Destination, Source, Status, Tag};
-use crate::packing::RunTransfer;
+use crate::packing::{RunTransfer, receive_unpacked, send_packed, send_packed_short};
 use crate::scope::{Scope, ScopedRecv, ScopedSend};
 use jstream_matching::Pattern;
 
@@ -51,10 +51,10 @@ impl Rank {
                 let bytes = bytes.get(range).unwrap_or_default();
                 node.send_bytes(to, label, bytes, SendMode::Standard)
             }
-            (None, 0..=TINY) => node.send_packed_short::<TINY>(to, label, bytes, &runs, length),
-            (None, 0..=SHORT) => node.send_packed_short::<SHORT>(to, label, bytes, &runs, length),
-            (None, _) => match node.run_transfer(to, bytes, &runs, length) {
-                RunTransfer::Packed => node.send_packed(to, label, bytes, &runs, length),
+            (None, 0..=TINY) => send_packed_short::<TINY>(node, to, label, bytes, &runs, length),
+            (None, 0..=SHORT) => send_packed_short::<SHORT>(node, to, label, bytes, &runs, length),
+            (None, _) => match RunTransfer::new(node, to, bytes, &runs, length) {
+                RunTransfer::Packed => send_packed(node, to, label, bytes, &runs, length),
                 RunTransfer::Lent(_) | RunTransfer::Segments(..) => {
                     return self.scope(|scope| {
                         let sent = scope.send_runs(to, label, bytes, &runs, length);
@@ -116,33 +116,34 @@ impl Rank {
         };
         let (node, bytes) = (self.node(), elements.as_mut_bytes());
         let expected = name_of::<L::Item>();
-        let received =
-            match (runs.single(), capacity) {
-                (Some(range), _) => {
-                    let bytes = bytes.get_mut(range).unwrap_or_default();
-                    node.receive_bytes(pattern, expected, bytes, timeout)
-                }
-                (None, 0..=TINY) => node
-                    .receive_unpacked::<TINY>(pattern, expected, bytes, &runs, capacity, timeout),
-                (None, 0..=SHORT) => node
-                    .receive_unpacked::<SHORT>(pattern, expected, bytes, &runs, capacity, timeout),
-                (None, _) => {
-                    return self.scope(|scope| {
-                        let mut receive =
-                            scope.receive_runs(Some(pattern), expected, bytes, runs, capacity);
-                        let Some(after) = timeout else {
-                            return receive.wait();
-                        };
-                        match receive.wait_timeout(after) {
-                            Some(received) => received,
-                            None => receive.cancel().map_err(|error| match error {
-                                Error::Cancelled => Error::TimedOut { after },
-                                error => error,
-                            }),
-                        }
-                    });
-                }
-            };
+        let received = match (runs.single(), capacity) {
+            (Some(range), _) => {
+                let bytes = bytes.get_mut(range).unwrap_or_default();
+                node.receive_bytes(pattern, expected, bytes, timeout)
+            }
+            (None, 0..=TINY) => {
+                receive_unpacked::<TINY>(node, pattern, expected, bytes, &runs, capacity, timeout)
+            }
+            (None, 0..=SHORT) => {
+                receive_unpacked::<SHORT>(node, pattern, expected, bytes, &runs, capacity, timeout)
+            }
+            (None, _) => {
+                return self.scope(|scope| {
+                    let mut receive =
+                        scope.receive_runs(Some(pattern), expected, bytes, runs, capacity);
+                    let Some(after) = timeout else {
+                        return receive.wait();
+                    };
+                    match receive.wait_timeout(after) {
+                        Some(received) => received,
+                        None => receive.cancel().map_err(|error| match error {
+                            Error::Cancelled => Error::TimedOut { after },
+                            error => error,
+                        }),
+                    }
+                });
+            }
+        };
         self.members().result(received)
     }
 }

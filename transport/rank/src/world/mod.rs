@@ -79,6 +79,7 @@ mod roster;
 mod seat;
 mod session;
 mod site;
+mod starting;
 mod threads;
 mod tree;
 mod variables;

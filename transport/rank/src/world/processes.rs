@@ -6,80 +6,13 @@ use std::io;
 use std::ops::Range;
 use std::process::{self, Command};
 
-use super::World;
 use super::children::Children;
-use super::environment::ProcessRole;
 use super::error::WorldError;
 use super::meeting::Meeting;
 use super::options::WorldOptions;
-use super::seat::Seat;
 use super::session::Session;
 use super::variables::{PARENT, RANK, SESSION, SHARERS, SIZE, THREADS, WORLD};
 use jstream_base::Address;
-
-impl World {
-    /// Starts this program as a world of `size` processes with the same arguments. The processes
-    /// meet at `addresses` of rank 0, where port 0 is allowed. This process becomes rank 0. In the
-    /// other processes, the same call joins the world.
-    ///
-    /// The other processes are killed when this process ends in any way. [`finish`](Self::finish)
-    /// waits for them, and returns an error for those that did not succeed.
-    ///
-    /// ```no_run
-    /// use jstream_transport::rank::world::{World, WorldError, WorldOptions};
-    ///
-    /// fn main() -> Result<(), WorldError> {
-    ///     let addresses = ["tcp://127.0.0.1:0".parse()?];
-    ///     let world = World::processes(&addresses, 4, &WorldOptions::default())?;
-    ///     println!("this is process {} of {}", world.rank(), world.size());
-    ///     world.finish()
-    /// }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`WorldError`]. [`WorldError::Children`] immediately if one of the processes ends before it
-    /// has joined.
-    pub fn processes(
-        addresses: &[Address],
-        size: u32,
-        options: &WorldOptions,
-    ) -> Result<Self, WorldError> {
-        Self::spawn(addresses, size, options, this_program()?)
-    }
-
-    /// Like [`processes`](Self::processes), with a command for each rank from 1: another program,
-    /// other arguments, or a command that starts the process on another host. The started process
-    /// calls [`from_env`](Self::from_env), or this function.
-    ///
-    /// If the command only starts the process that joins, let it [remove](Command::env_remove) the
-    /// variable [`PARENT`]. That process is then not killed with its parent, and ends when it loses
-    /// the other members.
-    ///
-    /// # Errors
-    ///
-    /// As for [`processes`](Self::processes).
-    pub fn spawn(
-        addresses: &[Address],
-        size: u32,
-        options: &WorldOptions,
-        command: impl FnMut(u32) -> Command,
-    ) -> Result<Self, WorldError> {
-        if let Some(place) = ProcessRole::of_this_process()? {
-            ProcessRole::check(SIZE, place.size, size)?;
-            return place.join(options);
-        }
-        let StartedWorld {
-            meeting,
-            children,
-            options,
-        } = start(addresses, Newcomers::of_one_host(1, size), options, command)?;
-        let seat = Seat::alone(0, size, &options.rank);
-        let mut world = meeting.join_unless(seat, &mut || children.check())?;
-        world.children.push(children);
-        Ok(world)
-    }
-}
 
 /// Returns a function that returns the command by which this process was started.
 pub(super) fn this_program() -> io::Result<impl FnMut(u32) -> Command> {
