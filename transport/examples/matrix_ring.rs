@@ -62,10 +62,10 @@ fn multiply(rank: &Rank) -> Result<Vec<f64>, rank::Error> {
     let mut arrived = None;
     for _ in 1..size {
         let send = |arrived| match arrived {
-            None => rank.send_object(next, 0, &right),
-            Some(rows) => rank.send_received(next, 0, rows),
+            None => rank.objects().send(next, 0, &right),
+            Some(rows) => rank.objects().forward(next, 0, rows),
         };
-        let receive = || rank.recv_object::<Rows>(before, 0);
+        let receive = || rank.objects().recv::<Rows>(before, 0);
         // A send of many rows may wait for its receive, so that not all ranks can send first.
         let (rows, _) = if number % 2 == 0 {
             send(arrived)?;

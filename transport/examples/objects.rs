@@ -59,8 +59,8 @@ fn log() -> Vec<Visit> {
 /// Returns the sum of each customer, in cents, at rank 0.
 fn sums(rank: &Rank) -> Result<Option<BTreeMap<String, u64>>, rank::Error> {
     let visits = match rank.rank() {
-        0 => rank.scatter_objects(&log())?,
-        _ => rank.recv_scattered::<Visit>(0)?,
+        0 => rank.objects().scatter(&log())?,
+        _ => rank.objects().recv_scattered::<Visit>(0)?,
     };
     // The customers and their purchases lie in the buffer that the part was received in.
     let mut own = BTreeMap::<&str, Summary>::new();
@@ -75,7 +75,7 @@ fn sums(rank: &Rank) -> Result<Option<BTreeMap<String, u64>>, rank::Error> {
         sum.cents += cents.sum::<u64>();
     }
     let own: Vec<_> = own.into_values().collect();
-    let Some(parts) = rank.gather_objects(0, &own)? else {
+    let Some(parts) = rank.objects().gather(0, &own)? else {
         return Ok(None);
     };
     let mut sums = BTreeMap::new();

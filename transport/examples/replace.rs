@@ -145,15 +145,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         let computed = compute(&grid, &mut next);
         if computed.is_err() {
             // Processes that have not noticed the failure stop to wait.
-            grid.revoke();
+            grid.recovery().revoke();
         }
         // The phase counts for all processes or for none.
-        let consensus = grid.agree(u64::from(computed.is_ok()))?;
+        let consensus = grid.recovery().agree(u64::from(computed.is_ok()))?;
         if consensus.flags == 1 {
             band = next;
         }
         if consensus.flags == 0 || !consensus.failed.is_empty() {
-            let (survivors, number) = (grid.shrink()?, grid.rank());
+            let (survivors, number) = (grid.recovery().shrink()?, grid.rank());
             if survivors.rank() == 0 {
                 println!(
                     "phase {}: process {:?} is replaced",

@@ -93,7 +93,7 @@ fn measure(rank: &Rank, rows: usize) -> Result<(), rank::Error> {
         let own = parallel(rank, rows)?;
         rank.barrier()?;
         together.push(begin.elapsed());
-        if let Some(parts) = rank.gather_objects(0, &own)? {
+        if let Some(parts) = rank.objects().gather(0, &own)? {
             let all: Vec<f64> = parts.iter().flatten().copied().collect();
             assert!(
                 expected.is_some_and(|expected| expected == all),

@@ -50,17 +50,17 @@ fn count_all(world: &World) -> Result<(u64, u32), rank::Error> {
         let gathered = group.all_gather(&[own], &mut found);
         if gathered.is_err() {
             // Members that have not noticed the failure stop to wait.
-            group.revoke();
+            group.recovery().revoke();
         }
         // The counts are used by all members or by none.
-        let consensus = group.agree(u64::from(gathered.is_ok()))?;
+        let consensus = group.recovery().agree(u64::from(gathered.is_ok()))?;
         if consensus.flags == 1 {
             for (piece, found) in open.iter().zip(found) {
                 counts[*piece] = Some(found);
             }
         }
         if consensus.flags == 0 || !consensus.failed.is_empty() {
-            group = group.shrink()?;
+            group = group.recovery().shrink()?;
             if group.rank() == 0 {
                 println!("round {round}: {} processes are left", group.size());
             }

@@ -144,8 +144,8 @@ fn share_out(rank: &Rank, pieces: u64) -> Result<u64, Failure> {
     };
     // The first request receives results of any worker. The request at the index of a worker's rank
     // fails when that worker is gone.
-    let mut requests = vec![rank.irecv(Source::Any, FOUND)];
-    requests.extend((1..rank.size()).map(|number| rank.irecv(number, NEVER)));
+    let mut requests = vec![rank.buffers().irecv(Source::Any, FOUND)];
+    requests.extend((1..rank.size()).map(|number| rank.buffers().irecv(number, NEVER)));
     while !queue.is_done(pieces) {
         match rank::wait_any(&mut requests) {
             Some((0, found)) => {
@@ -153,7 +153,7 @@ fn share_out(rank: &Rank, pieces: u64) -> Result<u64, Failure> {
                 let &[piece, primes] = found.payload.view_of::<[u64; 2]>()?;
                 queue.received(found.status.source, piece, primes);
                 if let Some(next) = requests.first_mut() {
-                    *next = rank.irecv(Source::Any, FOUND);
+                    *next = rank.buffers().irecv(Source::Any, FOUND);
                 }
             }
             Some((number, ended)) => {

@@ -323,7 +323,7 @@ fn posted_receive([sender, receiver]: [Rank; 2]) -> HotPath {
     let mut buffer = Some(EmptyBuffer::heap(8));
     HotPath::new(move || {
         let into = buffer.take().ok_or("the buffer was lost")?;
-        let request = receiver.irecv_into(0, TAG, into);
+        let request = receiver.buffers().irecv_into(0, TAG, into);
         sender.send(1, TAG, &[7u8; 8])?;
         buffer = Some(request.wait()?.payload.into_empty());
         Ok(())

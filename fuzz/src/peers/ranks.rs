@@ -43,10 +43,10 @@ pub fn run(input: &[u8]) {
             .zeroed(length)
             .expect("there is room")
     };
-    let mut receives: Vec<_> = (0..4).map(|tag| rank.irecv(1, tag % 3)).collect();
-    receives.push(rank.irecv_into(1, 3, EmptyBuffer::heap(16)));
-    let mut sends = vec![rank.isend(1, 0, filled(10)), rank.isend(1, 1, filled(5000))];
-    sends.push(rank.issend(1, 2, filled(3)));
+    let mut receives: Vec<_> = (0..4).map(|tag| rank.buffers().irecv(1, tag % 3)).collect();
+    receives.push(rank.buffers().irecv_into(1, 3, EmptyBuffer::heap(16)));
+    let mut sends = vec![rank.buffers().isend(1, 0, filled(10)), rank.buffers().isend(1, 1, filled(5000))];
+    sends.push(rank.buffers().issend(1, 2, filled(3)));
     let mut probed = 0u32;
     let _ = frames(&bare, &mut input, || {
         if let Ok(Some(found)) = rank.iprobe(1, 0) {
@@ -58,7 +58,7 @@ pub fn run(input: &[u8]) {
             }
         }
         if probed % 4 == 3 {
-            receives.push(rank.irecv(1, 2));
+            receives.push(rank.buffers().irecv(1, 2));
         }
     });
     let cancelled = receives.pop().map(|receive| receive.cancel());

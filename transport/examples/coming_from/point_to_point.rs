@@ -90,7 +90,7 @@ fn immediate(rank: &Rank) -> Result<(), Error> {
     assert_eq!(x, y);
 
     // A receive into a buffer borrows nothing. It is also a future.
-    let mut receive = rank.irecv(Source::Any, 3);
+    let mut receive = rank.buffers().irecv(Source::Any, 3);
     assert!(receive.test().is_none());
     rank.send(me, 3, &x)?;
     let message = receive.wait()?;
@@ -203,8 +203,8 @@ fn own_types(rank: &Rank) -> Result<(), Error> {
         name: format!("step of {}", rank.rank()),
         particles: vec![1.0; 3],
     };
-    rank.send_object(next, 8, &step)?;
-    let (received, _) = rank.recv_object::<Step>(previous, 8)?;
+    rank.objects().send(next, 8, &step)?;
+    let (received, _) = rank.objects().recv::<Step>(previous, 8)?;
     assert_eq!(received.get().name, format!("step of {previous}"));
     assert_eq!(received.get().particles, [1.0; 3]);
     Ok(())

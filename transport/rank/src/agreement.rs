@@ -7,7 +7,6 @@
 
 mod words;
 
-use jstream::buffer::{EmptyBuffer, MessageBuffer};
 use jstream_collective::{Agreement, Decision};
 use std::sync::Arc;
 
@@ -18,6 +17,7 @@ use super::member::Rank;
 use super::names::Destination;
 use super::request::ReceiveTarget;
 use super::requests::RecvRequest;
+use super::revocation::Recovery;
 use super::waiting::wait_any_timeout;
 use super::wire::Label;
 use jstream_matching::Pattern;
@@ -26,7 +26,7 @@ use jstream_matching::Pattern;
 /// never combine their values.
 const SHRINK: u64 = 1 << 63;
 
-/// The result of [`Rank::agree`], the same at all members that return one.
+/// The result of [`Recovery::agree`], the same at all members that return one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Consensus {
@@ -37,7 +37,7 @@ pub struct Consensus {
     pub failed: Vec<u32>,
 }
 
-impl Rank {
+impl Recovery<'_> {
     /// Agrees with the other members on which of them have failed, and on a value: the bitwise AND
     /// of the `flags` of all members. Works in a [revoked](Self::revoke) communicator.
     ///
@@ -60,7 +60,7 @@ impl Rank {
     /// std::thread::scope(|scope| {
     ///     for (rank, flags) in ranks.iter().zip([0b011, 0b110]) {
     ///         scope.spawn(move || {
-    ///             let consensus = rank.agree(flags).unwrap();
+    ///             let consensus = rank.recovery().agree(flags).unwrap();
     ///             assert_eq!((consensus.flags, consensus.failed), (0b010, vec![1]));
     ///         });
     ///     }
@@ -104,9 +104,9 @@ impl Rank {
     ///         scope.spawn(move || {
     ///             let mut sum = [0];
     ///             if rank.all_reduce(&[1], &mut sum, &Sum).is_err() {
-    ///                 rank.revoke();
+    ///                 rank.recovery().revoke();
     ///             }
-    ///             let survivors = rank.shrink().unwrap();
+    ///             let survivors = rank.recovery().shrink().unwrap();
     ///             survivors.all_reduce(&[1], &mut sum, &Sum).unwrap();
     ///             assert_eq!((survivors.size(), sum), (3, [3]));
     ///         });
@@ -117,8 +117,8 @@ impl Rank {
     /// # Errors
     ///
     /// As for [`agree`](Self::agree). [`Error::NoContext`] if all contexts have been used.
-    pub fn shrink(&self) -> Result<Self, Error> {
-        let node = self.node();
+    pub fn shrink(&self) -> Result<Rank, Error> {
+        let node = self.rank.node();
         loop {
             // As in `agree_on_context`, with agreements instead of reductions.
             let next = node.unused_contexts.next();
@@ -130,7 +130,7 @@ impl Rank {
             let is_reserved = u64::from(node.unused_contexts.reserve(context));
             let decision = self.decide(SHRINK, is_reserved, 0)?;
             if decision.bits == 1 {
-                return Ok(self.with_members(context, self.survivors(&decision)));
+                return Ok(self.rank.with_members(context, self.survivors(&decision)));
             }
         }
     }
@@ -138,32 +138,34 @@ impl Rank {
     /// Returns the members that have not failed.
     fn survivors(&self, decision: &Decision) -> Members {
         let has_failed = |rank: u32| decision.failed.contains(&(rank as usize));
-        let members = (0..self.size()).filter(|rank| !has_failed(*rank));
+        let members = (0..self.rank.size()).filter(|rank| !has_failed(*rank));
         let members: Vec<_> = members.collect();
-        let own = members.iter().position(|rank| *rank == self.rank());
+        let own = members.iter().position(|rank| *rank == self.rank.rank());
         let own = own.and_then(|own| u32::try_from(own).ok()).unwrap_or(0);
-        let in_node = members.iter().map(|rank| self.members().in_node(*rank));
+        let in_node = members
+            .iter()
+            .map(|rank| self.rank.members().in_node(*rank));
         Members::subgroup(in_node.collect(), own)
     }
 
     /// Agrees with the other members on the bitwise AND of `bits` and the maximum of `number`.
     fn decide(&self, kind: u64, bits: u64, number: u64) -> Result<Decision, Error> {
-        let (own, size) = (self.rank() as usize, self.size() as usize);
+        let (own, size) = (self.rank.rank() as usize, self.rank.size() as usize);
         // Numbers are reused after 2^32 agreements. No message stays in transit for so long.
-        let count = self.communicator().next_agreement() & u64::from(u32::MAX);
+        let count = self.rank.communicator().next_agreement() & u64::from(u32::MAX);
         let label = Label {
             context: AGREEMENT,
-            tag: kind | u64::from(self.context()) << 32 | count,
+            tag: kind | u64::from(self.rank.context()) << 32 | count,
             descriptor: 0,
         };
         let decided = self.exchange(label, Agreement::new(own, size, bits, number));
-        let (node, Label { context, tag, .. }) = (self.node(), label);
+        let (node, Label { context, tag, .. }) = (self.rank.node(), label);
         // Messages of members that decide later are not needed.
         node.with(|state, deferred| state.end_operation(context, tag, deferred));
         let decision = decided?;
         if decision.failed.contains(&own) {
             let why = "the other members have lost the connection to this rank";
-            let (rank, why) = (self.rank(), Arc::from(why));
+            let (rank, why) = (self.rank.rank(), Arc::from(why));
             return Err(Error::PeerGone { rank, why });
         }
         Ok(decision)
@@ -171,8 +173,8 @@ impl Rank {
 
     /// Exchanges the messages of an agreement until it is decided and all its messages are sent.
     fn exchange(&self, label: Label, mut agreement: Agreement) -> Result<Decision, Error> {
-        let after = self.node().inbox.options.collective_timeout;
-        let others = (0..self.size()).filter(|member| *member != self.rank());
+        let after = self.rank.node().inbox.options.collective_timeout;
+        let others = (0..self.rank.size()).filter(|member| *member != self.rank.rank());
         let others: Vec<_> = others.collect();
         let receives = others
             .iter()
@@ -181,9 +183,11 @@ impl Rank {
         let mut sends = Vec::new();
         let decision = loop {
             while let Some((to, message)) = agreement.next_message() {
-                let filled = self.message_of(&words::encode(&message, self.size() as usize));
+                let filled = self
+                    .rank
+                    .message_of(&words::encode(&message, self.rank.size() as usize));
                 let to = Destination::Rank(u32::try_from(to).unwrap_or(u32::MAX));
-                sends.push(self.post_send(to, label, filled, SendMode::Standard));
+                sends.push(self.rank.post_send(to, label, filled, SendMode::Standard));
             }
             if let Some(decision) = agreement.decision() {
                 break decision.clone();
@@ -196,7 +200,7 @@ impl Rank {
             };
             let from = member as usize;
             let message = match received {
-                Ok(message) => words::decode(message.payload.as_bytes(), self.size() as usize),
+                Ok(message) => words::decode(message.payload.as_bytes(), self.rank.size() as usize),
                 Err(unreceived) => match unreceived.error {
                     Error::PeerGone { .. } => None,
                     error => return Err(error),
@@ -222,18 +226,9 @@ impl Rank {
 
     fn post_receive(&self, label: Label, member: u32) -> RecvRequest {
         let pattern = Pattern::any(label.context)
-            .sent_by(self.members().in_node(member))
+            .sent_by(self.rank.members().in_node(member))
             .tagged(label.tag);
-        self.post_recv(Some(pattern), ReceiveTarget::Pool, ElementName::BYTES)
-    }
-
-    /// Returns a message of these bytes.
-    pub(super) fn message_of(&self, bytes: &[u8]) -> MessageBuffer {
-        let empty = self.node().inbox.pool().take(bytes.len());
-        let empty = empty.unwrap_or_else(|_| EmptyBuffer::heap(bytes.len()));
-        match empty.copy_from(bytes) {
-            Ok(filled) => filled,
-            Err(_) => unreachable!("the jbuf has room for the bytes"),
-        }
+        self.rank
+            .post_recv(Some(pattern), ReceiveTarget::Pool, ElementName::BYTES)
     }
 }

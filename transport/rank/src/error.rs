@@ -78,7 +78,7 @@ pub enum Error {
         why: Arc<str>,
     },
     /// The communicator was revoked. All operations in it fail, except for
-    /// [`agree`](super::Rank::agree) and [`shrink`](super::Rank::shrink).
+    /// [`agree`](super::Recovery::agree) and [`shrink`](super::Recovery::shrink).
     #[error(
         "the communicator with context {context} was revoked by rank {rank}; make one of the \
          survivors with `shrink`"

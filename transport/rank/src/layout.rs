@@ -4,7 +4,7 @@ pub(crate) mod error;
 mod field;
 pub(crate) mod runs;
 mod shape;
-mod transfer;
+pub(crate) mod transfer;
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -32,7 +32,7 @@ use super::element::Element;
 /// let ranks = rank::threads(2, &rank::Options::default());
 /// // The left column of a matrix with two rows of three elements.
 /// let column = Layout::strided(2, 1, 3)?;
-/// ranks[1].send_layout(0, 7, &[1, 2, 3, 4, 5, 6], &column)?;
+/// ranks[1].layouts().send(0, 7, &[1, 2, 3, 4, 5, 6], &column)?;
 /// let mut received = [0; 2];
 /// ranks[0].recv(1, 7, &mut received)?;
 /// assert_eq!(received, [1, 4]);
@@ -40,7 +40,7 @@ use super::element::Element;
 /// // The slice of a receive begins at the right column.
 /// ranks[1].send(0, 7, &received)?;
 /// let mut matrix = [0; 6];
-/// ranks[0].recv_layout(1, 7, &mut matrix[2..], &column)?;
+/// ranks[0].layouts().recv(1, 7, &mut matrix[2..], &column)?;
 /// assert_eq!(matrix, [0, 0, 1, 0, 0, 4]);
 /// # Ok(())
 /// # }
@@ -104,7 +104,7 @@ impl Layout {
     /// // All columns of a matrix with two rows of three elements, one after the other.
     /// let transposed = Layout::strided(2, 1, 3)?.repeat(3, 1)?;
     /// let ranks = rank::threads(2, &rank::Options::default());
-    /// ranks[1].send_layout(0, 7, &[1, 2, 3, 4, 5, 6], &transposed)?;
+    /// ranks[1].layouts().send(0, 7, &[1, 2, 3, 4, 5, 6], &transposed)?;
     /// let (received, _) = ranks[0].recv_vec::<i32>(1, 7)?;
     /// assert_eq!(received, [1, 4, 2, 5, 3, 6]);
     /// # Ok(())

@@ -8,24 +8,22 @@
 //! [`threads`] creates ranks within one process, and [`Mesh`] connects ranks in any other way.
 //! [`world`] lets the processes of a group find each other.
 //!
-//! | | borrowed elements | jbufs |
-//! |---|---|---|
-//! | blocking | [`send`](Rank::send), [`ssend`](Rank::ssend), [`recv`](Rank::recv), [`sendrecv`](Rank::sendrecv), [`recv_vec`](Rank::recv_vec); of one value [`send_value`](Rank::send_value), [`recv_value`](Rank::recv_value) | [`send_buffer`](Rank::send_buffer), [`recv_buffer`](Rank::recv_buffer) |
-//! | posted, or async | in a [`scope`](Rank::scope) | [`isend`](Rank::isend), [`issend`](Rank::issend), [`irecv`](Rank::irecv), [`irecv_into`](Rank::irecv_into) |
+//! The operations of a rank come in families. Their methods have the same names:
 //!
-//! A [`Layout`] selects the elements of a slice that are sent or received as one message:
-//! [`send_layout`](Rank::send_layout), [`recv_layout`](Rank::recv_layout).
+//! | family | memory | |
+//! |---|---|---|
+//! | [`Rank`] | borrowed elements | [`send`](Rank::send), [`recv`](Rank::recv), [`recv_vec`](Rank::recv_vec), [`sendrecv`](Rank::sendrecv); of one value [`send_value`](Rank::send_value), [`recv_value`](Rank::recv_value) |
+//! | [`Scope`], by [`scope`](Rank::scope) | borrowed elements | posted: [`isend`](Scope::isend), [`irecv`](Scope::irecv) |
+//! | [`Buffers`], by [`buffers`](Rank::buffers) | jbufs | [`send`](Buffers::send), [`recv`](Buffers::recv); posted, or async: [`isend`](Buffers::isend), [`irecv`](Buffers::irecv) |
+//! | [`Objects`], by [`objects`](Rank::objects) | objects | [`send`](Objects::send), [`recv`](Objects::recv); posted, or async: [`isend`](Objects::isend), [`irecv`](Objects::irecv) |
+//! | [`Layouts`], by [`layouts`](Rank::layouts) | selected elements | [`send`](Layouts::send), [`recv`](Layouts::recv) |
 //!
 //! All members of a communicator take part in [collective
 //! operations](Rank#collective-operations), such as [`broadcast`](Rank::broadcast) and
 //! [`all_reduce`](Rank::all_reduce). They block, or are [posted in a
-//! scope](Scope#posted-collective-operations). [`split`](Rank::split) makes communicators of some
-//! of the ranks, and [`Cartesian`] arranges ranks in a grid.
-//!
-//! Objects are sent by [`send_object`](Rank::send_object) and
-//! [`isend_object`](Rank::isend_object), and received by [`recv_object`](Rank::recv_object) and
-//! [`irecv_object`](Rank::irecv_object). [Collective operations on
-//! objects](Rank#collective-operations-on-objects) broadcast, scatter and gather them.
+//! scope](Scope#posted-collective-operations). [`Objects`](Objects#collective-operations-on-objects)
+//! and [`Layouts`] have some, too. [`split`](Rank::split) makes communicators of some of the ranks,
+//! and [`Cartesian`] arranges ranks in a grid.
 //!
 //! # Guarantees
 //!
@@ -45,8 +43,8 @@
 //!   fail. Messages that it sent before are still received. A message that waits for room at
 //!   another rank is given up if there is none within the [send
 //!   timeout](jstream_base::Options::send_timeout).
-//! - The survivors of a failure can [revoke](Rank::revoke) a communicator,
-//!   [agree](Rank::agree) on who has failed, and [shrink](Rank::shrink) it.
+//! - The survivors of a failure can [revoke](Recovery::revoke) a communicator,
+//!   [agree](Recovery::agree) on who has failed, and [shrink](Recovery::shrink) it.
 
 // The modules, from the bottom up. An inbox (`inbox.rs`), its state (`state.rs`) and the messages
 // in it (`arrivals.rs`, `letter.rs`) are types that refer to one another; the modules after them
@@ -96,6 +94,7 @@ mod agreement;
 mod arrivals;
 mod attention;
 mod bell;
+mod buffers;
 mod cartesian;
 mod collective;
 mod communicator;
@@ -131,6 +130,7 @@ mod packing;
 mod payloads;
 mod peers;
 mod persistent;
+mod point_to_point;
 mod probe;
 mod progress;
 mod queue;
@@ -156,21 +156,25 @@ mod work_queue;
 pub mod world;
 
 pub use self::agreement::Consensus;
+pub use self::buffers::Buffers;
 pub use self::cartesian::{Cartesian, Dimension};
 pub use self::collective::ScopedCollective;
 pub use self::collective::objects::ObjectParts;
 pub use self::element::Element;
 pub use self::error::{ElementName, Error, Unreceived, Unsent};
 pub use self::layout::error::LayoutError;
+pub use self::layout::transfer::Layouts;
 pub use self::layout::{Field, FieldLayout, Layout, Packed, Record, Selection};
 pub use self::member::Rank;
 pub use self::mesh::{Mesh, MeshNode, threads};
 pub use self::names::{Destination, Source, Status, Tag};
+pub use self::object::Objects;
 pub use self::options::Options;
 pub use self::persistent::{PersistentRecv, PersistentSend};
 pub use self::probe::Probed;
 pub use self::rank_local::RankLocal;
 pub use self::requests::{RankMessage, RecvObjectRequest, RecvRequest, Request, SendRequest};
+pub use self::revocation::Recovery;
 pub use self::scope::{Scope, ScopedRecv, ScopedSend};
 pub use jstream_collective::{Algorithm, Collective, ScheduleError};
 

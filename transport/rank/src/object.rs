@@ -11,7 +11,16 @@ use super::request::ReceiveTarget;
 use super::requests::{RecvObjectRequest, SendRequest};
 use jstream_device::connection::Payload;
 
-impl Rank {
+/// Transfer of objects; see [`Rank::objects`].
+///
+/// An object is sent with everything that it reaches, as a message that the receiver reads in
+/// place. There are also [collective operations](#collective-operations-on-objects).
+#[derive(Debug, Clone, Copy)]
+pub struct Objects<'r> {
+    pub(super) rank: &'r Rank,
+}
+
+impl Objects<'_> {
     /// Sends an object and everything that it reaches. Returns when the object may be changed
     /// again.
     ///
@@ -20,8 +29,8 @@ impl Rank {
     ///
     /// # fn main() -> Result<(), rank::Error> {
     /// let ranks = rank::threads(2, &rank::Options::default());
-    /// ranks[1].send_object(0, 7, &vec!["one".to_owned(), "two".to_owned()])?;
-    /// let (words, status) = ranks[0].recv_object::<Vec<String>>(1, 7)?;
+    /// ranks[1].objects().send(0, 7, &vec!["one".to_owned(), "two".to_owned()])?;
+    /// let (words, status) = ranks[0].objects().recv::<Vec<String>>(1, 7)?;
     /// assert_eq!((status.source, &*words.get()[1]), (1, "two"));
     /// # Ok(())
     /// # }
@@ -30,13 +39,13 @@ impl Rank {
     /// # Errors
     ///
     /// [`Error`].
-    pub fn send_object<T: Transportable>(
+    pub fn send<T: Transportable>(
         &self,
         to: impl Into<Destination>,
         tag: u64,
         object: &T,
     ) -> Result<(), Error> {
-        self.isend_object(to, tag, object).wait()?;
+        self.isend(to, tag, object).wait()?;
         Ok(())
     }
 
@@ -48,21 +57,21 @@ impl Rank {
     ///
     /// # fn main() -> Result<(), rank::Error> {
     /// let ranks = rank::threads(2, &rank::Options::default());
-    /// let receive = ranks[0].irecv_object::<Vec<String>>(1, 7);
-    /// let send = ranks[1].isend_object(0, 7, &vec!["one".to_owned(), "two".to_owned()]);
+    /// let receive = ranks[0].objects().irecv::<Vec<String>>(1, 7);
+    /// let send = ranks[1].objects().isend(0, 7, &vec!["one".to_owned(), "two".to_owned()]);
     /// let (words, status) = receive.wait()?;
     /// assert_eq!((status.source, &*words.get()[1]), (1, "two"));
     /// send.wait()?;
     /// # Ok(())
     /// # }
     /// ```
-    pub fn isend_object<T: Transportable>(
+    pub fn isend<T: Transportable>(
         &self,
         to: impl Into<Destination>,
         tag: u64,
         object: &T,
     ) -> SendRequest {
-        let (node, members) = (self.node(), self.members());
+        let (node, members) = (self.rank.node(), self.rank.members());
         let post = |to| {
             let to = members.in_node(to);
             let written = node
@@ -70,7 +79,7 @@ impl Rank {
                 .and_then(|pool| node.write_object(object, pool));
             match written {
                 Ok(filled) => {
-                    node.post_buffer(to, self.label::<u8>(tag), filled, SendMode::Standard)
+                    node.post_buffer(to, self.rank.label::<u8>(tag), filled, SendMode::Standard)
                 }
                 Err(error) => PostOutcome::Refused(error, None),
             }
@@ -83,18 +92,18 @@ impl Rank {
     }
 
     /// Posts a receive of an object, which is read when the outcome is taken. The outcome is that
-    /// of [`recv_object`](Self::recv_object).
-    pub fn irecv_object<T: Transportable + 'static>(
+    /// of [`recv`](Self::recv).
+    pub fn irecv<T: Transportable + 'static>(
         &self,
         from: impl Into<Source>,
         tag: impl Into<Tag>,
     ) -> RecvObjectRequest<T> {
-        let node = self.node();
-        let id = self.pattern(from, tag).map(|pattern| {
+        let node = self.rank.node();
+        let id = self.rank.pattern(from, tag).map(|pattern| {
             let (target, expected) = (ReceiveTarget::Pool, ElementName::BYTES);
             node.with(|state, deferred| state.post(pattern, target, expected, deferred))
         });
-        RecvObjectRequest::new(node.clone(), self.members().clone(), id)
+        RecvObjectRequest::new(node.clone(), self.rank.members().clone(), id)
     }
 
     /// Forwards a received object. Between threads, and over `inproc`, the object moves as it is,
@@ -104,7 +113,7 @@ impl Rank {
     /// # Errors
     ///
     /// [`Error`]; the object is lost.
-    pub fn send_received<T>(
+    pub fn forward<T>(
         &self,
         to: impl Into<Destination>,
         tag: u64,
@@ -119,8 +128,8 @@ impl Rank {
             return Ok(());
         };
         let object = Payload::Object(Erased::new(received));
-        let (node, members) = (self.node(), self.members());
-        let posted = node.post_object(members.in_node(to), self.label::<u8>(tag), object);
+        let (node, members) = (self.rank.node(), self.rank.members());
+        let posted = node.post_object(members.in_node(to), self.rank.label::<u8>(tag), object);
         let posted = posted.map_err(|error| members.error(error))?;
         SendRequest::new(node.clone(), members.clone(), posted).wait()?;
         Ok(())
@@ -131,18 +140,18 @@ impl Rank {
     /// # Errors
     ///
     /// [`Error::Read`] if the message is not a `T`; it is dropped. Otherwise as for
-    /// [`recv`](Self::recv).
-    pub fn recv_object<T: Transportable + 'static>(
+    /// [`Rank::recv`].
+    pub fn recv<T: Transportable + 'static>(
         &self,
         from: impl Into<Source>,
         tag: impl Into<Tag>,
     ) -> Result<(Received<T>, Status), Error> {
-        let node = self.node();
-        let Some(pattern) = self.pattern(from, tag) else {
+        let node = self.rank.node();
+        let Some(pattern) = self.rank.pattern(from, tag) else {
             return Err(Error::null_source("object"));
         };
         let received = node.receive_payload(pattern);
-        let (status, payload) = received.map_err(|error| self.members().error(error))?;
-        node.object_of(self.members().status(status), payload)
+        let (status, payload) = received.map_err(|error| self.rank.members().error(error))?;
+        node.object_of(self.rank.members().status(status), payload)
     }
 }

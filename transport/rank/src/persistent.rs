@@ -7,7 +7,7 @@ use jstream::buffer::{EmptyBuffer, MessageBuffer};
 use super::error::{ElementName, Error};
 use super::letter::SendMode;
 use super::member::Rank;
-use super::names::{Destination, Source, Status, Tag};
+use super::names::{Destination, Status};
 use super::outcome::RequestOutcome;
 use super::request::ReceiveTarget;
 use super::requests::{Pending, SendRequest};
@@ -16,7 +16,7 @@ use jstream_device::connection::Payload;
 use jstream_device::deadline::Deadline;
 use jstream_matching::Pattern;
 
-/// A receive that is posted each time it is started; see [`Rank::recv_init`].
+/// A receive that is posted each time it is started; see [`Buffers::recv_init`](super::Buffers::recv_init).
 pub struct PersistentRecv {
     rank: Rank,
     pattern: Option<Pattern>,
@@ -29,11 +29,11 @@ pub struct PersistentRecv {
 
 enum Started {
     Posted(Pending),
-    /// A receive from [`Source::Null`].
+    /// A receive from [`Source::Null`](super::Source::Null).
     Null,
 }
 
-/// A message that is posted each time it is started; see [`Rank::send_init`].
+/// A message that is posted each time it is started; see [`Buffers::send_init`](super::Buffers::send_init).
 pub struct PersistentSend {
     rank: Rank,
     to: Destination,
@@ -42,62 +42,17 @@ pub struct PersistentSend {
     started: Option<SendRequest>,
 }
 
-impl Rank {
-    /// Returns a receive into `empty`, which can be started any number of times.
-    ///
-    /// ```
-    /// use jstream::EmptyBuffer;
-    /// use jstream_transport::rank;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let ranks = rank::threads(2, &rank::Options::default());
-    /// let mut sending = ranks[1].send_init(0, 7, EmptyBuffer::heap(8).copied_from(&[0u64])?);
-    /// let mut receiving = ranks[0].recv_init(1, 7, EmptyBuffer::heap(8));
-    /// for turn in 0..3u64 {
-    ///     receiving.start();
-    ///     sending.message_mut().view_mut::<u64>()?[0] = turn;
-    ///     sending.start()?;
-    ///     receiving.wait()?;
-    ///     assert_eq!(receiving.message().unwrap().view::<u64>()?, [turn]);
-    ///     sending.wait()?;
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn recv_init(
-        &self,
-        from: impl Into<Source>,
-        tag: impl Into<Tag>,
-        empty: EmptyBuffer,
-    ) -> PersistentRecv {
-        PersistentRecv {
-            rank: self.clone(),
-            pattern: self.pattern(from, tag),
+impl PersistentRecv {
+    pub(super) fn new(rank: Rank, pattern: Option<Pattern>, empty: EmptyBuffer) -> Self {
+        Self {
+            rank,
+            pattern,
             empty: Some(empty),
             message: None,
             started: None,
         }
     }
 
-    /// Returns a send of a message, which can be started any number of times. Each start sends a
-    /// copy of the message, because sending would move the jbuf.
-    pub fn send_init(
-        &self,
-        to: impl Into<Destination>,
-        tag: u64,
-        filled: MessageBuffer,
-    ) -> PersistentSend {
-        PersistentSend {
-            rank: self.clone(),
-            to: to.into(),
-            label: self.label::<u8>(tag),
-            message: filled,
-            started: None,
-        }
-    }
-}
-
-impl PersistentRecv {
     /// Posts the receive. Does nothing if it was started before and its outcome was not waited for.
     pub fn start(&mut self) {
         if self.started.is_some() {
@@ -161,6 +116,16 @@ impl PersistentRecv {
 }
 
 impl PersistentSend {
+    pub(super) fn new(rank: Rank, to: Destination, tag: u64, message: MessageBuffer) -> Self {
+        Self {
+            label: rank.label::<u8>(tag),
+            rank,
+            to,
+            message,
+            started: None,
+        }
+    }
+
     /// Returns the message, to be changed between two starts.
     pub fn message_mut(&mut self) -> &mut MessageBuffer {
         &mut self.message

@@ -1,7 +1,6 @@
 //! Probes: messages that are inspected before they are received.
 
 use std::sync::Arc;
-use std::time::Duration;
 use std::{fmt, iter};
 
 use zerocopy::IntoBytes;
@@ -28,93 +27,6 @@ pub struct Probed {
     claim: Option<Claim>,
 }
 
-impl Rank {
-    /// Blocks until a message matches, without receiving it. Returns a handle that receives exactly
-    /// that message, so concurrent probes of several threads get different messages.
-    ///
-    /// ```
-    /// use jstream_transport::rank::{self, Source, Tag};
-    ///
-    /// # fn main() -> Result<(), rank::Error> {
-    /// let ranks = rank::threads(2, &rank::Options::default());
-    /// ranks[1].send(0, 7, &[1u64, 2, 3])?;
-    /// let found = ranks[0].probe(Source::Any, Tag::Any)?;
-    /// assert_eq!(found.status().len::<u64>(), 3);
-    /// let (numbers, _) = found.recv_vec::<u64>()?;
-    /// assert_eq!(numbers, [1, 2, 3]);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Error`], if no message can come.
-    pub fn probe(&self, from: impl Into<Source>, tag: impl Into<Tag>) -> Result<Probed, Error> {
-        let found = self.probe_until(from.into(), tag.into(), Deadline::NEVER)?;
-        found.ok_or(Error::Cancelled)
-    }
-
-    /// Like [`probe`](Self::probe), for at most `timeout`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::TimedOut`] if no message matches in time.
-    pub fn probe_timeout(
-        &self,
-        from: impl Into<Source>,
-        tag: impl Into<Tag>,
-        timeout: Duration,
-    ) -> Result<Probed, Error> {
-        let found = self.probe_until(from.into(), tag.into(), Deadline::after(timeout))?;
-        found.ok_or(Error::TimedOut { after: timeout })
-    }
-
-    /// Returns the message that a receive would get, if one is queued.
-    ///
-    /// # Errors
-    ///
-    /// [`Error`], if none is queued and none can come.
-    pub fn iprobe(
-        &self,
-        from: impl Into<Source>,
-        tag: impl Into<Tag>,
-    ) -> Result<Option<Probed>, Error> {
-        let now = Deadline::after(Duration::ZERO);
-        self.probe_until(from.into(), tag.into(), now)
-    }
-
-    fn probe_until(
-        &self,
-        from: Source,
-        tag: Tag,
-        deadline: Deadline,
-    ) -> Result<Option<Probed>, Error> {
-        let node = self.node().clone();
-        let Some(pattern) = self.pattern(from, tag) else {
-            return Ok(Some(Probed {
-                node,
-                members: Members::default(),
-                status: Status::NULL,
-                claim: None,
-            }));
-        };
-        let prober = Prober::new(&node);
-        let found = node.wait(|| deadline, |state| state.claim(&pattern));
-        drop(prober);
-        let members = self.members();
-        let found = found.transpose().map_err(|error| members.error(error))?;
-        let Some((status, claim)) = found else {
-            return Ok(None);
-        };
-        Ok(Some(Probed {
-            node,
-            members: members.clone(),
-            status: members.status(status),
-            claim: Some(claim),
-        }))
-    }
-}
-
 /// Guard that makes arriving messages wake the waiting threads while it lives, even if no receive
 /// matches them.
 struct Prober<'n>(&'n Node);
@@ -135,6 +47,38 @@ impl Drop for Prober<'_> {
 }
 
 impl Probed {
+    /// Waits for a message that matches, and claims it. Returns `None` if the deadline passes.
+    pub(super) fn find(
+        rank: &Rank,
+        from: Source,
+        tag: Tag,
+        deadline: Deadline,
+    ) -> Result<Option<Self>, Error> {
+        let node = rank.node().clone();
+        let Some(pattern) = rank.pattern(from, tag) else {
+            return Ok(Some(Self {
+                node,
+                members: Members::default(),
+                status: Status::NULL,
+                claim: None,
+            }));
+        };
+        let prober = Prober::new(&node);
+        let found = node.wait(|| deadline, |state| state.claim(&pattern));
+        drop(prober);
+        let members = rank.members();
+        let found = found.transpose().map_err(|error| members.error(error))?;
+        let Some((status, claim)) = found else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            node,
+            members: members.clone(),
+            status: members.status(status),
+            claim: Some(claim),
+        }))
+    }
+
     /// Returns the source, tag and length of the message.
     #[must_use]
     pub fn status(&self) -> Status {
@@ -188,7 +132,7 @@ impl Probed {
     ///
     /// # Errors
     ///
-    /// As for [`Rank::recv_buffer`].
+    /// As for [`Buffers::recv`](super::Buffers::recv).
     pub fn recv_buffer(self) -> Result<RankMessage, Error> {
         Ok(self.irecv().wait()?)
     }

@@ -28,7 +28,7 @@ use jstream_endpoint::spin::Spin;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let ranks = rank::threads(2, &rank::Options::default());
-/// let receive = ranks[0].irecv(1, 7);
+/// let receive = ranks[0].buffers().irecv(1, 7);
 /// ranks[1].send(0, 7, &[1.5, 2.5])?;
 /// let message = receive.wait()?;
 /// assert_eq!(message.payload.view::<f64>()?, [1.5, 2.5]);

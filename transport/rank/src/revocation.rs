@@ -16,7 +16,13 @@ use super::node::{Link, Node};
 use super::wire::Frame;
 use jstream_endpoint::ops::OpId;
 
-impl Rank {
+/// Recovery of a communicator from the failure of members; see [`Rank::recovery`].
+#[derive(Debug, Clone, Copy)]
+pub struct Recovery<'r> {
+    pub(super) rank: &'r Rank,
+}
+
+impl Recovery<'_> {
     /// Revokes this communicator: all operations in it fail at all members with
     /// [`Error::Revoked`], those that are pending and all later ones. A rank that has found a
     /// failure calls this, so that members that do not depend on the failed rank stop waiting for
@@ -36,15 +42,15 @@ impl Rank {
     ///
     /// let ranks = rank::threads(2, &rank::Options::default());
     /// std::thread::scope(|scope| {
-    ///     scope.spawn(|| ranks[1].revoke());
+    ///     scope.spawn(|| ranks[1].recovery().revoke());
     ///     let error = ranks[0].recv(Source::Any, Tag::Any, &mut [0u8]).unwrap_err();
     ///     assert!(matches!(error, Error::Revoked { context: 0, rank: 1 }));
     /// });
     /// assert!(ranks[0].send(1, 7, b"late").is_err());
     /// ```
     pub fn revoke(&self) {
-        let (node, own) = (self.node(), self.node().inbox.rank);
-        let context = self.context();
+        let (node, own) = (self.rank.node(), self.rank.node().inbox.rank);
+        let context = self.rank.context();
         node.inbox.lock().record_revocation(context, own, own);
         node.end_open_revocations();
     }
@@ -54,8 +60,9 @@ impl Rank {
     #[must_use]
     pub fn revoked_by(&self) -> Option<u32> {
         match self
+            .rank
             .members()
-            .error(self.node().check(self.context()).err()?)
+            .error(self.rank.node().check(self.rank.context()).err()?)
         {
             Error::Revoked { rank, .. } => Some(rank),
             _ => None,

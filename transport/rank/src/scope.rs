@@ -152,85 +152,57 @@ struct Ticket<'scope> {
     index: usize,
 }
 
-impl Rank {
-    /// Runs `work`, which may post memory that it borrows from outside the scope. Returns when all
-    /// of it has been sent or received. If `work` panics, receives without a message are cancelled,
-    /// and so are messages that no receive has. Posted collective operations fail then.
-    ///
-    /// ```
-    /// use jstream_transport::rank;
-    ///
-    /// # fn main() -> Result<(), rank::Error> {
-    /// let mut ranks = rank::threads(2, &rank::Options::default());
-    /// let (one, zero) = (ranks.pop().unwrap(), ranks.pop().unwrap());
-    /// let (mut left, mut right) = ([0u32; 2], [0u32; 2]);
-    /// std::thread::scope(|threads| {
-    ///     threads.spawn(|| {
-    ///         one.send(0, 1, &[1u32, 2]).unwrap();
-    ///         one.send(0, 2, &[3u32, 4]).unwrap();
-    ///     });
-    ///     zero.scope(|scope| {
-    ///         let second = scope.irecv(1, 2, &mut right);
-    ///         let first = scope.irecv(1, 1, &mut left);
-    ///         second.wait()?;
-    ///         first.wait()
-    ///     })
-    /// })?;
-    /// assert_eq!((left, right), ([1, 2], [3, 4]));
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn scope<'env, R>(
-        &'env self,
-        work: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R,
-    ) -> R {
-        let scope = Scope {
-            rank: self,
-            posted: RefCell::default(),
-            vacant: RefCell::default(),
-            has_collectives: Cell::new(false),
-            scope: PhantomData,
-            env: PhantomData,
-        };
-        let result = catch_unwind(AssertUnwindSafe(|| work(&scope)));
-        // No code of the program runs until the memory is released.
-        let guard = AbortOnUnwind;
-        let node = &**self.node();
-        // Collective operations use requests of the scope, so they end first.
-        let mut panic = if scope.has_collectives.get() {
-            progress::finish(scope.address(), result.is_err())
-        } else {
-            None
-        };
-        let mut posted = scope.posted.take();
+/// Runs `work` in a scope of a rank; see [`Rank::scope`].
+pub(super) fn run<'env, R>(
+    rank: &'env Rank,
+    work: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R,
+) -> R {
+    let scope = Scope {
+        rank,
+        posted: RefCell::default(),
+        vacant: RefCell::default(),
+        has_collectives: Cell::new(false),
+        scope: PhantomData,
+        env: PhantomData,
+    };
+    let result = catch_unwind(AssertUnwindSafe(|| work(&scope)));
+    // No code of the program runs until the memory is released.
+    let guard = AbortOnUnwind;
+    let node = &**rank.node();
+    // Collective operations use requests of the scope, so they end first.
+    let mut panic = if scope.has_collectives.get() {
+        progress::finish(scope.address(), result.is_err())
+    } else {
+        None
+    };
+    let mut posted = scope.posted.take();
+    for posted in &mut posted {
+        if let (Err(_), Some(id)) = (&result, posted.id) {
+            node.with(|state, deferred| state.abandon_receive(id, Error::Cancelled, deferred));
+            node.cancel_send(id);
+        }
+        posted.wait(node, Deadline::NEVER);
+        if posted.id.is_some() {
+            unreachable!("a wait without a deadline ends with the request");
+        }
+    }
+    std::mem::forget(guard);
+    if result.is_ok() {
         for posted in &mut posted {
-            if let (Err(_), Some(id)) = (&result, posted.id) {
-                node.with(|state, deferred| state.abandon_receive(id, Error::Cancelled, deferred));
-                node.cancel_send(id);
-            }
-            posted.wait(node, Deadline::NEVER);
-            if posted.id.is_some() {
-                unreachable!("a wait without a deadline ends with the request");
+            let converted = catch_unwind(AssertUnwindSafe(|| posted.convert(node)));
+            match (converted, &panic) {
+                (Ok(()), _) => {}
+                (Err(payload), None) => panic = Some(payload),
+                (Err(payload), Some(_)) => forget_panic(payload),
             }
         }
-        std::mem::forget(guard);
-        if result.is_ok() {
-            for posted in &mut posted {
-                let converted = catch_unwind(AssertUnwindSafe(|| posted.convert(node)));
-                match (converted, &panic) {
-                    (Ok(()), _) => {}
-                    (Err(payload), None) => panic = Some(payload),
-                    (Err(payload), Some(_)) => forget_panic(payload),
-                }
-            }
-        }
-        match (result, panic) {
-            (Ok(result), None) => result,
-            (Ok(_), Some(panic)) => resume_unwind(panic),
-            (Err(panic), other) => {
-                other.into_iter().for_each(forget_panic);
-                resume_unwind(panic)
-            }
+    }
+    match (result, panic) {
+        (Ok(result), None) => result,
+        (Ok(_), Some(panic)) => resume_unwind(panic),
+        (Err(panic), other) => {
+            other.into_iter().for_each(forget_panic);
+            resume_unwind(panic)
         }
     }
 }

@@ -24,7 +24,7 @@ const OTHERS: Duration = Duration::from_millis(1);
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let ranks = rank::threads(3, &rank::Options::default());
-/// let mut receives = [ranks[0].irecv(1, 7), ranks[0].irecv(2, 7)];
+/// let mut receives = [ranks[0].buffers().irecv(1, 7), ranks[0].buffers().irecv(2, 7)];
 /// ranks[2].send(0, 7, b"two")?;
 /// ranks[1].send(0, 7, b"one")?;
 /// while let Some((place, message)) = rank::wait_any(&mut receives) {

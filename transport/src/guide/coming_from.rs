@@ -20,7 +20,7 @@
 //! | `MPI_Cart_create`, `MPI_Cart_shift`, `MPI_Cart_coords` | `create_cartesian_communicator` | [`Cartesian::new`](crate::rank::Cartesian::new), [`shift`](crate::rank::Cartesian::shift), [`coordinates`](crate::rank::Cartesian::coordinates) |
 //! | `MPI_Send`, `MPI_Recv` | `process_at_rank(1).send(&x)`, `receive_into(&mut y)` | [`send`](crate::rank::Rank::send), [`recv`](crate::rank::Rank::recv) |
 //! | `MPI_Ssend`, `MPI_Rsend` | `synchronous_send`, `ready_send` | [`ssend`](crate::rank::Rank::ssend); `send` finds a posted receive |
-//! | `MPI_Bsend` | `buffered_send` | `send`, up to [`eager`](crate::rank::Rank::eager) bytes; longer messages are [posted](crate::rank::Rank::isend) |
+//! | `MPI_Bsend` | `buffered_send` | `send`, up to [`eager`](crate::rank::Rank::eager) bytes; longer messages are [posted](crate::rank::Buffers::isend) |
 //! | one value | `send(&x)`, `receive::<T>()` | [`send_value`](crate::rank::Rank::send_value), [`recv_value`](crate::rank::Rank::recv_value) |
 //! | a message of any length | `receive_vec::<T>()` | [`recv_vec`](crate::rank::Rank::recv_vec) |
 //! | `MPI_Sendrecv` | `point_to_point::send_receive` | [`sendrecv`](crate::rank::Rank::sendrecv) |
@@ -31,9 +31,9 @@
 //! | `MPI_Waitany`, `MPI_Waitsome`, `MPI_Waitall` | `wait_any`, `RequestCollection` | [`wait_any`](crate::rank::wait_any), [`wait_some`](crate::rank::wait_some), [`wait_all`](crate::rank::wait_all) |
 //! | `MPI_Testany`, `MPI_Testsome`, `MPI_Testall` | `test_any`, `test_some`, `test_all` | [`test_any`](crate::rank::test_any), [`test_some`](crate::rank::test_some), [`test_all`](crate::rank::test_all) |
 //! | `MPI_Mprobe`, `MPI_Improbe`, `MPI_Mrecv` | `matched_probe`, `immediate_matched_probe` | [`probe`](crate::rank::Rank::probe), [`iprobe`](crate::rank::Rank::iprobe), [`Probed::recv`](crate::rank::Probed::recv) |
-//! | `MPI_Recv_init`, `MPI_Start` | none | [`recv_init`](crate::rank::Rank::recv_init), [`PersistentRecv::start`](crate::rank::PersistentRecv::start) |
-//! | `MPI_Type_vector`, `MPI_Type_indexed`, `MPI_Type_create_struct` | `UserDatatype` | a [`Layout`](crate::rank::Layout) of the call, with [`send_layout`](crate::rank::Rank::send_layout), [`recv_layout`](crate::rank::Rank::recv_layout) and others; fields of different types are a [`Record`](crate::rank::Record) |
-//! | derived datatypes without gaps | `#[derive(Equivalence)]` | the traits of `zerocopy` for [plain values](crate::rank::Element), [`send_object`](crate::rank::Rank::send_object) for all others |
+//! | `MPI_Recv_init`, `MPI_Start` | none | [`Buffers::recv_init`](crate::rank::Buffers::recv_init), [`PersistentRecv::start`](crate::rank::PersistentRecv::start) |
+//! | `MPI_Type_vector`, `MPI_Type_indexed`, `MPI_Type_create_struct` | `UserDatatype` | a [`Layout`](crate::rank::Layout) of the call, with [`Layouts::send`](crate::rank::Layouts::send), [`Layouts::recv`](crate::rank::Layouts::recv) and others; fields of different types are a [`Record`](crate::rank::Record) |
+//! | derived datatypes without gaps | `#[derive(Equivalence)]` | the traits of `zerocopy` for [plain values](crate::rank::Element), [`Objects::send`](crate::rank::Objects::send) for all others |
 //! | `MPI_Barrier`, `MPI_Bcast` | `barrier`, `broadcast_into` | [`barrier`](crate::rank::Rank::barrier), [`broadcast`](crate::rank::Rank::broadcast) |
 //! | `MPI_Scatter`, `MPI_Gather`, `MPI_Allgather`, `MPI_Alltoall`, and with `v` | `scatter_into`, `gather_into`, `all_gather_into`, `all_to_all_into` | [`scatter`](crate::rank::Rank::scatter), [`gather`](crate::rank::Rank::gather), [`all_gather`](crate::rank::Rank::all_gather), [`all_to_all`](crate::rank::Rank::all_to_all), and with `_v` |
 //! | `MPI_Reduce`, `MPI_Allreduce`, `MPI_Reduce_scatter`, `MPI_Scan`, `MPI_Exscan` | `reduce_into`, `all_reduce_into`, `scan_into` | [`reduce`](crate::rank::Rank::reduce), [`all_reduce`](crate::rank::Rank::all_reduce), [`reduce_scatter`](crate::rank::Rank::reduce_scatter), [`scan`](crate::rank::Rank::scan), [`exclusive_scan`](crate::rank::Rank::exclusive_scan) |
@@ -41,9 +41,9 @@
 //! | `MPI_Ibarrier`, `MPI_Ibcast`, `MPI_Iallreduce` and other posted collectives | `immediate_barrier`, `immediate_broadcast_into` | [`Scope::ibarrier`](crate::rank::Scope::ibarrier), [`ibroadcast`](crate::rank::Scope::ibroadcast), [`iall_reduce`](crate::rank::Scope::iall_reduce) and the others |
 //! | `MPI_Init_thread`, threads that are no ranks | `initialize_with_threading` | any thread may use a rank; with [`World::run`](crate::rank::world::World::run), threads are ranks themselves |
 //! | `MPI_Comm_spawn` | `spawn` | [`World::spawn`](crate::rank::world::World::spawn) starts the members of a new world |
-//! | `MPIX_Comm_revoke`, `MPIX_Comm_is_revoked` | none | [`revoke`](crate::rank::Rank::revoke), [`revoked_by`](crate::rank::Rank::revoked_by) |
-//! | `MPIX_Comm_agree`, `MPIX_Comm_get_failed` | none | [`agree`](crate::rank::Rank::agree), whose result has the flags and the failed members |
-//! | `MPIX_Comm_shrink` | none | [`shrink`](crate::rank::Rank::shrink) |
+//! | `MPIX_Comm_revoke`, `MPIX_Comm_is_revoked` | none | [`Recovery::revoke`](crate::rank::Recovery::revoke), [`Recovery::revoked_by`](crate::rank::Recovery::revoked_by) |
+//! | `MPIX_Comm_agree`, `MPIX_Comm_get_failed` | none | [`Recovery::agree`](crate::rank::Recovery::agree), whose result has the flags and the failed members |
+//! | `MPIX_Comm_shrink` | none | [`Recovery::shrink`](crate::rank::Recovery::shrink) |
 //! | `MPIX_ERR_PROC_FAILED`, `MPIX_ERR_REVOKED` | none | [`Error::PeerGone`](crate::rank::Error::PeerGone), [`Error::Revoked`](crate::rank::Error::Revoked) |
 //! | `MPI_Abort`, error handlers | the default: the program ends | a `Result` of each operation |
 //!
@@ -71,7 +71,7 @@
 //!   What was `static` is then declared by [`rank_local!`](crate::rank::rank_local); see [threads as
 //!   ranks](super::worlds#threads-as-ranks).
 //! - Requests of a scope borrow their memory, so no request outlives it. A request
-//!   [without a scope](crate::rank::Rank::irecv) owns its buffer, and is also a future.
+//!   [without a scope](crate::rank::Buffers::irecv) owns its buffer, and is also a future.
 //!
 //! ```
 //! use jstream_transport::rank::{self, Error, Source, Tag};

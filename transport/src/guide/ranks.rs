@@ -4,15 +4,15 @@
 //! |---|---|---|
 //! | the maximum length of the message | receive into an array of the program | [`recv`](crate::rank::Rank::recv) |
 //! | several messages will arrive, in any order | receive each into its own array | [`scope`](crate::rank::Rank::scope), with `irecv` in it |
-//! | no length | receive into a buffer of the pool, to keep it or send it on | [`recv_buffer`](crate::rank::Rank::recv_buffer) |
+//! | no length | receive into a buffer of the pool, to keep it or send it on | [`Buffers::recv`](crate::rank::Buffers::recv) |
 //! | no length | receive into a vector of the right length | [`recv_vec`](crate::rank::Rank::recv_vec) |
 //! | the message is one value | receive it without an array | [`recv_value`](crate::rank::Rank::recv_value), sent by [`send_value`](crate::rank::Rank::send_value) |
 //! | neither sender nor tag | choose the receiver by sender and tag | [`probe`](crate::rank::Rank::probe) with [`Source::Any`](crate::rank::Source::Any) |
-//! | one message will arrive | compute meanwhile | [`irecv`](crate::rank::Rank::irecv), then `wait`, `test` or `.await` |
+//! | one message will arrive | compute meanwhile | [`Buffers::irecv`](crate::rank::Buffers::irecv), then `wait`, `test` or `.await` |
 //! | many messages will arrive | take the first one that arrives | several `irecv`, also of a scope, then [`wait_any`](crate::rank::wait_any) |
-//! | the same receive is repeated many times | avoid a new request for each message | [`recv_init`](crate::rank::Rank::recv_init) |
-//! | elements that are not consecutive | receive into a column or into fields | [`recv_layout`](crate::rank::Rank::recv_layout), with a [`Layout`](crate::rank::Layout) |
-//! | the message is an object | read it in place | [`recv_object`](crate::rank::Rank::recv_object), or posted [`irecv_object`](crate::rank::Rank::irecv_object) |
+//! | the same receive is repeated many times | avoid a new request for each message | [`Buffers::recv_init`](crate::rank::Buffers::recv_init) |
+//! | elements that are not consecutive | receive into a column or into fields | [`Layouts::recv`](crate::rank::Layouts::recv), with a [`Layout`](crate::rank::Layout) |
+//! | the message is an object | read it in place | [`Objects::recv`](crate::rank::Objects::recv), or posted [`Objects::irecv`](crate::rank::Objects::irecv) |
 //!
 //! A posted receive is the fastest: when the message arrives, its payload goes directly to the
 //! memory of the receive. A message that arrives before its receive is queued in a buffer of the
@@ -81,8 +81,8 @@
 //!
 //! Elements are plain values: integers, floats, arrays of these, and structs that derive the traits
 //! of `zerocopy`; see [`Element`](crate::rank::Element). Objects with pointers, text or enums are
-//! sent by [`send_object`](crate::rank::Rank::send_object), or posted by
-//! [`isend_object`](crate::rank::Rank::isend_object).
+//! sent by [`Objects::send`](crate::rank::Objects::send), or posted by
+//! [`Objects::isend`](crate::rank::Objects::isend).
 //!
 //! # Choosing the send
 //!
@@ -119,7 +119,7 @@
 //!     [4, 5, 6],
 //! ];
 //! let column = Layout::strided(2, 1, 3)?;
-//! ranks[0].send_layout(1, 0, &matrix.as_flattened()[1..], &column)?;
+//! ranks[0].layouts().send(1, 0, &matrix.as_flattened()[1..], &column)?;
 //! let (received, _) = ranks[1].recv_vec::<i32>(0, 0)?;
 //! assert_eq!(received, [2, 5]);
 //! # Ok(())
@@ -143,9 +143,9 @@
 //!
 //! [`isend_layout`](crate::rank::Scope::isend_layout) and
 //! [`irecv_layout`](crate::rank::Scope::irecv_layout) post such messages.
-//! [`broadcast_layout`](crate::rank::Rank::broadcast_layout),
-//! [`scatter_layouts`](crate::rank::Rank::scatter_layouts) and
-//! [`gather_layouts`](crate::rank::Rank::gather_layouts) are collective operations that pack and
+//! [`Layouts::broadcast`](crate::rank::Layouts::broadcast),
+//! [`Layouts::scatter`](crate::rank::Layouts::scatter) and
+//! [`Layouts::gather`](crate::rank::Layouts::gather) are collective operations that pack and
 //! unpack the elements. The example `columns` transposes a matrix.
 //!
 //! # Collective operations
@@ -230,11 +230,11 @@
 //!
 //! | goal | root | other ranks |
 //! |---|---|---|
-//! | an object of one rank at all | [`broadcast_object`](crate::rank::Rank::broadcast_object) | [`recv_broadcast`](crate::rank::Rank::recv_broadcast) |
-//! | a part of a slice of one rank at each | [`scatter_objects`](crate::rank::Rank::scatter_objects) | [`recv_scattered`](crate::rank::Rank::recv_scattered) |
-//! | a slice of each rank at one | [`gather_objects`](crate::rank::Rank::gather_objects) | the same |
-//! | a slice of each rank at all | [`all_gather_objects`](crate::rank::Rank::all_gather_objects) | |
-//! | a part of the slice of each rank at each | [`all_to_all_objects`](crate::rank::Rank::all_to_all_objects) | |
+//! | an object of one rank at all | [`Objects::broadcast`](crate::rank::Objects::broadcast) | [`Objects::recv_broadcast`](crate::rank::Objects::recv_broadcast) |
+//! | a part of a slice of one rank at each | [`Objects::scatter`](crate::rank::Objects::scatter) | [`Objects::recv_scattered`](crate::rank::Objects::recv_scattered) |
+//! | a slice of each rank at one | [`Objects::gather`](crate::rank::Objects::gather) | the same |
+//! | a slice of each rank at all | [`Objects::all_gather`](crate::rank::Objects::all_gather) | |
+//! | a part of the slice of each rank at each | [`Objects::all_to_all`](crate::rank::Objects::all_to_all) | |
 //!
 //! A broadcast writes the object once, whatever the number of ranks, and each rank reads it in the
 //! buffer that it arrived in. A scatter writes each part of the slice as a message of its own, so
@@ -260,15 +260,15 @@
 //! /// Returns the largest total at rank 0.
 //! fn largest(rank: &Rank, orders: &[Order]) -> Result<Option<u32>, rank::Error> {
 //!     let part = match rank.rank() {
-//!         0 => rank.scatter_objects(orders)?,
-//!         _ => rank.recv_scattered::<Order>(0)?,
+//!         0 => rank.objects().scatter(orders)?,
+//!         _ => rank.objects().recv_scattered::<Order>(0)?,
 //!     };
 //!     let bills = part.get().iter().map(|order| Bill {
 //!         customer: order.customer.to_owned(),
 //!         total: order.prices.iter().sum(),
 //!     });
 //!     let bills: Vec<_> = bills.collect();
-//!     let parts = rank.gather_objects(0, &bills)?;
+//!     let parts = rank.objects().gather(0, &bills)?;
 //!     Ok(parts.and_then(|parts| parts.iter().flatten().map(|bill| bill.total).max()))
 //! }
 //!
@@ -312,9 +312,9 @@
 //!
 //! | goal | operation | who calls it |
 //! |---|---|---|
-//! | all members stop what they do in the communicator | [`revoke`](crate::rank::Rank::revoke) | any member that has found a failure |
-//! | all survivors take the same decision, and know who has failed | [`agree`](crate::rank::Rank::agree) | all survivors |
-//! | a communicator of the survivors | [`shrink`](crate::rank::Rank::shrink) | all survivors |
+//! | all members stop what they do in the communicator | [`Recovery::revoke`](crate::rank::Recovery::revoke) | any member that has found a failure |
+//! | all survivors take the same decision, and know who has failed | [`Recovery::agree`](crate::rank::Recovery::agree) | all survivors |
+//! | a communicator of the survivors | [`Recovery::shrink`](crate::rank::Recovery::shrink) | all survivors |
 //!
 //! A step of a program that survives failures has the form of this example. A collective operation
 //! may succeed at one member and fail at another. So the members agree whether all have succeeded,
@@ -329,13 +329,13 @@
 //!         let mut sum = [0];
 //!         let reduced = group.all_reduce(&[number], &mut sum, &Sum);
 //!         if reduced.is_err() {
-//!             group.revoke();
+//!             group.recovery().revoke();
 //!         }
-//!         let consensus = group.agree(u64::from(reduced.is_ok()))?;
+//!         let consensus = group.recovery().agree(u64::from(reduced.is_ok()))?;
 //!         if consensus.flags == 1 {
 //!             return Ok((sum[0], group));
 //!         }
-//!         group = group.shrink()?;
+//!         group = group.recovery().shrink()?;
 //!     }
 //! }
 //!

@@ -29,9 +29,9 @@ fn round(rank: &Rank, pool: &Pool, memory: &mut [u8], bytes: &[u8]) {
             rank.recv(0, 3, memory).unwrap();
         }
         rank.sendrecv(other, 4, bytes, other, 4, memory).unwrap();
-        let receiving = rank.irecv(other, 5);
+        let receiving = rank.buffers().irecv(other, 5);
         let filled = pool.take(size).unwrap().copy_from(bytes).unwrap();
-        let sending = rank.isend(other, 5, filled);
+        let sending = rank.buffers().isend(other, 5, filled);
         assert_eq!(receiving.wait().unwrap().payload.len(), size);
         drop(sending.wait().unwrap());
     }

@@ -55,7 +55,7 @@ fn work(role: &str, mut world: World) {
                 }
                 let error = world.recv(1, 0, &mut [0u8]).unwrap_err();
                 assert!(matches!(error, Error::PeerGone { rank: 1, .. }), "{error}");
-                let survivors = world.shrink().unwrap();
+                let survivors = world.recovery().shrink().unwrap();
                 world = grown(&mut world, &survivors, 1).unwrap();
             }
             assert_eq!(world.size(), FIRST);

@@ -73,11 +73,11 @@ fn name_the_killed(world: &World) {
         match world.rank() % 4 {
             0 => world.recv(1, 7, &mut [0u8]).unwrap_err(),
             2 => world.send(1, 7, &long).unwrap_err(),
-            _ => Error::from(world.irecv(1, 7).wait().unwrap_err()),
+            _ => Error::from(world.buffers().irecv(1, 7).wait().unwrap_err()),
         },
         world.all_reduce(&long, &mut sums, &Sum).unwrap_err(),
         world.ssend(1, 7, &[1u8]).unwrap_err(),
-        world.all_gather_objects(&[1u8]).unwrap_err(),
+        world.objects().all_gather(&[1u8]).unwrap_err(),
         world.probe(1, 7).map(drop).unwrap_err(),
     ];
     for error in errors {
@@ -134,14 +134,14 @@ fn work(world: &World) -> Result<Vec<(u32, Vec<u32>)>, Error> {
         let mut members = vec![0; rank.size() as usize];
         let gathered = gather(world, &rank, &mut members);
         if gathered.is_err() {
-            rank.revoke();
+            rank.recovery().revoke();
         }
-        let consensus = rank.agree(u64::from(gathered.is_ok()))?;
+        let consensus = rank.recovery().agree(u64::from(gathered.is_ok()))?;
         if consensus.flags == 1 {
             found.push((rank.context(), members));
         }
         if consensus.flags == 0 || !consensus.failed.is_empty() {
-            rank = rank.shrink()?;
+            rank = rank.recovery().shrink()?;
         }
     }
     Ok(found)

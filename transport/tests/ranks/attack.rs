@@ -109,11 +109,11 @@ fn a_message_that_was_begun_before_the_rank_was_made_is_its_first() {
                     drop(ticket);
                     let mesh = Mesh::new(0, 2, &Options::default());
                     let rank = mesh.endpoint(1, endpoint.clone()).unwrap().build();
-                    let first = rank.irecv(1, 1);
+                    let first = rank.buffers().irecv(1, 1);
                     let mut first = first;
                     let first = first.wait_timeout(LONG / 6).unwrap().unwrap();
                     assert!(first.payload.as_bytes() == message);
-                    let next = rank.recv_buffer(1, 1).unwrap();
+                    let next = rank.buffers().recv(1, 1).unwrap();
                     assert_eq!(next.payload.as_bytes(), b"next");
                     return;
                 }
@@ -140,7 +140,7 @@ fn a_connection_is_of_one_rank() {
                 let receiving = scope.irecv(1, 1, &mut memory);
                 let mesh = Mesh::new(0, 2, &Options::default());
                 let second = mesh.endpoint(1, endpoint.clone()).unwrap().build();
-                let error = second.recv_buffer(1, 1).unwrap_err();
+                let error = second.buffers().recv(1, 1).unwrap_err();
                 assert!(matches!(error, Error::PeerGone { rank: 1, .. }), "{error}");
                 receiving.wait().unwrap();
             });
@@ -168,7 +168,7 @@ fn a_confirmed_message_may_be_changed_when_it_is_confirmed() {
                 }
             });
             for turn in 0..4u8 {
-                let mut receiving = one.irecv(0, 1);
+                let mut receiving = one.buffers().irecv(0, 1);
                 // The message is matched before all of it has arrived.
                 let quick = receiving.wait_timeout(Duration::from_micros(300));
                 thread::sleep(SHORT / 8);
@@ -188,7 +188,9 @@ fn a_circle_that_has_posted_its_receives_goes_round() {
         for length in [1000, 60_000, 250_000] {
             let round = |rank: &Rank| {
                 let (to, from) = ((rank.rank() + 1) % 3, (rank.rank() + 2) % 3);
-                let receives: Vec<_> = (0..MESSAGES).map(|_| rank.irecv(from, 1)).collect();
+                let receives: Vec<_> = (0..MESSAGES)
+                    .map(|_| rank.buffers().irecv(from, 1))
+                    .collect();
                 for turn in 0..MESSAGES {
                     rank.send(to, 1, &bytes(length, turn as u64)).unwrap();
                 }
@@ -234,7 +236,11 @@ fn a_message_that_was_not_sent_comes_back_as_it_was() {
         let mut requests = Vec::new();
         for turn in 0..12u64 {
             for length in [100_000, 1 << 19] {
-                requests.push((turn, length, zero.isend(1, 1, filled(&bytes(length, turn)))));
+                requests.push((
+                    turn,
+                    length,
+                    zero.buffers().isend(1, 1, filled(&bytes(length, turn))),
+                ));
             }
         }
         drop(one);
@@ -265,7 +271,9 @@ fn a_task_that_sends_goes_on_though_nothing_more_is_received() {
         let all = group(way, 2, &options);
         let (zero, one) = (&all[0], &all[1]);
         // Rank 0 has no space for all of these messages.
-        let flood: Vec<_> = (0..8).map(|_| one.isend(0, 7, filled(b"flood"))).collect();
+        let flood: Vec<_> = (0..8)
+            .map(|_| one.buffers().isend(0, 7, filled(b"flood")))
+            .collect();
         assert!(
             zero.recv_timeout(1, 9, &mut [0u8], SHORT / 4).is_err(),
             "received a message that was not sent"
@@ -273,13 +281,13 @@ fn a_task_that_sends_goes_on_though_nothing_more_is_received() {
         thread::scope(|threads| {
             let sending = threads.spawn(|| {
                 for turn in 0..30 {
-                    let request = zero.isend(1, 1, filled(&bytes(length, turn)));
+                    let request = zero.buffers().isend(1, 1, filled(&bytes(length, turn)));
                     block_on(request).unwrap();
                 }
             });
             thread::sleep(SHORT / 2);
             for turn in 0..30 {
-                let message = in_time("a task", || one.recv_buffer(0, 1)).unwrap();
+                let message = in_time("a task", || one.buffers().recv(0, 1)).unwrap();
                 assert!(message.payload.as_bytes() == bytes(length, turn));
             }
             sending.join().unwrap();
@@ -287,7 +295,7 @@ fn a_task_that_sends_goes_on_though_nothing_more_is_received() {
         // The dropped sends complete in the background.
         drop(flood);
         for _ in 0..8 {
-            in_time("the flood", || zero.recv_buffer(1, 7)).unwrap();
+            in_time("the flood", || zero.buffers().recv(1, 7)).unwrap();
         }
     }
 }
@@ -319,15 +327,15 @@ fn who_cancels_what_was_received_cancels_nothing_else() {
             thread::scope(|threads| {
                 let one = &one;
                 threads.spawn(move || {
-                    assert!(one.recv_buffer(0, 1).is_ok());
+                    assert!(one.buffers().recv(0, 1).is_ok());
                     one.recv(0, 2, &mut [0u8]).unwrap();
                     thread::sleep(SHORT / 2);
-                    assert!(one.recv_buffer(0, 1).is_ok());
+                    assert!(one.buffers().recv(0, 1).is_ok());
                 });
-                let first = zero.issend(1, 1, filled(&bytes(length, 1)));
+                let first = zero.buffers().issend(1, 1, filled(&bytes(length, 1)));
                 // The first message has been received by then, and rank 0 knows it.
                 zero.ssend(1, 2, &[1u8]).unwrap();
-                let second = zero.issend(1, 1, filled(&bytes(length, 2)));
+                let second = zero.buffers().issend(1, 1, filled(&bytes(length, 2)));
                 first.cancel().unwrap();
                 second.wait().unwrap();
             });

@@ -118,7 +118,7 @@ fn messages_of_a_pair_keep_their_order() {
                     let filled = jstream::EmptyBuffer::heap(length * 8)
                         .copied_from(&message)
                         .unwrap();
-                    drop(rank.isend(1, 5, filled));
+                    drop(rank.buffers().isend(1, 5, filled));
                 } else {
                     rank.send(1, 5, &message).unwrap();
                 }
@@ -267,7 +267,7 @@ fn nobody_and_oneself() {
         assert_eq!((status.source, status.bytes), (Status::NOBODY, 0));
         assert_eq!(memory, [5; 2]);
         for size in SIZES {
-            let receiving = zero.irecv(0, 9);
+            let receiving = zero.buffers().irecv(0, 9);
             zero.send(0, 9, &bytes(size, 3)).unwrap();
             let message = receiving.wait().unwrap();
             assert!(message.payload.as_bytes() == bytes(size, 3));
@@ -369,9 +369,9 @@ fn who_ends_ends_what_waits_for_it_alone() {
         println!("{way}");
         let mut all = group(way, 3, &Options::default());
         let (two, one, zero) = (all.pop().unwrap(), all.pop().unwrap(), all.pop().unwrap());
-        let waiting = zero.irecv(1, 1);
-        let others = zero.irecv(2, 1);
-        let any = zero.irecv(Source::Any, 5);
+        let waiting = zero.buffers().irecv(1, 1);
+        let others = zero.buffers().irecv(2, 1);
+        let any = zero.buffers().irecv(Source::Any, 5);
         one.send(0, 2, b"before").unwrap();
         if way != "threads" {
             // This message is received before the end.
@@ -408,10 +408,10 @@ fn receives_end_in_time_and_are_taken_back() {
                 .recv_timeout(1, 1, &mut memory, SHORT / 10)
                 .unwrap_err();
             assert!(matches!(error, Error::TimedOut { .. }), "{error}");
-            let receiving = rank.irecv(1, 1);
+            let receiving = rank.buffers().irecv(1, 1);
             let error = receiving.cancel().unwrap_err().error;
             assert!(matches!(error, Error::Cancelled), "{error}");
-            let mut forgotten = rank.irecv(1, 1);
+            let mut forgotten = rank.buffers().irecv(1, 1);
             assert!(forgotten.test().is_none());
             drop(forgotten);
             rank.send(1, 2, &[0u8]).unwrap();

@@ -56,7 +56,7 @@ fn what_nobody_receives_is_taken_back_and_room_is_for_others() {
                     });
                 }));
                 panicked.unwrap_err();
-                let posted = zero.issend(1, 2, filled(&message));
+                let posted = zero.buffers().issend(1, 2, filled(&message));
                 let unsent = in_time("a message that is cancelled", || posted.cancel());
                 let unsent = unsent.unwrap_err();
                 assert!(matches!(unsent.error, Error::Cancelled), "{unsent}");
@@ -70,12 +70,13 @@ fn what_nobody_receives_is_taken_back_and_room_is_for_others() {
         }
         // As many messages as there is space for.
         for number in 0..3u64 {
-            zero.isend(1, 3, filled(&number.to_ne_bytes()))
+            zero.buffers()
+                .isend(1, 3, filled(&number.to_ne_bytes()))
                 .wait()
                 .unwrap();
         }
         for number in 0..3u64 {
-            let message = one.recv_buffer(0, 3).unwrap();
+            let message = one.buffers().recv(0, 3).unwrap();
             assert_eq!(message.payload.as_bytes(), number.to_ne_bytes());
         }
     }
@@ -88,7 +89,7 @@ fn what_has_no_room_is_taken_back_from_the_middle() {
     options.bounds.messages = 4;
     let all = group("threads", 2, &options);
     let (zero, one) = (&all[0], &all[1]);
-    let post = |number: u64| zero.isend(1, 1, filled(&number.to_ne_bytes()));
+    let post = |number: u64| zero.buffers().isend(1, 1, filled(&number.to_ne_bytes()));
     for number in 1..=4 {
         post(number).wait().unwrap();
     }
@@ -97,12 +98,12 @@ fn what_has_no_room_is_taken_back_from_the_middle() {
     assert!(matches!(unsent.error, Error::Cancelled), "{unsent}");
     assert_eq!(unsent.filled.unwrap().as_bytes(), 5u64.to_ne_bytes());
     for number in [1u64, 2, 3, 4, 6] {
-        let message = one.recv_buffer(0, 1).unwrap();
+        let message = one.buffers().recv(0, 1).unwrap();
         assert_eq!(message.payload.as_bytes(), number.to_ne_bytes());
     }
     sixth.wait().unwrap();
     // A message that was found by a probe belongs to the thread that found it.
-    let last = zero.issend(1, 1, filled(b"last"));
+    let last = zero.buffers().issend(1, 1, filled(b"last"));
     let found = one.probe(0, 1).unwrap();
     thread::scope(|threads| {
         let cancelling = threads.spawn(|| last.cancel());
@@ -122,10 +123,10 @@ fn what_is_first_without_room_is_taken_back() {
     let (zero, one) = (&all[0], &all[1]);
     thread::scope(|threads| {
         let short = bytes(60 << 10, 1);
-        one.isend(0, 3, filled(&short)).wait().unwrap();
-        let long = one.isend(0, 1, filled(&short));
-        let behind = one.isend(0, 2, filled(b"behind"));
-        let receiving = threads.spawn(|| zero.recv_buffer(1, 2).unwrap());
+        one.buffers().isend(0, 3, filled(&short)).wait().unwrap();
+        let long = one.buffers().isend(0, 1, filled(&short));
+        let behind = one.buffers().isend(0, 2, filled(b"behind"));
+        let receiving = threads.spawn(|| zero.buffers().recv(1, 2).unwrap());
         thread::sleep(SHORT / 8);
         assert!(matches!(long.cancel().unwrap_err().error, Error::Cancelled));
         let received = in_time("a message behind one that was cancelled", || {
@@ -148,6 +149,6 @@ fn a_message_to_oneself_outlives_all_others() {
     });
     drop(one);
     zero.send(0, 7, b"own").unwrap();
-    let received = zero.irecv(Source::Any, 7).wait().unwrap();
+    let received = zero.buffers().irecv(Source::Any, 7).wait().unwrap();
     assert_eq!(received.payload.as_bytes(), b"own");
 }

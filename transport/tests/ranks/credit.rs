@@ -55,17 +55,19 @@ fn ranks_that_flood_each_other_still_answer() {
             let (zero, one) = two(scheme, 4, 1 << 20);
             let flood = |rank: &Rank| -> Vec<_> {
                 let to = 1 - rank.rank();
-                (0..12).map(|n| rank.isend(to, 7, filled(&[n]))).collect()
+                (0..12)
+                    .map(|n| rank.buffers().isend(to, 7, filled(&[n])))
+                    .collect()
             };
             let (floods, message) = ((flood(&zero), flood(&one)), bytes(length, 3));
             let exchange = |rank: &Rank| {
                 let other = 1 - rank.rank();
                 // All messages for which this rank has space have arrived.
                 look(rank);
-                let receiving = rank.irecv(other, 7);
+                let receiving = rank.buffers().irecv(other, 7);
                 assert_eq!(receiving.wait().unwrap().payload.as_bytes(), [0]);
                 for n in 1..12 {
-                    let received = rank.recv_buffer(other, 7).unwrap();
+                    let received = rank.buffers().recv(other, 7).unwrap();
                     assert_eq!(received.payload.as_bytes(), [n]);
                 }
             };
@@ -80,7 +82,7 @@ fn ranks_that_flood_each_other_still_answer() {
                             rank.scope(|scope| {
                                 let sending = scope.issend(other, 1, &message);
                                 exchange(rank);
-                                let received = rank.recv_buffer(other, 1).unwrap();
+                                let received = rank.buffers().recv(other, 1).unwrap();
                                 assert!(received.payload.as_bytes() == message);
                                 sending.wait().unwrap();
                             });
@@ -98,14 +100,16 @@ fn long_messages_pass_a_rank_that_has_sent_too_much() {
     for scheme in SCHEMES {
         println!("{scheme}");
         let (zero, one) = two(scheme, 4, 1 << 20);
-        let flood: Vec<_> = (0..8).map(|n| one.isend(0, 7, filled(&[n]))).collect();
+        let flood: Vec<_> = (0..8)
+            .map(|n| one.buffers().isend(0, 7, filled(&[n])))
+            .collect();
         look(&zero);
         for length in [8, 200_000, ANNOUNCED, 1 << 21] {
             let message = bytes(length, 5);
             in_time("a long message", || {
                 thread::scope(|threads| {
                     threads.spawn(|| zero.ssend(1, 1, &message).unwrap());
-                    let received = one.recv_buffer(0, 1).unwrap();
+                    let received = one.buffers().recv(0, 1).unwrap();
                     assert!(received.payload.as_bytes() == message);
                 });
             });
@@ -119,7 +123,7 @@ fn long_messages_pass_a_rank_that_has_sent_too_much() {
                     }
                 });
                 for n in 0..8 {
-                    let received = zero.recv_buffer(1, 7).unwrap();
+                    let received = zero.buffers().recv(1, 7).unwrap();
                     assert_eq!(received.payload.as_bytes(), [n]);
                 }
             });
@@ -138,8 +142,8 @@ fn what_lacks_room_for_its_bytes_is_announced_in_its_place() {
                 .iter()
                 .zip(0..)
                 .map(|(length, tag)| match tag % 2 {
-                    0 => one.isend(0, tag, filled(&bytes(*length, tag))),
-                    _ => one.issend(0, tag, filled(&bytes(*length, tag))),
+                    0 => one.buffers().isend(0, tag, filled(&bytes(*length, tag))),
+                    _ => one.buffers().issend(0, tag, filled(&bytes(*length, tag))),
                 })
                 .collect();
             // Later messages can be received first.
@@ -147,7 +151,7 @@ fn what_lacks_room_for_its_bytes_is_announced_in_its_place() {
                 for tag in [5, 7, 0, 1, 6, 2, 3, 4] {
                     let status = zero.probe(1, tag).unwrap().status();
                     assert_eq!(status.bytes, lengths[tag as usize] as u64);
-                    let mut receiving = zero.irecv(1, tag);
+                    let mut receiving = zero.buffers().irecv(1, tag);
                     let received = loop {
                         if let Some(received) = receiving.wait_timeout(SHORT / 64) {
                             break received.unwrap();
@@ -180,9 +184,9 @@ fn messages_of_one_tag_keep_their_order_however_they_travel() {
                             let message = bytes(length(turn), turn as u64);
                             match turn % 4 {
                                 0 => one.send(0, 1, &message).unwrap(),
-                                1 => sent.push(one.isend(0, 1, filled(&message))),
-                                2 => sent.push(one.issend(0, 1, filled(&message))),
-                                _ => block_on(one.isend(0, 1, filled(&message)))
+                                1 => sent.push(one.buffers().isend(0, 1, filled(&message))),
+                                2 => sent.push(one.buffers().issend(0, 1, filled(&message))),
+                                _ => block_on(one.buffers().isend(0, 1, filled(&message)))
                                     .map(drop)
                                     .unwrap(),
                             }
@@ -211,10 +215,10 @@ fn what_waits_for_room_can_be_taken_back() {
         (0..4).for_each(|_| one.send(0, 1, b"first").unwrap());
         let mut waiting: Vec<_> = (2..6u64)
             .map(|tag| match tag {
-                2 => one.isend(0, tag, filled(&bytes(100, tag))),
-                3 => one.issend(0, tag, filled(&bytes(100, tag))),
-                4 => one.isend(0, tag, filled(&bytes(ANNOUNCED, tag))),
-                _ => one.isend(0, tag, filled(b"last")),
+                2 => one.buffers().isend(0, tag, filled(&bytes(100, tag))),
+                3 => one.buffers().issend(0, tag, filled(&bytes(100, tag))),
+                4 => one.buffers().isend(0, tag, filled(&bytes(ANNOUNCED, tag))),
+                _ => one.buffers().isend(0, tag, filled(b"last")),
             })
             .collect();
         look(&one);
@@ -226,11 +230,11 @@ fn what_waits_for_room_can_be_taken_back() {
             let length = if tag == 4 { ANNOUNCED } else { 100 };
             assert!(unsent.filled.unwrap().as_bytes() == bytes(length, tag));
         }
-        zero.recv_buffer(1, 1).unwrap();
+        zero.buffers().recv(1, 1).unwrap();
         in_time("the last", || {
             thread::scope(|threads| {
                 threads.spawn(|| last.wait().unwrap());
-                let received = zero.recv_buffer(1, 5).unwrap();
+                let received = zero.buffers().recv(1, 5).unwrap();
                 assert_eq!(received.payload.as_bytes(), b"last");
             });
         });
@@ -246,7 +250,7 @@ fn what_waits_for_room_ends_with_who_was_to_receive_it() {
         println!("{scheme}");
         let (zero, one) = two(scheme, 4, 1 << 20);
         let mut sent: Vec<_> = (0..9)
-            .map(|n| one.isend(0, 1, filled(&bytes(500, n))))
+            .map(|n| one.buffers().isend(0, 1, filled(&bytes(500, n))))
             .collect();
         look(&one);
         drop(zero);
@@ -285,11 +289,11 @@ fn what_nobody_asks_for_any_more_is_sent_when_there_is_room() {
             println!("{scheme}, {drops}");
             let (zero, one) = two(scheme, 4, 1 << 20);
             for n in 0..20 {
-                drop(one.isend(0, 1, filled(&bytes(300, n))));
+                drop(one.buffers().isend(0, 1, filled(&bytes(300, n))));
             }
             let receive = || {
                 for n in 0..20 {
-                    let received = zero.recv_buffer(1, 1).unwrap();
+                    let received = zero.buffers().recv(1, 1).unwrap();
                     assert!(received.payload.as_bytes() == bytes(300, n), "{n}");
                 }
             };
@@ -380,9 +384,9 @@ fn much_more_than_a_window_comes_whatever_the_call() {
                     for n in 0..COUNT {
                         let jbuf = filled(&n.to_ne_bytes());
                         match n % 3 {
-                            0 => drop(zero.isend(1, 1, jbuf).wait().unwrap()),
+                            0 => drop(zero.buffers().isend(1, 1, jbuf).wait().unwrap()),
                             1 => zero.send(1, 1, &[n]).unwrap(),
-                            _ => drop(zero.issend(1, 1, jbuf)),
+                            _ => drop(zero.buffers().issend(1, 1, jbuf)),
                         }
                     }
                     zero.recv(1, 2, &mut [0_u8]).unwrap();
@@ -393,7 +397,7 @@ fn much_more_than_a_window_comes_whatever_the_call() {
                         0 => _ = one.recv(0, 1, &mut here).unwrap(),
                         1 => _ = one.recv(rank::Source::Any, 1, &mut here).unwrap(),
                         _ => {
-                            let received = one.recv_buffer(0, 1).unwrap();
+                            let received = one.buffers().recv(0, 1).unwrap();
                             here = [u64::from_ne_bytes(
                                 received.payload.as_bytes().try_into().unwrap(),
                             )];

@@ -44,14 +44,14 @@ fn what_has_no_room_does_not_keep_a_rank_that_has_ended() {
         println!("{scheme}");
         let (zero, one) = two(scheme, Duration::from_millis(200));
         for n in 0..ROOM + 3 {
-            drop(one.isend(0, 1, filled(&n.to_ne_bytes())));
+            drop(one.buffers().isend(0, 1, filled(&n.to_ne_bytes())));
         }
-        drop(one.isend(0, 2, filled(b"behind them")));
+        drop(one.buffers().isend(0, 2, filled(b"behind them")));
         look(&one);
         drop(one);
         let (done, wait) = channel();
         let waiting = zero.clone();
-        thread::spawn(move || done.send(waiting.recv_buffer(1, 2)));
+        thread::spawn(move || done.send(waiting.buffers().recv(1, 2)));
         let Ok(ended) = wait.recv_timeout(LONG / 2) else {
             panic!("{scheme}: the receive still waits for a rank that has ended")
         };
@@ -59,10 +59,10 @@ fn what_has_no_room_does_not_keep_a_rank_that_has_ended() {
         assert!(matches!(error, Error::PeerGone { rank: 1, .. }), "{error}");
         // The messages for which there was space are still received.
         for n in 0..ROOM {
-            let message = zero.recv_buffer(1, 1).unwrap();
+            let message = zero.buffers().recv(1, 1).unwrap();
             assert_eq!(message.payload.as_bytes(), n.to_ne_bytes());
         }
-        let error = zero.recv_buffer(1, 1).unwrap_err();
+        let error = zero.buffers().recv(1, 1).unwrap_err();
         assert!(matches!(error, Error::PeerGone { rank: 1, .. }), "{error}");
     }
 }
@@ -74,11 +74,11 @@ fn a_rank_that_goes_on_waits_for_room_as_long_as_it_takes() {
         let timeout = Duration::from_millis(100);
         let (zero, one) = two(scheme, timeout);
         for n in 0..ROOM + 3 {
-            drop(one.isend(0, 1, filled(&n.to_ne_bytes())));
+            drop(one.buffers().isend(0, 1, filled(&n.to_ne_bytes())));
         }
         thread::sleep(3 * timeout);
         for n in 0..ROOM + 3 {
-            let message = zero.recv_buffer(1, 1).unwrap();
+            let message = zero.buffers().recv(1, 1).unwrap();
             assert_eq!(message.payload.as_bytes(), n.to_ne_bytes());
         }
         drop(one);
@@ -103,9 +103,12 @@ fn what_is_on_its_way_in_a_simulation_outlives_its_rank() {
                 mesh.endpoint(peer, endpoint).unwrap().build()
             };
             let (zero, one) = (build(0, 1, accepting.await), build(1, 0, one));
-            drop(one.isend(0, 1, filled(&message)));
+            drop(one.buffers().isend(0, 1, filled(&message)));
             drop(one);
-            zero.irecv(1, 1).await.map(|received| received.payload)
+            zero.buffers()
+                .irecv(1, 1)
+                .await
+                .map(|received| received.payload)
         });
         let received = received.unwrap_or_else(|stuck| panic!("{seed}: {stuck}"));
         let received = received.unwrap_or_else(|error| panic!("{seed}: {error}"));

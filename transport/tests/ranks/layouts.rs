@@ -44,7 +44,7 @@ proptest! {
         prop_assert!(layout.blocks() <= indices.len().max(1));
         let ranks = rank::threads(2, &Options::default());
         let elements: Vec<u32> = (0..).take(layout.span()).collect();
-        ranks[1].send_layout(0, 1, &elements, &layout).unwrap();
+        ranks[1].layouts().send(0, 1, &elements, &layout).unwrap();
         let (received, _) = ranks[0].recv_vec::<u32>(1, 1).unwrap();
         let expected: Vec<_> = indices.iter().map(|at| elements[*at]).collect();
         prop_assert_eq!(&received, &expected);
@@ -52,14 +52,14 @@ proptest! {
         let mut memory = vec![u32::MAX; layout.span() + 1];
         if is_distinct(&indices) {
             ranks[1].send(0, 2, &received).unwrap();
-            let status = ranks[0].recv_layout(1, 2, &mut memory, &layout).unwrap();
+            let status = ranks[0].layouts().recv(1, 2, &mut memory, &layout).unwrap();
             prop_assert_eq!(status.len::<u32>(), layout.len());
             for (at, value) in memory.iter().enumerate() {
                 let selected = indices.contains(&at).then_some(at as u32);
                 prop_assert_eq!(*value, selected.unwrap_or(u32::MAX));
             }
         } else {
-            let refused = ranks[0].recv_layout(1, 2, &mut memory, &layout).unwrap_err();
+            let refused = ranks[0].layouts().recv(1, 2, &mut memory, &layout).unwrap_err();
             prop_assert!(matches!(refused, Error::Layout(LayoutError::Overlap)), "{}", refused);
         }
     }
@@ -95,9 +95,9 @@ fn each_side_may_have_a_layout_or_none_and_another_one() {
             for (tag, count) in (0..).zip(COUNTS) {
                 let elements: Vec<f64> = (0..count * 64).map(|at| at as f64).collect();
                 let layout = triangles(count);
-                rank.send_layout(1, tag, &elements, &layout).unwrap();
-                rank.send_layout(1, tag, &elements, &layout).unwrap();
-                rank.send_layout(1, tag, &elements, &layout).unwrap();
+                rank.layouts().send(1, tag, &elements, &layout).unwrap();
+                rank.layouts().send(1, tag, &elements, &layout).unwrap();
+                rank.layouts().send(1, tag, &elements, &layout).unwrap();
                 let packed = rank.recv_vec::<f64>(1, tag).unwrap().0;
                 rank.send(1, tag, &packed).unwrap();
             }
@@ -110,7 +110,7 @@ fn each_side_may_have_a_layout_or_none_and_another_one() {
                 rank.recv(0, tag, &mut packed).unwrap();
                 // With the same one.
                 let mut same = vec![-1.0f64; layout.span()];
-                let status = rank.recv_layout(0, tag, &mut same, &layout).unwrap();
+                let status = rank.layouts().recv(0, tag, &mut same, &layout).unwrap();
                 assert_eq!(status.len::<f64>(), layout.len());
                 let is_selected = |at: usize| at % 8 >= at % 64 / 8;
                 for (at, value) in same.iter().enumerate() {
@@ -151,7 +151,7 @@ fn long_blocks_are_sent_by_both_forms() {
         with_two(
             |rank| {
                 let elements: Vec<u64> = (0..layout.span() as u64).collect();
-                rank.send_layout(1, 1, &elements, &layout).unwrap();
+                rank.layouts().send(1, 1, &elements, &layout).unwrap();
                 rank.scope(|scope| scope.isend_layout(1, 2, &elements, &layout).wait())
                     .unwrap();
             },
@@ -159,7 +159,8 @@ fn long_blocks_are_sent_by_both_forms() {
                 let mut memory = vec![u64::MAX; layout.span()];
                 for tag in [1, 2] {
                     memory.fill(u64::MAX);
-                    rank.recv_layout_timeout(0, tag, &mut memory, &layout, LONG)
+                    rank.layouts()
+                        .recv_timeout(0, tag, &mut memory, &layout, LONG)
                         .unwrap();
                     for (at, value) in (0..).zip(&memory) {
                         let is_selected = at as usize % (length + 7) < length;
@@ -190,23 +191,23 @@ fn a_message_of_another_length_is_cut_or_refused() {
             },
             |rank| {
                 let mut memory = vec![0.0f64; layout.span()];
-                let status = rank.recv_layout(0, 1, &mut memory, &layout).unwrap();
+                let status = rank.layouts().recv(0, 1, &mut memory, &layout).unwrap();
                 assert_eq!(status.len::<f64>(), length - 1);
                 let filled = |memory: &[f64]| memory.iter().filter(|value| **value > 6.0).count();
                 assert_eq!(filled(&memory), length - 1);
                 memory.fill(0.0);
-                let error = rank.recv_layout(0, 2, &mut memory, &layout).unwrap_err();
+                let error = rank.layouts().recv(0, 2, &mut memory, &layout).unwrap_err();
                 assert!(matches!(error, Error::Truncated { rank: 0, .. }), "{error}");
-                rank.recv_layout(0, 3, &mut memory, &layout).unwrap();
+                rank.layouts().recv(0, 3, &mut memory, &layout).unwrap();
                 assert!(memory.iter().all(|value| value.to_bits() == 0));
-                let status = rank.recv_layout(0, 4, &mut memory, &layout).unwrap();
+                let status = rank.layouts().recv(0, 4, &mut memory, &layout).unwrap();
                 assert_eq!(status.bytes, 13);
                 let seven = u64::from_le_bytes([7; 8]);
                 assert_eq!(memory[0].to_bits(), seven);
                 assert_eq!(memory[1].to_bits(), seven & 0xff_ffff_ffff);
-                let error = rank.recv_layout(0, 5, &mut memory, &layout).unwrap_err();
+                let error = rank.layouts().recv(0, 5, &mut memory, &layout).unwrap_err();
                 assert!(matches!(error, Error::WrongElements { .. }), "{error}");
-                rank.recv_layout(0, 6, &mut memory, &layout).unwrap();
+                rank.layouts().recv(0, 6, &mut memory, &layout).unwrap();
                 assert_eq!(filled(&memory), length);
             },
         );
@@ -234,8 +235,13 @@ fn wrong_layouts_are_values() {
         let expected = LayoutError::OutOfBounds { span: 4, length: 3 };
         assert!(matches!(error, Error::Layout(error) if error == expected));
     };
-    outside(ranks[0].send_layout(1, 1, &short, &layout).unwrap_err());
-    outside(ranks[0].recv_layout(1, 1, &mut short, &layout).unwrap_err());
+    outside(ranks[0].layouts().send(1, 1, &short, &layout).unwrap_err());
+    outside(
+        ranks[0]
+            .layouts()
+            .recv(1, 1, &mut short, &layout)
+            .unwrap_err(),
+    );
     ranks[0].scope(|scope| {
         outside(
             scope
@@ -252,7 +258,7 @@ fn wrong_layouts_are_values() {
     });
     // More bytes than any memory has, of elements that all overlap.
     let many = Layout::strided(usize::MAX / 2, 1, 0).unwrap();
-    let error = ranks[0].send_layout(1, 1, &[0u64], &many).unwrap_err();
+    let error = ranks[0].layouts().send(1, 1, &[0u64], &many).unwrap_err();
     assert!(matches!(error, Error::Layout(LayoutError::TooLarge)));
 
     let twice = Layout::indexed([(0, 2), (1, 2)]).unwrap();
@@ -301,8 +307,8 @@ fn fields_of_structs_are_elements_of_their_type() {
                     velocity: [at as f64 + 0.5; 3],
                 });
                 let particles: Vec<_> = particles.collect();
-                rank.send_layout(1, 1, &particles, &both).unwrap();
-                rank.send_layout(1, 2, &particles, &both).unwrap();
+                rank.layouts().send(1, 1, &particles, &both).unwrap();
+                rank.layouts().send(1, 2, &particles, &both).unwrap();
             },
             |rank| {
                 let (values, _) = rank.recv_vec::<[f64; 3]>(0, 1).unwrap();
@@ -311,7 +317,7 @@ fn fields_of_structs_are_elements_of_their_type() {
                     assert_eq!(pair, [[at + 0.5; 3], [at; 3]]);
                 }
                 let mut particles = vec![Particle::new_zeroed(); 2 * count];
-                rank.recv_layout(0, 2, &mut particles, &both).unwrap();
+                rank.layouts().recv(0, 2, &mut particles, &both).unwrap();
                 for (at, particle) in particles.iter().enumerate() {
                     let place = if at % 2 == 0 { at as f64 } else { 0.0 };
                     assert_eq!((particle.mass, particle.position), (0.0, [place; 3]));
@@ -322,7 +328,7 @@ fn fields_of_structs_are_elements_of_their_type() {
     let twice = Layout::contiguous(1).unwrap().fields(&[position, position]);
     let ranks = rank::threads(1, &Options::default());
     let mut one = [Particle::new_zeroed()];
-    let error = ranks[0].recv_layout(0, 1, &mut one, &twice).unwrap_err();
+    let error = ranks[0].layouts().recv(0, 1, &mut one, &twice).unwrap_err();
     assert!(matches!(error, Error::Layout(LayoutError::Overlap)));
 }
 
@@ -334,17 +340,22 @@ fn receives_with_layouts_end_with_their_time_and_without_a_sender() {
             let layout = triangles(count);
             let mut memory = vec![0u16; layout.span()];
             let moment = LONG / 1000;
-            let late = zero.recv_layout_timeout(1, 1, &mut memory, &layout, moment);
+            let late = zero
+                .layouts()
+                .recv_timeout(1, 1, &mut memory, &layout, moment);
             assert!(matches!(late, Err(Error::TimedOut { .. })));
-            let null = zero.recv_layout(rank::Source::Null, 1, &mut memory, &layout);
+            let null = zero
+                .layouts()
+                .recv(rank::Source::Null, 1, &mut memory, &layout);
             assert_eq!(null.unwrap().bytes, 0);
-            zero.send_layout(rank::Destination::Null, 1, &memory, &layout)
+            zero.layouts()
+                .send(rank::Destination::Null, 1, &memory, &layout)
                 .unwrap();
             drop(one);
-            let error = zero.recv_layout(1, 1, &mut memory, &layout).unwrap_err();
+            let error = zero.layouts().recv(1, 1, &mut memory, &layout).unwrap_err();
             assert!(matches!(error, Error::PeerGone { rank: 1, .. }), "{error}");
             // The message may be taken before the end of the other rank is known.
-            let _ = zero.send_layout(1, 1, &memory, &layout);
+            let _ = zero.layouts().send(1, 1, &memory, &layout);
         }
     }
 }
@@ -361,20 +372,22 @@ fn collectives_pack_and_unpack() {
         let all = each(&ranks, |rank| {
             let mut own = [0u32; 3];
             let row = Layout::contiguous(3).unwrap();
-            rank.scatter_layouts(1, &matrix, &columns, &mut own, &row)
+            rank.layouts()
+                .scatter(1, &matrix, &columns, &mut own, &row)
                 .unwrap();
             let mut gathered = [0u32; 9];
-            rank.gather_layouts(2, &own, &row, &mut gathered, &columns)
+            rank.layouts()
+                .gather(2, &own, &row, &mut gathered, &columns)
                 .unwrap();
             let mut shared = if rank.rank() == 0 {
                 [own[1]; 9]
             } else {
                 [0; 9]
             };
-            rank.broadcast_layout(0, &mut shared, &column).unwrap();
+            rank.layouts().broadcast(0, &mut shared, &column).unwrap();
             // The elements of the root are too few, so the operation fails at all ranks.
             let length = if rank.rank() == 0 { 6 } else { 7 };
-            let error = rank.broadcast_layout(0, &mut vec![0u8; length], &column);
+            let error = rank.layouts().broadcast(0, &mut vec![0u8; length], &column);
             assert!(error.is_err());
             (own, gathered, shared)
         });

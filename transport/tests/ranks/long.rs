@@ -106,7 +106,10 @@ fn every_operation_on_slices_takes_more_than_the_limit() {
             rank.scope(|scope| {
                 let send = scope.isend(other, 2, &long);
                 until(|| rank.iprobe(other, 2).unwrap().is_some());
-                let status = rank.recv_layout(other, 2, &mut all, &every_other).unwrap();
+                let status = rank
+                    .layouts()
+                    .recv(other, 2, &mut all, &every_other)
+                    .unwrap();
                 assert_eq!(status.len::<f64>(), count);
                 send.wait().unwrap();
             });
@@ -164,7 +167,7 @@ fn memory_is_allocated_up_to_the_limit_and_no_further() {
                 }
             });
             assert!(are_all(&one.recv_vec(0, 3).unwrap().0, 2.0), "{scheme}");
-            let message = one.irecv(0, 3).wait().unwrap();
+            let message = one.buffers().irecv(0, 3).wait().unwrap();
             assert!(are_all(message.payload.view().unwrap(), 2.0), "{scheme}");
         });
         // The receive comes before or after the announcement.
@@ -176,13 +179,13 @@ fn memory_is_allocated_up_to_the_limit_and_no_further() {
                     }
                     match kind {
                         "vector" => one.recv_vec::<f64>(0, 4).unwrap_err(),
-                        "jbuf" => one.irecv(0, 4).wait().unwrap_err().error,
+                        "jbuf" => one.buffers().irecv(0, 4).wait().unwrap_err().error,
                         "probed jbuf" => one.probe(0, 4).unwrap().recv_buffer().unwrap_err(),
-                        _ => one.recv_object::<Vec<f64>>(0, 4).unwrap_err(),
+                        _ => one.objects().recv::<Vec<f64>>(0, 4).unwrap_err(),
                     }
                 };
                 let send = || match kind {
-                    "object" => zero.send_object(1, 4, &long).unwrap_err(),
+                    "object" => zero.objects().send(1, 4, &long).unwrap_err(),
                     _ => zero.send(1, 4, &long).unwrap_err(),
                 };
                 let (sent, received) = thread::scope(|scope| {
@@ -195,8 +198,9 @@ fn memory_is_allocated_up_to_the_limit_and_no_further() {
         }
         // The next message arrives, and the refused one returns its buffer.
         let unsent = thread::scope(|scope| {
-            scope.spawn(|| one.irecv(0, 5).wait().unwrap_err());
-            zero.isend(1, 5, filled(&[1; LIMIT as usize + 1]))
+            scope.spawn(|| one.buffers().irecv(0, 5).wait().unwrap_err());
+            zero.buffers()
+                .isend(1, 5, filled(&[1; LIMIT as usize + 1]))
                 .wait()
                 .unwrap_err()
         });
@@ -213,12 +217,12 @@ fn objects_beyond_the_limit_fail_at_both_members_with_the_lengths() {
         let results = each(&ranks, |rank| {
             let long = vec![1.0; FIT + 1];
             let broadcast = match rank.rank() {
-                0 => rank.broadcast_object(&long),
-                _ => rank.recv_broadcast::<Vec<f64>>(0).map(drop),
+                0 => rank.objects().broadcast(&long),
+                _ => rank.objects().recv_broadcast::<Vec<f64>>(0).map(drop),
             };
             let gathered = match rank.rank() {
-                0 => rank.gather_objects(1, slice::from_ref(&long)),
-                _ => rank.gather_objects(1, slice::from_ref(&long)),
+                0 => rank.objects().gather(1, slice::from_ref(&long)),
+                _ => rank.objects().gather(1, slice::from_ref(&long)),
             };
             rank.barrier().unwrap();
             [broadcast.unwrap_err(), gathered.map(drop).unwrap_err()]
@@ -251,13 +255,13 @@ fn the_lengths_are_told_along_the_tree() {
             .collect();
         let long = vec![1.0; FIT + 1];
         let errors = each(&ranks, |rank| match rank.rank() {
-            0 => rank.broadcast_object(&long).unwrap_err(),
+            0 => rank.objects().broadcast(&long).unwrap_err(),
             // The message of the failed rank arrives before or after the receive is posted.
             3 => {
                 thread::sleep(SHORT);
-                rank.recv_broadcast::<Vec<f64>>(0).unwrap_err()
+                rank.objects().recv_broadcast::<Vec<f64>>(0).unwrap_err()
             }
-            _ => rank.recv_broadcast::<Vec<f64>>(0).unwrap_err(),
+            _ => rank.objects().recv_broadcast::<Vec<f64>>(0).unwrap_err(),
         });
         for error in &errors {
             let text = error.to_string();
@@ -303,7 +307,7 @@ fn the_receive_of_a_long_message_ends_with_its_sender() {
         thread::scope(|scope| {
             let sending = scope.spawn(|| {
                 // The request is dropped with the rank, before the receiver asks for the payload.
-                drop(zero.isend(1, 4, filled(&[1; 16 * FIT])));
+                drop(zero.buffers().isend(1, 4, filled(&[1; 16 * FIT])));
                 drop(zero);
             });
             drop(one.probe_timeout(0, 4, LONG));
@@ -350,7 +354,7 @@ fn payloads_without_room_are_discarded_and_reported() {
     for scheme in COPYING {
         let ([zero, one], long) = without_room(scheme, &Options::default());
         let mut received = vec![0u8; 8 << 20];
-        let send = zero.isend(1, 4, long);
+        let send = zero.buffers().isend(1, 4, long);
         // Rank 0 does not see the request before it waits.
         let error = one.recv_timeout(0, 4, &mut received, SHORT).unwrap_err();
         assert!(matches!(error, Error::TimedOut { .. }), "{scheme}: {error}");
@@ -362,11 +366,11 @@ fn payloads_without_room_are_discarded_and_reported() {
         assert_eq!(length, 8 << 20);
         // A receive with a layout needs a buffer as long as the message.
         let halves = Layout::strided(2, (4 << 20) - 1, 4 << 20).unwrap();
-        let send = zero.isend(1, 5, filled(&[1; (8 << 20) - 2]));
-        let received_halves = || one.recv_layout(0, 5, &mut received, &halves);
+        let send = zero.buffers().isend(1, 5, filled(&[1; (8 << 20) - 2]));
+        let received_halves = || one.layouts().recv(0, 5, &mut received, &halves);
         let error = finish(send, &one, received_halves).unwrap_err();
         assert!(matches!(error, Error::NoBuffer { .. }), "{scheme}: {error}");
-        let send = zero.isend(1, 6, filled(&[2; 8 << 20]));
+        let send = zero.buffers().isend(1, 6, filled(&[2; 8 << 20]));
         finish(send, &one, || one.recv(0, 6, &mut received).unwrap());
         assert!(received.iter().all(|byte| *byte == 2), "{scheme}");
     }

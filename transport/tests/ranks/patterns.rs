@@ -76,7 +76,7 @@ fn ping_ping(all: &[Rank], length: usize, is_known: bool) {
             for &turn in turns {
                 let number = turn + TURNS * rank.rank() as usize;
                 let ping = filled(&message(length, number)[..length + turn]);
-                sends.push(rank.isend(other, 1, ping));
+                sends.push(rank.buffers().isend(other, 1, ping));
                 let from = source(other, is_known);
                 let status = rank.recv(from, 1, &mut memory).unwrap();
                 let number = turn + TURNS * other as usize;
@@ -105,7 +105,7 @@ fn tags(all: &[Rank], length: usize, order: &[usize], is_known: bool, is_posted_
             }
             let sends = (0..count).map(|tag| {
                 let message = filled(&message(length, tag));
-                rank.isend(other, tag as u64, message)
+                rank.buffers().isend(other, tag as u64, message)
             });
             let mut sends: Vec<_> = sends.collect();
             if !is_posted_first {
@@ -116,7 +116,7 @@ fn tags(all: &[Rank], length: usize, order: &[usize], is_known: bool, is_posted_
             }
             for (place, &tag) in order.iter().enumerate() {
                 let from = source(other, is_known);
-                let back = rank.recv_buffer(from, BACK + place as u64).unwrap();
+                let back = rank.buffers().recv(from, BACK + place as u64).unwrap();
                 assert!(back.payload.as_bytes() == message(length, tag));
             }
         },
@@ -125,7 +125,9 @@ fn tags(all: &[Rank], length: usize, order: &[usize], is_known: bool, is_posted_
                 rank.recv(other, READY, &mut [0u8; 0]).unwrap();
             }
             let from = source(other, is_known);
-            let receives = order.iter().map(|&tag| rank.irecv(from, tag as u64));
+            let receives = order
+                .iter()
+                .map(|&tag| rank.buffers().irecv(from, tag as u64));
             let mut receives: Vec<_> = receives.collect();
             if is_posted_first {
                 rank.send(other, READY, &[0u8; 0]).unwrap();
@@ -134,7 +136,9 @@ fn tags(all: &[Rank], length: usize, order: &[usize], is_known: bool, is_posted_
             for (place, got) in messages.enumerate() {
                 let got = got.unwrap();
                 assert_eq!(got.status.tag, order[place] as u64);
-                let back = rank.isend(other, BACK + place as u64, got.payload);
+                let back = rank
+                    .buffers()
+                    .isend(other, BACK + place as u64, got.payload);
                 back.wait().unwrap();
             }
         },
@@ -217,7 +221,7 @@ fn threads_of_two_ranks_use_tags_of_their_own() {
                             let number = |rank: u32| turn * 8 + tag as usize * 2 + rank as usize;
                             let sent = message(length, number(me));
                             let from = source(other, turn % 3 > 0);
-                            let sending = rank.isend(other, tag, filled(&sent));
+                            let sending = rank.buffers().isend(other, tag, filled(&sent));
                             let status = rank.recv(from, tag, &mut memory).unwrap();
                             let expected = message(length, number(other));
                             assert!(memory[..status.len::<u8>()] == expected);

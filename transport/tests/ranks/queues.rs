@@ -56,8 +56,8 @@ fn jbuf(pool: &Pool, bytes: &[u8]) -> MessageBuffer {
 fn send(rank: &Rank, to: u32, tag: u64, message: &[u8], pool: &Pool, dice: &mut Dice) {
     match dice.roll(8) {
         0 => rank.ssend(to, tag, message).unwrap(),
-        1 => drop(rank.isend(to, tag, jbuf(pool, message))),
-        2 => rank.send_buffer(to, tag, jbuf(pool, message)).unwrap(),
+        1 => drop(rank.buffers().isend(to, tag, jbuf(pool, message))),
+        2 => rank.buffers().send(to, tag, jbuf(pool, message)).unwrap(),
         3 => rank
             .scope(|scope| scope.isend(to, tag, message).wait())
             .unwrap(),
@@ -74,15 +74,15 @@ fn receive(rank: &Rank, source: Source, tag: Tag, dice: &mut Dice) -> Vec<u8> {
     let mut memory = vec![0xee; LONGEST];
     let status = match dice.roll(8) {
         0 => {
-            let message = rank.recv_buffer(source, tag).unwrap();
+            let message = rank.buffers().recv(source, tag).unwrap();
             return message.payload.as_bytes().to_vec();
         }
         1 => {
-            let message = rank.irecv(source, tag).wait().unwrap();
+            let message = rank.buffers().irecv(source, tag).wait().unwrap();
             return message.payload.as_bytes().to_vec();
         }
         2 => {
-            let message = block_on(rank.irecv(source, tag)).unwrap();
+            let message = block_on(rank.buffers().irecv(source, tag)).unwrap();
             return message.payload.as_bytes().to_vec();
         }
         3 => {
@@ -138,7 +138,7 @@ fn one_thread_sends_in_all_ways_and_one_receives_in_all_ways() {
             let mut dice = Dice(seed + 100);
             for number in 0..150 {
                 // Another waiting receive must not interfere.
-                let beside = (dice.roll(4) == 0).then(|| ranks[0].irecv(1, 1_000));
+                let beside = (dice.roll(4) == 0).then(|| ranks[0].buffers().irecv(1, 1_000));
                 let source = [Source::Any, Source::Rank(1)][dice.roll(2) as usize];
                 assert_eq!(
                     check(&receive(&ranks[0], source, Tag::Any, &mut dice)),
@@ -166,7 +166,10 @@ fn several_threads_of_each_rank_send_and_receive() {
                         let rank = &ranks[source as usize];
                         // The receiving rank sends to itself, and must not wait for itself.
                         if source == 0 {
-                            drop(rank.isend(0, tag, jbuf(&Pool::default(), &message)));
+                            drop(
+                                rank.buffers()
+                                    .isend(0, tag, jbuf(&Pool::default(), &message)),
+                            );
                         } else {
                             send(rank, 0, tag, &message, &pool, &mut dice);
                         }
@@ -204,7 +207,7 @@ fn who_sleeps_now_and_then_misses_nothing() {
                 let mut got = [0u64];
                 match dice.roll(4) {
                     0 => {
-                        let message = block_on(rank.irecv(other, 1)).unwrap();
+                        let message = block_on(rank.buffers().irecv(other, 1)).unwrap();
                         got = [u64::from_le_bytes(
                             message.payload.as_bytes().try_into().unwrap(),
                         )];
@@ -268,7 +271,8 @@ fn what_nobody_receives_is_freed() {
     for length in LENGTHS {
         // A longer message would wait for its receive.
         one.send(0, 1, &bytes(length.min(10_000), 5)).unwrap();
-        one.send_buffer(0, 1, jbuf(&pool, &bytes(length, 5)))
+        one.buffers()
+            .send(0, 1, jbuf(&pool, &bytes(length, 5)))
             .unwrap();
     }
     drop(zero);
@@ -287,12 +291,15 @@ fn bounds_hold_for_messages_in_queues() {
     };
     let pool = Pool::default();
     let mut sent: Vec<_> = (0..210u64)
-        .map(|number| one.isend(0, 1, jbuf(&pool, &number.to_le_bytes())))
+        .map(|number| {
+            one.buffers()
+                .isend(0, 1, jbuf(&pool, &number.to_le_bytes()))
+        })
         .collect();
     let done = sent.iter_mut().filter_map(|request| request.test());
     assert_eq!(done.filter(|result| result.is_ok()).count(), 200);
     for number in 0..210u64 {
-        let message = zero.recv_buffer(1, 1).unwrap();
+        let message = zero.buffers().recv(1, 1).unwrap();
         assert_eq!(message.payload.as_bytes(), number.to_le_bytes());
     }
 }
@@ -312,7 +319,10 @@ fn what_has_no_room_is_received_by_who_never_sleeps() {
                         if late {
                             thread::sleep(Duration::from_millis(20));
                         }
-                        let sending = ranks[1].isend(0, 1, jbuf(&pool, &bytes(2_000, number)));
+                        let sending =
+                            ranks[1]
+                                .buffers()
+                                .isend(0, 1, jbuf(&pool, &bytes(2_000, number)));
                         drop(sending.wait().unwrap());
                     }
                 });
@@ -321,7 +331,7 @@ fn what_has_no_room_is_received_by_who_never_sleeps() {
                     if number == 1 {
                         ranks[0].recv(Source::Any, Tag::Any, &mut memory).unwrap();
                     } else {
-                        let message = ranks[0].recv_buffer(1, 1).unwrap();
+                        let message = ranks[0].buffers().recv(1, 1).unwrap();
                         memory.copy_from_slice(message.payload.as_bytes());
                     }
                     assert_eq!(memory[..], bytes(2_000, number)[..]);

@@ -111,7 +111,7 @@ fn records_of_different_structs_agree() {
                 scope.spawn(|| {
                     let particles = particles(2 * count);
                     for tag in 0..4 {
-                        zero.send_layout(1, tag, &particles, &sent).unwrap();
+                        zero.layouts().send(1, tag, &particles, &sent).unwrap();
                     }
                     zero.scope(|scope| scope.isend_layout(1, 4, &particles, &sent).wait())
                         .unwrap();
@@ -127,7 +127,7 @@ fn records_of_different_structs_agree() {
                     ..Dot::new_zeroed()
                 };
                 let mut dots = vec![dot; count];
-                let status = one.recv_layout(0, 1, &mut dots, &of_dot(&all)).unwrap();
+                let status = one.layouts().recv(0, 1, &mut dots, &of_dot(&all)).unwrap();
                 assert_eq!(status.len::<Item>(), count);
                 for (at, dot) in dots.iter().enumerate() {
                     let found = (dot.position, dot.kind, dot.mass);
@@ -136,7 +136,7 @@ fn records_of_different_structs_agree() {
                 // Into all bytes of a struct, in place.
                 let mut plain = vec![Plain::new_zeroed(); count];
                 let layout = of_plain(&all);
-                one.recv_layout(0, 2, &mut plain, &layout).unwrap();
+                one.layouts().recv(0, 2, &mut plain, &layout).unwrap();
                 for (at, plain) in plain.iter().enumerate() {
                     let found = (plain.position, plain.kind, plain.mass);
                     assert_eq!(found, expected(2 * at), "{way}");
@@ -177,13 +177,13 @@ fn other_types_or_another_order_are_errors() {
                 scope.spawn(|| {
                     let particles = particles(count);
                     for tag in 0..4 {
-                        zero.send_layout(1, tag, &particles, &sent).unwrap();
+                        zero.layouts().send(1, tag, &particles, &sent).unwrap();
                     }
                 });
                 let mut dots = vec![Dot::new_zeroed(); count];
                 let wrong = [
-                    one.recv_layout(0, 0, &mut dots, &mixed),
-                    one.recv_layout(0, 1, &mut dots, &similar),
+                    one.layouts().recv(0, 0, &mut dots, &mixed),
+                    one.layouts().recv(0, 1, &mut dots, &similar),
                     one.recv(0, 2, &mut vec![0f64; 8 * count]),
                 ];
                 for received in wrong {
@@ -194,7 +194,7 @@ fn other_types_or_another_order_are_errors() {
                     );
                 }
                 assert!(dots.iter().all(|dot| *dot == Dot::new_zeroed()), "{way}");
-                one.recv_layout(0, 3, &mut dots, &of_dot(&all)).unwrap();
+                one.layouts().recv(0, 3, &mut dots, &of_dot(&all)).unwrap();
             });
         }
     }
@@ -209,17 +209,18 @@ fn a_message_of_another_length_is_cut_or_refused() {
             thread::scope(|scope| {
                 scope.spawn(|| {
                     let more = of_particle(&Layout::contiguous(count + 1).unwrap());
-                    zero.send_layout(1, 0, &particles(count + 1), &more)
+                    zero.layouts()
+                        .send(1, 0, &particles(count + 1), &more)
                         .unwrap();
                     // Untyped bytes that end within the second field.
                     zero.send(1, 1, &[7u8; 13]).unwrap();
                     zero.send::<u8>(1, 2, &[]).unwrap();
                 });
                 let mut dots = vec![Dot::new_zeroed(); count];
-                let error = one.recv_layout(0, 0, &mut dots, &layout).unwrap_err();
+                let error = one.layouts().recv(0, 0, &mut dots, &layout).unwrap_err();
                 assert!(matches!(error, Error::Truncated { rank: 0, .. }), "{error}");
                 assert!(dots.iter().all(|dot| *dot == Dot::new_zeroed()), "{way}");
-                let status = one.recv_layout(0, 1, &mut dots, &layout).unwrap();
+                let status = one.layouts().recv(0, 1, &mut dots, &layout).unwrap();
                 assert_eq!(status.bytes, 13);
                 let right = Dot {
                     position: [f32::from_ne_bytes([7; 4]); 3],
@@ -231,7 +232,7 @@ fn a_message_of_another_length_is_cut_or_refused() {
                     dots[1..].iter().all(|dot| *dot == Dot::new_zeroed()),
                     "{way}"
                 );
-                let status = one.recv_layout(0, 2, &mut dots, &layout).unwrap();
+                let status = one.layouts().recv(0, 2, &mut dots, &layout).unwrap();
                 assert_eq!((status.bytes, dots[0]), (0, right));
             });
         }
@@ -264,10 +265,11 @@ fn overlapping_fields_can_only_be_sent() {
     // The last two bytes of the charge and the first two of the flags.
     let between = Field::<Particle, u32>::at(offset_of!(Particle, charge) + 2).unwrap();
     let both = Layout::contiguous(2).unwrap().record(&charge.and(between));
-    ranks[0].send_layout(0, 1, &particles(2), &both).unwrap();
+    ranks[0].layouts().send(0, 1, &particles(2), &both).unwrap();
     let mut received = particles(2);
     let error = ranks[0]
-        .recv_layout(0, 1, &mut received, &both)
+        .layouts()
+        .recv(0, 1, &mut received, &both)
         .unwrap_err();
     assert!(matches!(error, Error::Layout(LayoutError::Overlap)));
     let (items, _) = ranks[0].recv_vec::<Packed<i32, u32>>(0, 1).unwrap();
@@ -282,9 +284,13 @@ fn records_without_bytes_are_empty_messages() {
     let ranks = rank::threads(1, &Options::default());
     let nothing = Field::<Particle, [u8; 0]>::at(0).unwrap();
     let layout = Layout::contiguous(3).unwrap().record(&nothing.and(nothing));
-    ranks[0].send_layout(0, 1, &particles(3), &layout).unwrap();
+    ranks[0]
+        .layouts()
+        .send(0, 1, &particles(3), &layout)
+        .unwrap();
     let status = ranks[0]
-        .recv_layout(0, 1, &mut particles(3), &layout)
+        .layouts()
+        .recv(0, 1, &mut particles(3), &layout)
         .unwrap();
     assert_eq!(status.bytes, 0);
     // A slice of values without a size may have any length.
@@ -293,8 +299,8 @@ fn records_without_bytes_are_empty_messages() {
         .unwrap()
         .record(&nothing.and(nothing));
     let mut nothings = [[0u8; 0]; usize::MAX];
-    ranks[0].send_layout(0, 2, &nothings, &all).unwrap();
-    let status = ranks[0].recv_layout(0, 2, &mut nothings, &all).unwrap();
+    ranks[0].layouts().send(0, 2, &nothings, &all).unwrap();
+    let status = ranks[0].layouts().recv(0, 2, &mut nothings, &all).unwrap();
     assert_eq!(status.bytes, 0);
 }
 
@@ -314,20 +320,22 @@ fn collectives_move_records() {
             } else {
                 [Dot::new_zeroed(); 2]
             };
-            rank.broadcast_layout(1, &mut dots, &pair).unwrap();
+            rank.layouts().broadcast(1, &mut dots, &pair).unwrap();
             assert_eq!(dots.map(|dot| dot.position), [[1.0; 3], [2.0; 3]]);
 
             // Each rank gets the particle of its number, and gives back the next one.
             let layouts: Vec<_> = (0..3).map(|rank| of_particle(&own(rank))).collect();
             let first = of_particle(&own(0));
             let mut mine = [Particle::new_zeroed()];
-            rank.scatter_layouts(0, &particles(3), &layouts, &mut mine, &first)
+            rank.layouts()
+                .scatter(0, &particles(3), &layouts, &mut mine, &first)
                 .unwrap();
             let found = (mine[0].position, mine[0].kind, mine[0].mass);
             assert_eq!((found, mine[0].charge), (expected(number), 0));
             let mut gathered = [Particle::new_zeroed(); 3];
             let next = [particle(number + 1)];
-            rank.gather_layouts(2, &next, &first, &mut gathered, &layouts)
+            rank.layouts()
+                .gather(2, &next, &first, &mut gathered, &layouts)
                 .unwrap();
             if number == 2 {
                 for (at, particle) in gathered.iter().enumerate() {
@@ -343,9 +351,9 @@ fn collectives_move_records() {
                 let mass = Field::of(|d: &Dot| &d.mass).unwrap();
                 let mixed = Layout::contiguous(2).unwrap();
                 let mixed = mixed.record(&mass.and(position).and(kind));
-                rank.broadcast_layout(0, &mut dots, &mixed)
+                rank.layouts().broadcast(0, &mut dots, &mixed)
             } else {
-                rank.broadcast_layout(0, &mut dots, &pair)
+                rank.layouts().broadcast(0, &mut dots, &pair)
             };
             if number == 1 {
                 let error = error.unwrap_err();
@@ -382,15 +390,15 @@ proptest! {
         let element = |at: usize| Bytes(std::array::from_fn(|byte| (24 * at + byte) as u8));
         let elements: Vec<_> = (0..count).map(element).collect();
         let ranks = rank::threads(2, &Options::default());
-        ranks[1].send_layout(0, 1, &elements, &layout).unwrap();
+        ranks[1].layouts().send(0, 1, &elements, &layout).unwrap();
         let (bytes, status) = ranks[0].recv_vec::<u8>(1, 1).unwrap();
         prop_assert_eq!(status.bytes as usize, 11 * count);
         let expected = elements.iter().flat_map(|one| indices.iter().map(|at| one.0[*at]));
         prop_assert!(expected.eq(bytes.iter().copied()));
 
         let mut received = vec![Bytes([0xee; 24]); count];
-        ranks[1].send_layout(0, 2, &elements, &layout).unwrap();
-        let result = ranks[0].recv_layout(1, 2, &mut received, &layout);
+        ranks[1].layouts().send(0, 2, &elements, &layout).unwrap();
+        let result = ranks[0].layouts().recv(1, 2, &mut received, &layout);
         let mut sorted = indices.clone();
         sorted.sort_unstable();
         if sorted.windows(2).any(|pair| pair[0] == pair[1]) {

@@ -41,7 +41,9 @@ fn jbufs_of_all_lengths_arrive_in_order_and_are_not_overtaken() {
                     if round % 4 > 1 {
                         rank.send(1, 2, &contents(2, len)).unwrap();
                     }
-                    rank.send_buffer(1, 1, filled(&contents(1, len))).unwrap();
+                    rank.buffers()
+                        .send(1, 1, filled(&contents(1, len)))
+                        .unwrap();
                     // The receiver waits for some of the messages, and finds the others.
                     if round % 2 == 0 {
                         rank.recv(1, 3, &mut [0u8; 0]).unwrap();
@@ -53,7 +55,7 @@ fn jbufs_of_all_lengths_arrive_in_order_and_are_not_overtaken() {
             for round in 0..20 {
                 for len in LENGTHS {
                     let received = |tag, from: Source, wanted: Tag| {
-                        let message = rank.recv_buffer(from, wanted).unwrap();
+                        let message = rank.buffers().recv(from, wanted).unwrap();
                         let status = message.status;
                         assert_eq!((status.source, status.tag), (0, tag));
                         assert_eq!(status.bytes, len as u64);
@@ -145,7 +147,10 @@ fn several_requests_are_waited_for_in_every_way() {
     with_two(
         |rank| {
             let mut sends: Vec<_> = (0..20u64)
-                .map(|tag| rank.isend(1, tag, filled(&vec![tag as u8; SIZES[tag as usize % 5]])))
+                .map(|tag| {
+                    rank.buffers()
+                        .isend(1, tag, filled(&vec![tag as u8; SIZES[tag as usize % 5]]))
+                })
                 .collect();
             for sent in rank::wait_all(&mut sends) {
                 sent.unwrap();
@@ -154,7 +159,7 @@ fn several_requests_are_waited_for_in_every_way() {
         },
         |rank| {
             let post = |tags: std::ops::Range<u64>| -> Vec<_> {
-                tags.map(|tag| rank.irecv(0, tag)).collect()
+                tags.map(|tag| rank.buffers().irecv(0, tag)).collect()
             };
             let check = |tag: usize, message: rank::RankMessage| {
                 assert_eq!(message.payload.as_bytes(), vec![tag as u8; SIZES[tag % 5]]);
@@ -203,13 +208,13 @@ fn waiting_for_any_is_fair() {
             }
         }
         let mut counts = [0; 2];
-        let mut receives = [all[0].irecv(1, 1), all[0].irecv(2, 1)];
+        let mut receives = [all[0].buffers().irecv(1, 1), all[0].buffers().irecv(2, 1)];
         for _ in 0..10 {
             // Both senders have messages waiting.
             let (place, message) = rank::wait_any(&mut receives).unwrap();
             message.unwrap();
             counts[place] += 1;
-            receives[place] = all[0].irecv(place as u32 + 1, 1);
+            receives[place] = all[0].buffers().irecv(place as u32 + 1, 1);
             thread::sleep(SHORT / 100);
         }
         assert_eq!(counts, [5, 5], "{way}");
@@ -221,7 +226,7 @@ fn persistent_requests_are_started_again() {
     with_two(
         |rank| {
             for size in SIZES {
-                let mut sending = rank.send_init(1, 1, filled(&vec![0; size]));
+                let mut sending = rank.buffers().send_init(1, 1, filled(&vec![0; size]));
                 for turn in 0..5u8 {
                     sending.message_mut().as_bytes_mut().fill(turn);
                     sending.start().unwrap();
@@ -231,7 +236,9 @@ fn persistent_requests_are_started_again() {
         },
         |rank| {
             for size in SIZES {
-                let mut receiving = rank.recv_init(0, Tag::Any, EmptyBuffer::heap(size));
+                let mut receiving = rank
+                    .buffers()
+                    .recv_init(0, Tag::Any, EmptyBuffer::heap(size));
                 assert!(matches!(receiving.wait(), Err(Error::Cancelled)));
                 for turn in 0..5u8 {
                     receiving.start();
@@ -414,7 +421,7 @@ fn a_send_that_nobody_wants_is_cancelled() {
         // be cancelled as well.
         one.send(0, 3, &[0u8]).unwrap();
         zero.recv(1, 3, &mut [0u8]).unwrap();
-        let sending = zero.issend(1, 1, filled(&[1; 100_000]));
+        let sending = zero.buffers().issend(1, 1, filled(&[1; 100_000]));
         let unsent = thread::scope(|scope| {
             let waiting = scope.spawn(|| one.recv_timeout(0, 2, &mut [0u8], LONG).unwrap());
             let unsent = sending.cancel().unwrap_err();
@@ -425,8 +432,8 @@ fn a_send_that_nobody_wants_is_cancelled() {
         assert!(matches!(unsent.error, Error::Cancelled), "{unsent}");
         assert!(one.iprobe(0, 1).unwrap().is_none());
         // A message that was already received can't be cancelled.
-        let sending = zero.issend(1, 1, filled(&[1; 100_000]));
-        let receiving = one.irecv(0, 1);
+        let sending = zero.buffers().issend(1, 1, filled(&[1; 100_000]));
+        let receiving = one.buffers().irecv(0, 1);
         thread::scope(|scope| {
             scope.spawn(|| receiving.wait().unwrap());
             drop(sending.cancel());
@@ -440,20 +447,20 @@ fn objects_arrive_and_move() {
         |rank| {
             for length in [1, 100, 20_000] {
                 let words: Vec<String> = (0..length).map(|n| format!("word {n}")).collect();
-                rank.send_object(1, 1, &words).unwrap();
+                rank.objects().send(1, 1, &words).unwrap();
             }
-            let (words, _) = rank.recv_object::<Vec<String>>(1, 2).unwrap();
+            let (words, _) = rank.objects().recv::<Vec<String>>(1, 2).unwrap();
             assert_eq!(words.get()[0], "word 0");
         },
         |rank| {
             for length in [1usize, 100] {
-                let (words, status) = rank.recv_object::<Vec<String>>(0, 1).unwrap();
+                let (words, status) = rank.objects().recv::<Vec<String>>(0, 1).unwrap();
                 assert_eq!((words.get().len(), status.source), (length, 0));
                 if length == 100 {
-                    rank.send_received(0, 2, words).unwrap();
+                    rank.objects().forward(0, 2, words).unwrap();
                 }
             }
-            let error = rank.recv_object::<u64>(0, 1).unwrap_err();
+            let error = rank.objects().recv::<u64>(0, 1).unwrap_err();
             assert!(matches!(error, Error::Read { .. }), "{error}");
         },
     );
@@ -465,8 +472,11 @@ fn requests_are_futures() {
         |rank| {
             for size in SIZES {
                 block_on(async {
-                    rank.isend(1, 1, filled(&vec![4; size])).await.unwrap();
-                    let back = rank.irecv(1, 1).await.unwrap();
+                    rank.buffers()
+                        .isend(1, 1, filled(&vec![4; size]))
+                        .await
+                        .unwrap();
+                    let back = rank.buffers().irecv(1, 1).await.unwrap();
                     assert_eq!(back.payload.as_bytes(), vec![4; size]);
                 });
             }
@@ -474,8 +484,8 @@ fn requests_are_futures() {
         |rank| {
             for _ in SIZES {
                 block_on(async {
-                    let message = rank.irecv(0, 1).await.unwrap();
-                    rank.isend(0, 1, message.payload).await.unwrap();
+                    let message = rank.buffers().irecv(0, 1).await.unwrap();
+                    rank.buffers().isend(0, 1, message.payload).await.unwrap();
                 });
             }
         },

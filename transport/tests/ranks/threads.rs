@@ -52,14 +52,19 @@ impl Dice {
 fn send(rank: &Rank, tag: u64, message: &[u8], dice: &mut Dice) {
     match dice.roll(6) {
         0 => rank.ssend(0, tag, message).unwrap(),
-        1 => drop(rank.isend(0, tag, filled(message)).wait().unwrap()),
+        1 => drop(
+            rank.buffers()
+                .isend(0, tag, filled(message))
+                .wait()
+                .unwrap(),
+        ),
         2 => rank
             .scope(|scope| scope.isend(0, tag, message).wait())
             .unwrap(),
         3 => rank
             .scope(|scope| scope.issend(0, tag, message).wait())
             .unwrap(),
-        4 => drop(rank.isend(0, tag, filled(message))),
+        4 => drop(rank.buffers().isend(0, tag, filled(message))),
         _ => rank.send(0, tag, message).unwrap(),
     }
 }
@@ -81,7 +86,7 @@ fn receive(rank: &Rank, source: Source, tag: Tag, dice: &mut Dice) -> Option<Vec
         },
         // The cancellation races with the arrival.
         1 => {
-            let mut receiving = rank.irecv(source, tag);
+            let mut receiving = rank.buffers().irecv(source, tag);
             match receiving.wait_timeout(SOON) {
                 Some(message) => Ok(message.unwrap()),
                 None => receiving.cancel().map_err(|unreceived| unreceived.error),
@@ -115,7 +120,7 @@ fn receive(rank: &Rank, source: Source, tag: Tag, dice: &mut Dice) -> Option<Vec
         4 => rank.probe_timeout(source, tag, SOON).and_then(rank_message),
         _ => {
             let empty = jstream::EmptyBuffer::heap(LONGEST);
-            let mut receiving = rank.irecv_into(source, tag, empty);
+            let mut receiving = rank.buffers().irecv_into(source, tag, empty);
             match receiving.wait_timeout(SOON) {
                 Some(message) => Ok(message.unwrap()),
                 None => receiving.cancel().map_err(|unreceived| unreceived.error),
@@ -236,7 +241,7 @@ fn each_tag_of_each_source_keeps_its_order() {
                         let message = message(rank.rank(), number);
                         match dice.roll(3) {
                             0 => rank.ssend(0, 1, &message).unwrap(),
-                            1 => drop(rank.isend(0, 1, filled(&message)).wait().unwrap()),
+                            1 => drop(rank.buffers().isend(0, 1, filled(&message)).wait().unwrap()),
                             _ => rank.send(0, 1, &message).unwrap(),
                         }
                     }

@@ -160,7 +160,7 @@ fn bounce(rank: &Rank, list: &Element, rounds: usize, copying: bool) -> Result<i
         if copying {
             rank.send(other, 0, &postcard::to_allocvec(list)?)?;
         } else {
-            rank.send_object(other, 0, list)?;
+            rank.objects().send(other, 0, list)?;
         }
         Ok(())
     };
@@ -174,7 +174,7 @@ fn bounce(rank: &Rank, list: &Element, rounds: usize, copying: bool) -> Result<i
             let list: Element = postcard::from_bytes(&message)?;
             list.sum()
         } else {
-            let (list, _) = rank.recv_object::<Element>(other, 0)?;
+            let (list, _) = rank.objects().recv::<Element>(other, 0)?;
             list.get().sum()
         };
         if rank.rank() == 1 {

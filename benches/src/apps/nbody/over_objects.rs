@@ -16,7 +16,7 @@ pub(super) fn exchange(
 ) -> Result<(), Failure> {
     node.called(size_of_val(own));
     let rank: &Rank = node.world;
-    let parts = rank.all_gather_objects(own)?;
+    let parts = rank.objects().all_gather(own)?;
     let mut rest = all;
     for (part, count) in parts.iter().zip(counts) {
         rest = put(part, *count, rest)?;

@@ -35,8 +35,8 @@ impl Block for Buffer<'_> {
         let message = self.message.take().ok_or("the block was lost")?;
         let length = message.len();
         self.node.called(length);
-        let sent = rank.isend(next as u32, 0, message);
-        let received = rank.recv_buffer(before as u32, 0)?.payload;
+        let sent = rank.buffers().isend(next as u32, 0, message);
+        let received = rank.buffers().recv(before as u32, 0)?.payload;
         sent.wait()?;
         if received.len() != length {
             return Err(format!("a block of {} bytes arrived", received.len()).into());

@@ -38,7 +38,7 @@ impl Carrier for Objects<'_> {
     fn send(&self, to: usize, rows: Rows<'_>) -> Result<(), Failure> {
         self.0.called(bytes(rows));
         let rank: &Rank = self.0.world;
-        Ok(rank.send_object(to as u32, 0, &Block::of(rows))?)
+        Ok(rank.objects().send(to as u32, 0, &Block::of(rows))?)
     }
 
     fn receive(
@@ -48,7 +48,7 @@ impl Carrier for Objects<'_> {
         take: &mut dyn FnMut(Rows<'_>),
     ) -> Result<(), Failure> {
         let rank: &Rank = self.0.world;
-        let (block, _) = rank.recv_object::<Block<'static>>(from as u32, 0)?;
+        let (block, _) = rank.objects().recv::<Block<'static>>(from as u32, 0)?;
         let block = block.get();
         let rows = Rows {
             first: block.first,

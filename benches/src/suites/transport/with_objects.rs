@@ -105,18 +105,18 @@ fn by_jstream(rank: &Rank, root: u32, objects: &Objects) -> Result<u64, Failure>
     let is_root = rank.rank() == root;
     match objects {
         Objects::List(list) if is_root => {
-            rank.broadcast_object(&**list)?;
+            rank.objects().broadcast(&**list)?;
             Ok(0)
         }
         Objects::List(_) => {
-            let list = rank.recv_broadcast::<Element>(root)?;
+            let list = rank.objects().recv_broadcast::<Element>(root)?;
             Ok(sum_of_list!(list.get(), |next| *next))
         }
         Objects::Records(records) => {
             let part = if is_root {
-                rank.scatter_objects(records)?
+                rank.objects().scatter(records)?
             } else {
-                rank.recv_scattered::<Record>(root)?
+                rank.objects().recv_scattered::<Record>(root)?
             };
             Ok(sum_of_records!(part.get()))
         }

@@ -172,12 +172,13 @@ impl Triangles {
 impl Channel for Triangles {
     fn send(&mut self, _fill: Option<u8>) -> Result<(), Failure> {
         let (rank, other) = (&self.rank, self.other);
-        Ok(rank.send_layout(other, TAG, &self.sent, &self.layout)?)
+        Ok(rank.layouts().send(other, TAG, &self.sent, &self.layout)?)
     }
 
     fn recv(&mut self, _look: bool) -> Result<u64, Failure> {
         let (rank, other) = (&self.rank, self.other);
-        rank.recv_layout(other, TAG, &mut self.received, &self.layout)?;
+        rank.layouts()
+            .recv(other, TAG, &mut self.received, &self.layout)?;
         // The last element of a matrix is a block of its own.
         if self
             .received
@@ -210,11 +211,14 @@ impl Channel for Moving {
             filled.as_bytes_mut().fill(fill);
         }
         let (rank, other) = (&self.slices.rank, self.slices.other);
-        Ok(rank.send_buffer(other, TAG, filled).map_err(|e| e.error)?)
+        Ok(rank
+            .buffers()
+            .send(other, TAG, filled)
+            .map_err(|e| e.error)?)
     }
 
     fn recv(&mut self, look: bool) -> Result<u64, Failure> {
-        let message = self.slices.rank.recv_buffer(self.slices.other, TAG)?;
+        let message = self.slices.rank.buffers().recv(self.slices.other, TAG)?;
         let bytes = message.payload.as_bytes();
         let sum = if look { sum(bytes) } else { 0 };
         self.kept = Some(message.payload);

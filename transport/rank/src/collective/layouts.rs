@@ -9,27 +9,27 @@ use crate::error::Error;
 use crate::layout::Selection;
 use crate::layout::error::LayoutError;
 use crate::layout::runs::Runs;
-use crate::member::Rank;
+use crate::layout::transfer::Layouts;
 
 /// # Collective operations with layouts
 ///
 /// The elements are packed before they are sent, and unpacked after they were received.
-impl Rank {
-    /// Like [`broadcast`](Self::broadcast), for the elements that a layout selects. The layouts of
+impl Layouts<'_> {
+    /// Like [`Rank::broadcast`], for the elements that a layout selects. The layouts of
     /// the ranks may differ, but select the same number of elements.
     ///
     /// # Errors
     ///
     /// [`Error::Layout`] if `elements` is shorter than the layout, or if blocks of the layout
-    /// overlap. Otherwise as for [`broadcast`](Self::broadcast).
-    pub fn broadcast_layout<E: Element, L: Selection<E>>(
+    /// overlap. Otherwise as for [`Rank::broadcast`].
+    pub fn broadcast<E: Element, L: Selection<E>>(
         &self,
         root: u32,
         elements: &mut [E],
         layout: &L,
     ) -> Result<(), Error> {
         let runs = layout.runs();
-        let is_root = self.rank() == root;
+        let is_root = self.rank.rank() == root;
         let checked = if is_root {
             runs.check_send(elements.len())
         } else {
@@ -40,14 +40,14 @@ impl Rank {
         if is_root {
             runs.pack(elements.as_bytes(), packed.as_mut_bytes());
         }
-        self.broadcast(root, &mut packed)?;
+        self.rank.broadcast(root, &mut packed)?;
         if !is_root {
             runs.unpack(packed.as_bytes(), elements.as_mut_bytes());
         }
         Ok(())
     }
 
-    /// Like [`scatter_v`](Self::scatter_v), with a layout for each rank: the root sends to each the
+    /// Like [`Rank::scatter_v`], with a layout for each rank: the root sends to each the
     /// elements of `sent` that its layout in `layouts` selects. Each rank receives into the
     /// elements that `layout` selects. Only the root's `sent` and `layouts` are used.
     ///
@@ -55,8 +55,8 @@ impl Rank {
     ///
     /// [`Error::WrongLength`] if the root has not one layout for each rank. [`Error::Layout`] if a
     /// slice is shorter than a layout, or if blocks of `layout` overlap. Otherwise as for
-    /// [`scatter_v`](Self::scatter_v).
-    pub fn scatter_layouts<E: Element, L: Selection<E>>(
+    /// [`Rank::scatter_v`].
+    pub fn scatter<E: Element, L: Selection<E>>(
         &self,
         root: u32,
         sent: &[E],
@@ -68,7 +68,7 @@ impl Rank {
         let own = layout.runs();
         let own_length = self.suited(collective, own.check_receive(received.len()))?;
         let (mut packed, mut counts) = (Scratch::new(), Vec::new());
-        if self.rank() == root {
+        if self.rank.rank() == root {
             let check = |runs: &Runs| runs.check_send(sent.len());
             let all = self.runs_of_root(collective, layouts, check)?;
             let total = all
@@ -87,12 +87,12 @@ impl Rank {
             }
         }
         let mut block = zeroed::<L::Item>(own_length);
-        self.scatter_v(root, &packed, &counts, &mut block)?;
+        self.rank.scatter_v(root, &packed, &counts, &mut block)?;
         own.unpack(block.as_bytes(), received.as_mut_bytes());
         Ok(())
     }
 
-    /// Like [`gather_v`](Self::gather_v), with a layout for each rank: each rank sends the elements
+    /// Like [`Rank::gather_v`], with a layout for each rank: each rank sends the elements
     /// of `sent` that `layout` selects, and the root receives them into the elements of `received`
     /// that the layout of the rank in `layouts` selects. Only the root's `received` and `layouts`
     /// are used. If two of these layouts overlap, the elements of the later rank remain.
@@ -101,8 +101,8 @@ impl Rank {
     ///
     /// [`Error::WrongLength`] if the root has not one layout for each rank. [`Error::Layout`] if a
     /// slice is shorter than a layout, or if blocks of one of the `layouts` overlap. Otherwise as
-    /// for [`gather_v`](Self::gather_v).
-    pub fn gather_layouts<E: Element, L: Selection<E>>(
+    /// for [`Rank::gather_v`].
+    pub fn gather<E: Element, L: Selection<E>>(
         &self,
         root: u32,
         sent: &[E],
@@ -115,8 +115,8 @@ impl Rank {
         let own_length = self.suited(collective, own.check_send(sent.len()))?;
         let mut block = zeroed::<L::Item>(own_length);
         own.pack(sent.as_bytes(), block.as_mut_bytes());
-        if self.rank() != root {
-            return self.gather_v(root, &block, &[], &mut []);
+        if self.rank.rank() != root {
+            return self.rank.gather_v(root, &block, &[], &mut []);
         }
         let check = |runs: &Runs| runs.check_receive(received.len());
         let all = self.runs_of_root(collective, layouts, check)?;
@@ -127,7 +127,7 @@ impl Rank {
         let mut packed = zeroed::<L::Item>(total);
         let lengths = all.iter().map(|(_, length)| items::<L::Item>(*length));
         let counts: Vec<_> = lengths.collect();
-        self.gather_v(root, &block, &counts, &mut packed)?;
+        self.rank.gather_v(root, &block, &counts, &mut packed)?;
         let mut rest = packed.as_bytes();
         for (runs, length) in all {
             let Some((message, behind)) = rest.split_at_checked(length) else {
@@ -146,9 +146,9 @@ impl Rank {
         layouts: &[L],
         check: impl Fn(&Runs) -> Result<usize, LayoutError>,
     ) -> Result<Vec<(Runs, usize)>, Error> {
-        let (given, expected) = (layouts.len(), self.size() as usize);
+        let (given, expected) = (layouts.len(), self.rank.size() as usize);
         if given != expected {
-            self.refuse(collective);
+            self.rank.refuse(collective);
             return Err(Error::WrongLength {
                 collective,
                 what: "layouts",
@@ -171,7 +171,7 @@ impl Rank {
         result: Result<T, LayoutError>,
     ) -> Result<T, Error> {
         result.map_err(|error| {
-            self.refuse(collective);
+            self.rank.refuse(collective);
             Error::Layout(error)
         })
     }

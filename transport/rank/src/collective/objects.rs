@@ -8,7 +8,7 @@ use jstream_collective::{Algorithm, Blocks, Collective, Position, Schedule, Sche
 use super::call::NO_ROOT;
 use super::object_exchange::ObjectExchange;
 use crate::error::Error;
-use crate::member::Rank;
+use crate::object::Objects;
 
 /// # Collective operations on objects
 ///
@@ -19,11 +19,11 @@ use crate::member::Rank;
 ///
 /// | goal | root | other ranks |
 /// |---|---|---|
-/// | an object of one rank at all | [`broadcast_object`](Rank::broadcast_object) | [`recv_broadcast`](Rank::recv_broadcast) |
-/// | a part of a slice of one rank at each | [`scatter_objects`](Rank::scatter_objects), [`scatter_objects_v`](Rank::scatter_objects_v) | [`recv_scattered`](Rank::recv_scattered) |
-/// | a slice of each rank at one | [`gather_objects`](Rank::gather_objects) | [`gather_objects`](Rank::gather_objects) |
-/// | a slice of each rank at all | [`all_gather_objects`](Rank::all_gather_objects) | |
-/// | a part of the slice of each rank at each | [`all_to_all_objects`](Rank::all_to_all_objects), [`all_to_all_objects_v`](Rank::all_to_all_objects_v) | |
+/// | an object of one rank at all | [`broadcast`](Self::broadcast) | [`recv_broadcast`](Self::recv_broadcast) |
+/// | a part of a slice of one rank at each | [`scatter`](Self::scatter), [`scatter_v`](Self::scatter_v) | [`recv_scattered`](Self::recv_scattered) |
+/// | a slice of each rank at one | [`gather`](Self::gather) | [`gather`](Self::gather) |
+/// | a slice of each rank at all | [`all_gather`](Self::all_gather) | |
+/// | a part of the slice of each rank at each | [`all_to_all`](Self::all_to_all), [`all_to_all_v`](Self::all_to_all_v) | |
 ///
 /// If only the root gives an object, it calls another method than the other ranks. So no rank can
 /// give an object that is ignored, and the root can't omit it.
@@ -40,16 +40,17 @@ use crate::member::Rank;
 /// std::thread::scope(|scope| {
 ///     for rank in &ranks {
 ///         scope.spawn(move || -> Result<(), rank::Error> {
+///             let objects = rank.objects();
 ///             let part = match rank.rank() {
 ///                 0 => {
 ///                     let words = ["one", "two", "three", "four"].map(str::to_owned);
-///                     rank.scatter_objects(&words)?
+///                     objects.scatter(&words)?
 ///                 }
-///                 _ => rank.recv_scattered::<String>(0)?,
+///                 _ => objects.recv_scattered::<String>(0)?,
 ///             };
 ///             let lengths: Vec<_> = part.get().iter().map(|word| (word.len(), *word)).collect();
 ///             let lengths: Vec<_> = lengths.iter().map(|(n, word)| format!("{word}: {n}")).collect();
-///             if let Some(parts) = rank.gather_objects(0, &lengths)? {
+///             if let Some(parts) = objects.gather(0, &lengths)? {
 ///                 let all: Vec<_> = parts.iter().flatten().copied().collect();
 ///                 assert_eq!(all, ["one: 3", "two: 3", "three: 5", "four: 4"]);
 ///             }
@@ -67,7 +68,7 @@ use crate::member::Rank;
 /// depends on a read, also in a broadcast, whose bytes are forwarded before they are read.
 /// [`Options::collective_timeout`](crate::Options::collective_timeout) limits the time of the whole
 /// operation. [`with_algorithm`](Rank::with_algorithm) has no effect.
-impl Rank {
+impl Objects<'_> {
     /// Sends an object, and everything that it reaches, to all other ranks, which call
     /// [`recv_broadcast`](Self::recv_broadcast) with the number of this rank. The object is written
     /// once. The message goes along a binomial tree, and the other ranks forward its bytes as they
@@ -76,8 +77,8 @@ impl Rank {
     /// # Errors
     ///
     /// [`Error`] of the object, or of a member that is gone or has failed.
-    pub fn broadcast_object<T: Transportable>(&self, object: &T) -> Result<(), Error> {
-        let (mut exchange, _) = self.broadcast_exchange(self.rank())?;
+    pub fn broadcast<T: Transportable>(&self, object: &T) -> Result<(), Error> {
+        let (mut exchange, _) = self.broadcast_exchange(self.rank.rank())?;
         let filled = exchange.write(exchange.unserved().first().copied(), object)?;
         match *exchange.unserved() {
             // The jbuf itself is moved, if that is possible.
@@ -87,7 +88,7 @@ impl Rank {
         exchange.finish()
     }
 
-    /// Receives the object of a [broadcast](Self::broadcast_object) by `root`.
+    /// Receives the object of a [broadcast](Self::broadcast) by `root`.
     ///
     /// # Errors
     ///
@@ -101,7 +102,7 @@ impl Rank {
         let (mut exchange, is_root) = self.broadcast_exchange(root)?;
         let messages = exchange.receive()?;
         let Some(message) = messages.into_iter().next().filter(|_| !is_root) else {
-            return Err(self.is_root(collective, "broadcast_object"));
+            return Err(self.is_root(collective, "Objects::broadcast"));
         };
         exchange.send_to_all(message.payload.as_bytes());
         exchange.finish()?;
@@ -116,20 +117,20 @@ impl Rank {
     /// # Errors
     ///
     /// [`Error`] of the objects, or of a member that is gone or has failed.
-    pub fn scatter_objects<T: Transportable + 'static>(
+    pub fn scatter<T: Transportable + 'static>(
         &self,
         objects: &[T],
     ) -> Result<Received<Vec<T>>, Error> {
         self.scatter_parts(objects, |size| even_blocks(objects.len(), size))
     }
 
-    /// Like [`scatter_objects`](Self::scatter_objects), with parts of other lengths: `counts` has
+    /// Like [`scatter`](Self::scatter), with parts of other lengths: `counts` has
     /// the length of the part of each rank.
     ///
     /// # Errors
     ///
     /// [`Error`] of the arguments or the objects, or of a member that is gone or has failed.
-    pub fn scatter_objects_v<T: Transportable + 'static>(
+    pub fn scatter_v<T: Transportable + 'static>(
         &self,
         objects: &[T],
         counts: &[usize],
@@ -143,15 +144,15 @@ impl Rank {
         blocks: impl FnOnce(usize) -> Result<Blocks, ScheduleError>,
     ) -> Result<Received<Vec<T>>, Error> {
         let collective = Collective::Scatter;
-        let call = (collective, Algorithm::Direct, self.rank());
-        let mut exchange = ObjectExchange::new(self, call, self.others(), []);
+        let call = (collective, Algorithm::Direct, self.rank.rank());
+        let mut exchange = ObjectExchange::new(self.rank, call, self.others(), []);
         let parts = self.parts(collective, objects, blocks)?;
         let own = self.send_parts(&mut exchange, &parts)?;
         exchange.finish()?;
         Ok(own)
     }
 
-    /// Receives a part of the objects that `root` [scatters](Self::scatter_objects).
+    /// Receives a part of the objects that `root` [scatters](Self::scatter).
     ///
     /// # Errors
     ///
@@ -164,12 +165,12 @@ impl Rank {
         let collective = Collective::Scatter;
         self.check_root(collective, root)?;
         let call = (collective, Algorithm::Direct, root);
-        if root == self.rank() {
+        if root == self.rank.rank() {
             // The other members are told by the exchange, which sends them nothing.
-            drop(ObjectExchange::new(self, call, self.others(), []));
-            return Err(self.is_root(collective, "scatter_objects"));
+            drop(ObjectExchange::new(self.rank, call, self.others(), []));
+            return Err(self.is_root(collective, "Objects::scatter"));
         }
-        let mut exchange = ObjectExchange::new(self, call, Vec::new(), [root as usize]);
+        let mut exchange = ObjectExchange::new(self.rank, call, Vec::new(), [root as usize]);
         let mut messages = exchange.receive()?;
         match messages.pop() {
             Some(message) => exchange.read(message),
@@ -183,7 +184,7 @@ impl Rank {
     /// # Errors
     ///
     /// [`Error`] of the arguments or the objects, or of a member that is gone or has failed.
-    pub fn gather_objects<T: Transportable + 'static>(
+    pub fn gather<T: Transportable + 'static>(
         &self,
         root: u32,
         objects: &[T],
@@ -191,15 +192,15 @@ impl Rank {
         let collective = Collective::Gather;
         self.check_root(collective, root)?;
         let call = (collective, Algorithm::Direct, root);
-        if root != self.rank() {
+        if root != self.rank.rank() {
             let to = root as usize;
-            let mut exchange = ObjectExchange::new(self, call, vec![to], []);
+            let mut exchange = ObjectExchange::new(self.rank, call, vec![to], []);
             let filled = exchange.write(Some(to), &objects)?;
             exchange.send(to, filled);
             exchange.finish()?;
             return Ok(None);
         }
-        let mut exchange = ObjectExchange::new(self, call, Vec::new(), self.others());
+        let mut exchange = ObjectExchange::new(self.rank, call, Vec::new(), self.others());
         let own = exchange.keep(&objects)?;
         self.receive_parts(&mut exchange, own).map(Some)
     }
@@ -210,12 +211,12 @@ impl Rank {
     /// # Errors
     ///
     /// [`Error`] of the objects, or of a member that is gone or has failed.
-    pub fn all_gather_objects<T: Transportable + 'static>(
+    pub fn all_gather<T: Transportable + 'static>(
         &self,
         objects: &[T],
     ) -> Result<ObjectParts<T>, Error> {
         let call = (Collective::AllGather, Algorithm::Direct, NO_ROOT);
-        let mut exchange = ObjectExchange::new(self, call, self.others(), self.others());
+        let mut exchange = ObjectExchange::new(self.rank, call, self.others(), self.others());
         let filled = exchange.write(None, &objects)?;
         exchange.send_to_all(filled.as_bytes());
         let own = exchange.read(exchange.message_of_own(filled))?;
@@ -223,26 +224,26 @@ impl Rank {
     }
 
     /// Divides the objects of each rank among all ranks, as
-    /// [`scatter_objects`](Self::scatter_objects) does. Returns the parts for this rank, in the
+    /// [`scatter`](Self::scatter) does. Returns the parts for this rank, in the
     /// order of the ranks that they come from.
     ///
     /// # Errors
     ///
     /// [`Error`] of the objects, or of a member that is gone or has failed.
-    pub fn all_to_all_objects<T: Transportable + 'static>(
+    pub fn all_to_all<T: Transportable + 'static>(
         &self,
         objects: &[T],
     ) -> Result<ObjectParts<T>, Error> {
         self.all_to_all_parts(objects, |size| even_blocks(objects.len(), size))
     }
 
-    /// Like [`all_to_all_objects`](Self::all_to_all_objects), with parts of other lengths: `counts`
+    /// Like [`all_to_all`](Self::all_to_all), with parts of other lengths: `counts`
     /// has the length of the part for each rank.
     ///
     /// # Errors
     ///
     /// [`Error`] of the arguments or the objects, or of a member that is gone or has failed.
-    pub fn all_to_all_objects_v<T: Transportable + 'static>(
+    pub fn all_to_all_v<T: Transportable + 'static>(
         &self,
         objects: &[T],
         counts: &[usize],
@@ -257,7 +258,7 @@ impl Rank {
     ) -> Result<ObjectParts<T>, Error> {
         let collective = Collective::AllToAll;
         let call = (collective, Algorithm::Direct, NO_ROOT);
-        let mut exchange = ObjectExchange::new(self, call, self.others(), self.others());
+        let mut exchange = ObjectExchange::new(self.rank, call, self.others(), self.others());
         let parts = self.parts(collective, objects, blocks)?;
         let own = self.send_parts(&mut exchange, &parts)?;
         self.receive_parts(&mut exchange, own)
@@ -270,7 +271,7 @@ impl Rank {
         parts: &[&[T]],
     ) -> Result<Received<Vec<T>>, Error> {
         // The ranks behind this one come first, so that not all ranks begin with the same one.
-        let own = self.rank() as usize;
+        let own = self.rank.rank() as usize;
         let (before, behind) = parts.split_at_checked(own).unwrap_or_default();
         let (kept, behind) = behind
             .split_first()
@@ -292,9 +293,9 @@ impl Rank {
     ) -> Result<ObjectParts<T>, Error> {
         let messages = exchange.receive()?;
         exchange.finish()?;
-        let mut parts = Vec::with_capacity(self.size() as usize);
+        let mut parts = Vec::with_capacity(self.rank.size() as usize);
         let mut messages = messages.into_iter();
-        for message in messages.by_ref().take(self.rank() as usize) {
+        for message in messages.by_ref().take(self.rank.rank() as usize) {
             parts.push(exchange.read(message)?);
         }
         parts.push(own);
@@ -311,7 +312,7 @@ impl Rank {
         objects: &'o [T],
         blocks: impl FnOnce(usize) -> Result<Blocks, ScheduleError>,
     ) -> Result<Vec<&'o [T]>, Error> {
-        let blocks = blocks(self.size() as usize);
+        let blocks = blocks(self.rank.size() as usize);
         let blocks = blocks.map_err(|source| Error::Arguments { collective, source })?;
         let wrong = || Error::WrongLength {
             collective,
@@ -338,8 +339,8 @@ impl Rank {
         let (collective, algorithm) = (Collective::Broadcast, Algorithm::Binomial);
         self.check_root(collective, root)?;
         let at = Position {
-            rank: self.rank() as usize,
-            size: self.size() as usize,
+            rank: self.rank.rank() as usize,
+            size: self.rank.size() as usize,
         };
         // The message is one element of the schedule.
         let tree = Schedule::broadcast(at, root as usize, 1, algorithm);
@@ -353,19 +354,19 @@ impl Rank {
             _ => None,
         });
         let call = (collective, algorithm, root);
-        let exchange = ObjectExchange::new(self, call, receivers.collect(), senders);
-        Ok((exchange, root == self.rank()))
+        let exchange = ObjectExchange::new(self.rank, call, receivers.collect(), senders);
+        Ok((exchange, root == self.rank.rank()))
     }
 
     /// Returns an error if the root is no member. The other members are told.
     fn check_root(&self, collective: Collective, root: u32) -> Result<(), Error> {
-        if root < self.size() {
+        if root < self.rank.size() {
             return Ok(());
         }
-        self.refuse(collective);
+        self.rank.refuse(collective);
         let source = ScheduleError::NoRoot {
             root: root as usize,
-            size: self.size() as usize,
+            size: self.rank.size() as usize,
         };
         Err(Error::Arguments { collective, source })
     }
@@ -373,15 +374,15 @@ impl Rank {
     fn is_root(&self, collective: Collective, instead: &'static str) -> Error {
         Error::IsRoot {
             collective,
-            rank: self.rank(),
+            rank: self.rank.rank(),
             instead,
         }
     }
 
     /// Returns the numbers of all other members.
     fn others(&self) -> Vec<usize> {
-        let own = self.rank() as usize;
-        (0..self.size() as usize)
+        let own = self.rank.rank() as usize;
+        (0..self.rank.size() as usize)
             .filter(|rank| *rank != own)
             .collect()
     }
@@ -404,7 +405,7 @@ fn counted_blocks(counts: &[usize], size: usize) -> Result<Blocks, ScheduleError
 }
 
 /// The objects of all ranks that a rank has received in a [collective operation on
-/// objects](Rank#collective-operations-on-objects), in the order of the ranks. The part of each
+/// objects](Objects#collective-operations-on-objects), in the order of the ranks. The part of each
 /// rank lies in place in the jbuf that it was received in.
 ///
 /// As an iterator, it returns the parts as objects that own their jbufs.

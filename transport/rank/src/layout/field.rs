@@ -27,7 +27,7 @@ use crate::element::Element;
 /// let positions = Layout::contiguous(2)?.field(Field::of(|p: &Particle| &p.position)?);
 /// let particles = [1.0, 2.0].map(|mass| Particle { mass, position: [mass; 2] });
 /// let ranks = rank::threads(2, &rank::Options::default());
-/// ranks[1].send_layout(0, 7, &particles, &positions)?;
+/// ranks[1].layouts().send(0, 7, &particles, &positions)?;
 /// let (received, _) = ranks[0].recv_vec::<[f64; 2]>(1, 7)?;
 /// assert_eq!(received, [[1.0; 2], [2.0; 2]]);
 /// # Ok(())
@@ -149,14 +149,14 @@ impl<S, F> fmt::Debug for Field<S, F> {
 /// let visible = all.record(&position.and(Field::of(|p: &Particle| &p.kind)?));
 /// let ranks = rank::threads(2, &rank::Options::default());
 /// let particle = Particle { mass: 1.0, position: [2.0, 3.0], kind: 4, charge: -1 };
-/// ranks[1].send_layout(0, 7, &[particle; 2], &visible)?;
-/// ranks[1].send_layout(0, 7, &[particle; 2], &visible)?;
+/// ranks[1].layouts().send(0, 7, &[particle; 2], &visible)?;
+/// ranks[1].layouts().send(0, 7, &[particle; 2], &visible)?;
 ///
 /// // Into another struct.
 /// let position = Field::<Dot, [f64; 2]>::at(offset_of!(Dot, position))?;
 /// let dots = all.record(&position.and(Field::<Dot, u32>::at(offset_of!(Dot, kind))?));
 /// let mut received = [Dot::default(); 2];
-/// ranks[0].recv_layout(1, 7, &mut received, &dots)?;
+/// ranks[0].layouts().recv(1, 7, &mut received, &dots)?;
 /// assert_eq!(received, [Dot { kind: 4, color: 0, position: [2.0, 3.0] }; 2]);
 ///
 /// // Without a struct.

@@ -21,18 +21,23 @@ const SHORT: usize = 4096;
 /// Length in bytes of a smaller array on the stack, which takes less time to initialise.
 const TINY: usize = 512;
 
-/// # Layouts
+/// Transfer of the elements that layouts select; see [`Rank::layouts`].
 ///
 /// A [`Layout`](crate::Layout) selects the elements of a slice that are sent or received. The
 /// message has the selected elements without gaps.
-impl Rank {
-    /// Like [`send`](Self::send), for the elements that a layout selects.
+#[derive(Debug, Clone, Copy)]
+pub struct Layouts<'r> {
+    pub(crate) rank: &'r Rank,
+}
+
+impl Layouts<'_> {
+    /// Like [`Rank::send`], for the elements that a layout selects.
     ///
     /// # Errors
     ///
     /// [`Error::Layout`] if `elements` is shorter than the layout. Otherwise as for
-    /// [`send`](Self::send).
-    pub fn send_layout<E: Element, L: Selection<E>>(
+    /// [`Rank::send`].
+    pub fn send<E: Element, L: Selection<E>>(
         &self,
         to: impl Into<Destination>,
         tag: u64,
@@ -44,8 +49,8 @@ impl Rank {
         let Destination::Rank(to) = to.into() else {
             return Ok(());
         };
-        let (node, to) = (self.node(), self.members().in_node(to));
-        let (label, bytes) = (self.label::<L::Item>(tag), elements.as_bytes());
+        let (node, to) = (self.rank.node(), self.rank.members().in_node(to));
+        let (label, bytes) = (self.rank.label::<L::Item>(tag), elements.as_bytes());
         let sent = match (runs.single(), length) {
             (Some(range), _) => {
                 let bytes = bytes.get(range).unwrap_or_default();
@@ -56,42 +61,41 @@ impl Rank {
             (None, _) => match RunTransfer::new(node, to, bytes, &runs, length) {
                 RunTransfer::Packed => send_packed(node, to, label, bytes, &runs, length),
                 RunTransfer::Lent(_) | RunTransfer::Segments(..) => {
-                    return self.scope(|scope| {
+                    return self.rank.scope(|scope| {
                         let sent = scope.send_runs(to, label, bytes, &runs, length);
                         sent.wait()
                     });
                 }
             },
         };
-        sent.map_err(|error| self.members().error(error))
+        sent.map_err(|error| self.rank.members().error(error))
     }
 
-    /// Like [`recv`](Self::recv), into the elements that a layout selects. A message that is shorter
+    /// Like [`Rank::recv`], into the elements that a layout selects. A message that is shorter
     /// than all of them fills the first ones. The other elements are unchanged.
     ///
     /// # Errors
     ///
     /// [`Error::Layout`] if `elements` is shorter than the layout, or if blocks of the layout
     /// overlap. [`Error::Truncated`] if the message is longer than the selected elements. Otherwise
-    /// as for [`recv`](Self::recv).
-    pub fn recv_layout<E: Element, L: Selection<E>>(
+    /// as for [`Rank::recv`].
+    pub fn recv<E: Element, L: Selection<E>>(
         &self,
         from: impl Into<Source>,
         tag: impl Into<Tag>,
         elements: &mut [E],
         layout: &L,
     ) -> Result<Status, Error> {
-        self.receive_layout(self.pattern(from, tag), elements, layout, None)
+        self.receive_layout(self.rank.pattern(from, tag), elements, layout, None)
     }
 
-    /// Like [`recv_layout`](Self::recv_layout), for at most `timeout`, as
-    /// [`recv_timeout`](Self::recv_timeout).
+    /// Like [`recv`](Self::recv), for at most `timeout`, as [`Rank::recv_timeout`].
     ///
     /// # Errors
     ///
     /// [`Error::TimedOut`] if no message has begun to arrive in time. Otherwise as for
-    /// [`recv_layout`](Self::recv_layout).
-    pub fn recv_layout_timeout<E: Element, L: Selection<E>>(
+    /// [`recv`](Self::recv).
+    pub fn recv_timeout<E: Element, L: Selection<E>>(
         &self,
         from: impl Into<Source>,
         tag: impl Into<Tag>,
@@ -99,7 +103,12 @@ impl Rank {
         layout: &L,
         timeout: Duration,
     ) -> Result<Status, Error> {
-        self.receive_layout(self.pattern(from, tag), elements, layout, Some(timeout))
+        self.receive_layout(
+            self.rank.pattern(from, tag),
+            elements,
+            layout,
+            Some(timeout),
+        )
     }
 
     fn receive_layout<E: Element, L: Selection<E>>(
@@ -114,7 +123,7 @@ impl Rank {
         let Some(pattern) = pattern else {
             return Ok(Status::NULL);
         };
-        let (node, bytes) = (self.node(), elements.as_mut_bytes());
+        let (node, bytes) = (self.rank.node(), elements.as_mut_bytes());
         let expected = name_of::<L::Item>();
         let received = match (runs.single(), capacity) {
             (Some(range), _) => {
@@ -128,7 +137,7 @@ impl Rank {
                 receive_unpacked::<SHORT>(node, pattern, expected, bytes, &runs, capacity, timeout)
             }
             (None, _) => {
-                return self.scope(|scope| {
+                return self.rank.scope(|scope| {
                     let mut receive =
                         scope.receive_runs(Some(pattern), expected, bytes, runs, capacity);
                     let Some(after) = timeout else {
@@ -144,7 +153,7 @@ impl Rank {
                 });
             }
         };
-        self.members().result(received)
+        self.rank.members().result(received)
     }
 }
 

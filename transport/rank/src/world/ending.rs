@@ -100,7 +100,9 @@ impl Goodbyes {
         let before = self.sends.len();
         for other in others {
             if self.said.insert(other) {
-                let send = rank.isend(other, GOODBYE, MessageBuffer::nothing());
+                let send = rank
+                    .buffers()
+                    .isend(other, GOODBYE, MessageBuffer::nothing());
                 self.sends.push((other, send));
             }
         }
@@ -117,7 +119,7 @@ impl Goodbyes {
     ) -> BTreeMap<u32, String> {
         let sends = std::mem::take(&mut self.sends).into_iter();
         let meant: Vec<_> = sends
-            .map(|(other, said)| (other, said, rank.irecv(other, GOODBYE)))
+            .map(|(other, said)| (other, said, rank.buffers().irecv(other, GOODBYE)))
             .collect();
         let mut failed = BTreeMap::new();
         for (other, mut said, mut heard) in meant {
@@ -152,7 +154,7 @@ impl Ending<'_> {
     /// the deadline passes before.
     fn take_census(&mut self, until: Deadline) -> bool {
         let node = self.rank.node();
-        let mut receive = self.rank.irecv(Source::Any, CENSUS);
+        let mut receive = self.rank.buffers().irecv(Source::Any, CENSUS);
         let (mut pause, mut next) = (SOON, Deadline::after(SOON));
         let mut living = usize::MAX;
         loop {
@@ -165,7 +167,7 @@ impl Ending<'_> {
                     break;
                 };
                 self.merge(message.status.source, message.payload.as_bytes());
-                receive = self.rank.irecv(Source::Any, CENSUS);
+                receive = self.rank.buffers().irecv(Source::Any, CENSUS);
             }
             if self.census.is_complete() {
                 self.tell(self.census.neighbours());
@@ -223,7 +225,8 @@ impl Ending<'_> {
         for other in others {
             if self.told.insert(other, self.version) != Some(self.version) {
                 let message = self.rank.message_of(&bytes);
-                self.sends.push(self.rank.isend(other, CENSUS, message));
+                self.sends
+                    .push(self.rank.buffers().isend(other, CENSUS, message));
             }
         }
     }

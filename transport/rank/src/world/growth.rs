@@ -23,8 +23,8 @@ const LONGEST: usize = 1 << 16;
 
 impl World {
     /// Starts this program again for `added` further ranks, and returns a world of `members` and
-    /// these. A program that has lost ranks [shrinks](Rank::shrink) its communicator, and replaces
-    /// them by this function.
+    /// these. A program that has lost ranks [shrinks](crate::Recovery::shrink) its communicator, and
+    /// replaces them by this function.
     ///
     /// `members` is this world or one of its communicators. All members have to call this with the
     /// same number. In the new world they have their numbers in `members`, and the new processes
@@ -51,8 +51,8 @@ impl World {
     ///     // In a new process, this joins the others at their work.
     ///     let mut world = World::processes(&["shm://four".parse()?], size, &options)?;
     ///     while work(&world).is_err() {
-    ///         world.revoke();
-    ///         let survivors = world.shrink()?;
+    ///         world.recovery().revoke();
+    ///         let survivors = world.recovery().shrink()?;
     ///         world = world.grow(&survivors, size - survivors.size(), &options)?;
     ///     }
     ///     Ok(world.finish()?)

@@ -21,9 +21,9 @@ use jstream_endpoint::Endpoint;
 /// Two ranks are connected when they first need each other: when one of them sends to the other, or
 /// has waited for a message of it for 10 ms. A receive or probe from any source connects to all
 /// members of its communicator, so that it ends when all of them are gone; so does
-/// [`revoke`](Rank::revoke). A task connects as soon as it is polled. The call that needs the
-/// connection blocks until it exists, or until [`WorldOptions::timeout`] has passed: a rank that
-/// can't be connected to is [gone](crate::Error::PeerGone).
+/// [`revoke`](crate::Recovery::revoke). A task connects as soon as it is polled. The call that needs
+/// the connection blocks until it exists, or until [`WorldOptions::timeout`] has passed: a rank
+/// that can't be connected to is [gone](crate::Error::PeerGone).
 ///
 /// Two ranks without a connection share no memory, descriptors or threads. A rank has connections
 /// to at most five others from the start, its neighbours in the tree over which the world is

@@ -66,7 +66,7 @@ impl Tagged {
         let mesh = Mesh::new(me, 2, &options).endpoint(peer, endpoint.clone())?;
         let rank = mesh.build();
         let tags = (NEVER..).take(work.depth as usize);
-        let waiting = tags.map(|tag| rank.irecv(peer, tag)).collect();
+        let waiting = tags.map(|tag| rank.buffers().irecv(peer, tag)).collect();
         let places = work.stride().saturating_mul(work.window as usize);
         Ok(Self {
             rank,

@@ -65,8 +65,8 @@ fn rank() {
                 process::abort();
             }
             assert!(world.barrier().is_err(), "a barrier without rank 1");
-            world.revoke();
-            println!("left: {}", world.shrink().unwrap().size());
+            world.recovery().revoke();
+            println!("left: {}", world.recovery().shrink().unwrap().size());
         }
     };
     if env::var("JSTREAM_THREADS").is_ok_and(|threads| threads != "1") {

@@ -366,11 +366,13 @@ fn packed_elements_are_not_dropped() {
         let (sent, mut received) = (elements(8), elements(8));
         DROPPED.set(0);
         COUNTDOWN.set(Some(0));
-        rank.broadcast_layout(0, &mut received, &column).unwrap();
+        rank.layouts().broadcast(0, &mut received, &column).unwrap();
         let layouts = [column.clone(), column.clone()];
-        rank.scatter_layouts(0, &sent, &layouts, &mut received, &column)
+        rank.layouts()
+            .scatter(0, &sent, &layouts, &mut received, &column)
             .unwrap();
-        rank.gather_layouts(0, &sent, &column, &mut received, &layouts)
+        rank.layouts()
+            .gather(0, &sent, &column, &mut received, &layouts)
             .unwrap();
         COUNTDOWN.set(None);
         assert_eq!(DROPPED.get(), 0);
@@ -420,14 +422,14 @@ fn functions_of_wakers_may_call_the_rank() {
         let mut context = Context::from_waker(&waker);
         let other = 1 - rank.rank();
         for turn in 0..20u64 {
-            let mut receive = rank.irecv(other, turn);
+            let mut receive = rank.buffers().irecv(other, turn);
             let mut ready = || Pin::new(&mut receive).poll(&mut context).is_ready();
             let is_early = ready();
             rank.send(other, turn, &[turn]).unwrap();
             while !is_early && !ready() {
                 std::thread::yield_now();
             }
-            let mut forgotten = rank.irecv(other, 1_000);
+            let mut forgotten = rank.buffers().irecv(other, 1_000);
             let _ = Pin::new(&mut forgotten).poll(&mut context);
             drop(forgotten);
             let mut sums = vec![0; 3_000];
@@ -586,20 +588,20 @@ mod adapters {
         type Work = fn(&Rank) -> Result<(), Error>;
         let operations: [Work; 4] = [
             |rank| match rank.rank() {
-                FRAGILE => rank.broadcast_object(&Object { value: 1 }),
-                _ => rank.recv_broadcast::<Object>(FRAGILE).map(drop),
+                FRAGILE => rank.objects().broadcast(&Object { value: 1 }),
+                _ => rank.objects().recv_broadcast::<Object>(FRAGILE).map(drop),
             },
             |rank| match rank.rank() {
                 FRAGILE => {
                     let all = [const { Object { value: 1 } }; 3];
-                    rank.scatter_objects(&all).map(drop)
+                    rank.objects().scatter(&all).map(drop)
                 }
-                _ => rank.recv_scattered::<Object>(FRAGILE).map(drop),
+                _ => rank.objects().recv_scattered::<Object>(FRAGILE).map(drop),
             },
-            |rank| rank.all_gather_objects(&[Object { value: 1 }]).map(drop),
+            |rank| rank.objects().all_gather(&[Object { value: 1 }]).map(drop),
             |rank| {
                 let all = [const { Object { value: 1 } }; 3];
-                rank.all_to_all_objects(&all).map(drop)
+                rank.objects().all_to_all(&all).map(drop)
             },
         ];
         for way in WAYS {

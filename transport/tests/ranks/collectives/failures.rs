@@ -383,7 +383,7 @@ fn late_messages_are_dropped() {
         for round in 0..20 {
             let is_object = round % 2 == 1;
             let call = |rank: &Rank| match is_object {
-                true => rank.all_gather_objects(&[7u64]).map(drop),
+                true => rank.objects().all_gather(&[7u64]).map(drop),
                 false => rank.all_reduce(&[1], &mut [0], &Sum),
             };
             call(&ranks[0]).unwrap_err();
@@ -416,16 +416,17 @@ fn objects_that_are_too_long_fail_at_all_ranks_at_once() {
         let results = each(&ranks, |rank| {
             let long = vec![1u64; 1 << 18];
             let errors = vec![
-                rank.all_gather_objects(slice::from_ref(&long)).map(drop),
-                rank.all_to_all_objects(&[long.clone(), long.clone()])
+                rank.objects().all_gather(slice::from_ref(&long)).map(drop),
+                rank.objects()
+                    .all_to_all(&[long.clone(), long.clone()])
                     .map(drop),
                 match rank.rank() {
-                    0 => rank.broadcast_object(&long),
-                    _ => rank.recv_broadcast::<Vec<u64>>(0).map(drop),
+                    0 => rank.objects().broadcast(&long),
+                    _ => rank.objects().recv_broadcast::<Vec<u64>>(0).map(drop),
                 },
                 match rank.rank() {
-                    0 => rank.scatter_objects(&[long.clone(), long]).map(drop),
-                    _ => rank.recv_scattered::<Vec<u64>>(0).map(drop),
+                    0 => rank.objects().scatter(&[long.clone(), long]).map(drop),
+                    _ => rank.objects().recv_scattered::<Vec<u64>>(0).map(drop),
                 },
             ];
             // The next operation works.
@@ -468,7 +469,7 @@ fn a_rank_that_one_member_has_lost_is_named_by_all() {
                 let posted = ring.scope(|scope| scope.iall_reduce(&own, &mut sums, &Sum).wait());
                 errors.push(posted.unwrap_err());
             }
-            errors.push(rank.all_gather_objects(&[1u8]).unwrap_err());
+            errors.push(rank.objects().all_gather(&[1u8]).unwrap_err());
             errors
         });
         for error in errors.iter().flatten() {

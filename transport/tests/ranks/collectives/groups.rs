@@ -52,19 +52,19 @@ fn check_messages(part: &Rank, next: u32, previous: u32) {
             scope.isend(next, tag, &sent).wait().unwrap();
             assert_eq!(receive.wait().unwrap().source, previous);
         });
-        let send = part.isend(
+        let send = part.buffers().isend(
             next,
             tag,
             jstream::EmptyBuffer::heap(64).copy_from(b"text").unwrap(),
         );
-        let message = part.irecv(previous, tag).wait().unwrap();
+        let message = part.buffers().irecv(previous, tag).wait().unwrap();
         assert_eq!(
             (message.status.source, message.payload.as_bytes()),
             (previous, &b"text"[..])
         );
         send.wait().unwrap();
-        part.send_object(next, tag, &"object").unwrap();
-        let (object, status) = part.recv_object::<&str>(Source::Any, tag).unwrap();
+        part.objects().send(next, tag, &"object").unwrap();
+        let (object, status) = part.objects().recv::<&str>(Source::Any, tag).unwrap();
         assert_eq!((*object.get(), status.source), ("object", previous));
     }
     part.send(next, 3, &[own]).unwrap();
@@ -80,8 +80,9 @@ fn check_messages(part: &Rank, next: u32, previous: u32) {
     for error in [
         part.send(3, 1, &[0u8]).unwrap_err(),
         part.recv(3, 1, &mut [0u8]).unwrap_err(),
-        part.send_object(3, 1, &1u8).unwrap_err(),
-        part.isend(3, 1, jstream::MessageBuffer::nothing())
+        part.objects().send(3, 1, &1u8).unwrap_err(),
+        part.buffers()
+            .isend(3, 1, jstream::MessageBuffer::nothing())
             .wait()
             .unwrap_err()
             .error,

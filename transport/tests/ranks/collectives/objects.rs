@@ -95,11 +95,11 @@ fn posted_objects_arrive() {
         each(&[zero, one], |rank| {
             let other = 1 - rank.rank();
             for text in TEXTS {
-                let second = rank.irecv_object::<Record>(other, 2);
-                let mut receives = [second, rank.irecv_object::<Record>(Source::Any, 1)];
+                let second = rank.objects().irecv::<Record>(other, 2);
+                let mut receives = [second, rank.objects().irecv::<Record>(Source::Any, 1)];
                 let sends = [
-                    rank.isend_object(other, 1, &record(10, text)),
-                    rank.isend_object(other, 2, &record(20, text)),
+                    rank.objects().isend(other, 1, &record(10, text)),
+                    rank.objects().isend(other, 2, &record(20, text)),
                 ];
                 for _ in 0..2 {
                     let (index, received) = rank::wait_any(&mut receives).unwrap();
@@ -118,23 +118,27 @@ fn posted_objects_arrive() {
 #[test]
 fn posted_objects_end_as_other_requests_do() {
     let (zero, one) = two("threads");
-    let receive = zero.irecv_object::<Record>(1, 1);
+    let receive = zero.objects().irecv::<Record>(1, 1);
     assert!(matches!(receive.cancel(), Err(Error::Cancelled)));
-    let error = zero.irecv_object::<Record>(Source::Null, 1).wait();
+    let error = zero.objects().irecv::<Record>(Source::Null, 1).wait();
     assert!(matches!(error, Err(Error::PeerGone { .. })));
-    let error = zero.isend_object(9, 1, &record(1, 1)).wait().unwrap_err();
+    let error = zero
+        .objects()
+        .isend(9, 1, &record(1, 1))
+        .wait()
+        .unwrap_err();
     assert!(matches!(error.error, Error::NoRank { rank: 9, .. }));
-    one.isend_object(0, 1, &7u64).wait().unwrap();
-    let error = zero.irecv_object::<Record>(1, 1).wait();
+    one.objects().isend(0, 1, &7u64).wait().unwrap();
+    let error = zero.objects().irecv::<Record>(1, 1).wait();
     assert!(matches!(error, Err(Error::Read { rank: 1, .. })));
     // A task waits for an object, which moves as it is.
-    let mut receive = pin!(zero.irecv_object::<Record>(1, 1));
+    let mut receive = pin!(zero.objects().irecv::<Record>(1, 1));
     let mut context = Context::from_waker(Waker::noop());
     assert!(receive.as_mut().poll(&mut context).is_pending());
-    one.isend_object(1, 1, &record(5, 1)).wait().unwrap();
-    let (object, _) = one.recv_object::<Record>(1, 1).unwrap();
+    one.objects().isend(1, 1, &record(5, 1)).wait().unwrap();
+    let (object, _) = one.objects().recv::<Record>(1, 1).unwrap();
     let address = std::ptr::from_ref(object.get()).addr();
-    one.send_received(0, 1, object).unwrap();
+    one.objects().forward(0, 1, object).unwrap();
     let Poll::Ready(Ok((object, status))) = receive.as_mut().poll(&mut context) else {
         panic!()
     };
@@ -151,9 +155,12 @@ fn the_object_of_the_root_reaches_all_ranks() {
                 if rank.rank() == root {
                     // The object may borrow.
                     let local = record(root.into(), text);
-                    rank.broadcast_object(&(&local, 1u8)).unwrap();
+                    rank.objects().broadcast(&(&local, 1u8)).unwrap();
                 } else {
-                    let received = rank.recv_broadcast::<(&Record, u8)>(root).unwrap();
+                    let received = rank
+                        .objects()
+                        .recv_broadcast::<(&Record, u8)>(root)
+                        .unwrap();
                     check(received.get().0, root.into(), text);
                 }
             }
@@ -193,9 +200,9 @@ fn a_broadcast_writes_the_object_once() {
         WRITES.store(0, Ordering::Relaxed);
         each(&group("threads", size, &brief()), |rank| {
             match rank.rank() {
-                0 => rank.broadcast_object(&Counted { value: 7 }).unwrap(),
+                0 => rank.objects().broadcast(&Counted { value: 7 }).unwrap(),
                 _ => {
-                    let received = rank.recv_broadcast::<Counted>(0).unwrap();
+                    let received = rank.objects().recv_broadcast::<Counted>(0).unwrap();
                     assert_eq!(received.get().value, 7);
                 }
             }
@@ -213,9 +220,9 @@ fn parts_of_the_root_reach_their_ranks() {
             for (count, text) in [(0, 1), (1, 1), (13, 1), (13, 50_000)] {
                 let part = if is_root {
                     let records: Vec<_> = (0..count).map(|number| record(number, text)).collect();
-                    rank.scatter_objects(&records).unwrap()
+                    rank.objects().scatter(&records).unwrap()
                 } else {
-                    rank.recv_scattered::<Record>(root).unwrap()
+                    rank.objects().recv_scattered::<Record>(root).unwrap()
                 };
                 let start = own * (count / size) + own.min(count % size);
                 let len = count / size + u64::from(own < count % size);
@@ -228,9 +235,9 @@ fn parts_of_the_root_reach_their_ranks() {
                     let all = size * (size - 1) / 2;
                     let records: Vec<_> = (0..all).map(|number| record(number, text)).collect();
                     let counts: Vec<_> = (0..rank.size() as usize).collect();
-                    rank.scatter_objects_v(&records, &counts).unwrap()
+                    rank.objects().scatter_v(&records, &counts).unwrap()
                 } else {
-                    rank.recv_scattered::<Record>(root).unwrap()
+                    rank.objects().recv_scattered::<Record>(root).unwrap()
                 };
                 assert_eq!(part.get().len() as u64, own);
                 for (number, found) in (own * own.saturating_sub(1) / 2..).zip(*part.get()) {
@@ -264,13 +271,13 @@ fn parts_of_all_ranks_are_gathered_in_their_order() {
         for text in TEXTS {
             let own = records_of(rank.rank(), text);
             for root in 0..rank.size() {
-                let parts = rank.gather_objects(root, &own).unwrap();
+                let parts = rank.objects().gather(root, &own).unwrap();
                 assert_eq!(parts.is_some(), rank.rank() == root);
                 if let Some(parts) = parts {
                     check_parts(&parts, rank, text);
                 }
             }
-            let parts = rank.all_gather_objects(&own).unwrap();
+            let parts = rank.objects().all_gather(&own).unwrap();
             check_parts(&parts, rank, text);
             assert_eq!(parts.part(rank.rank()).unwrap().get().len(), own.len());
             assert!(parts.part(rank.size()).is_none());
@@ -287,7 +294,7 @@ fn parts_of_all_ranks_are_exchanged() {
         for text in TEXTS {
             let number = |from: u32, to: u32| u64::from(from * 10 + to);
             let sent: Vec<_> = (0..size).map(|to| record(number(own, to), text)).collect();
-            let parts = rank.all_to_all_objects(&sent).unwrap();
+            let parts = rank.objects().all_to_all(&sent).unwrap();
             for (from, part) in (0..).zip(parts.iter()) {
                 assert_eq!(part.len(), 1);
                 check(&part[0], number(from, own), text);
@@ -295,7 +302,7 @@ fn parts_of_all_ranks_are_exchanged() {
             // Everything goes to the next rank.
             let mut counts = vec![0; size as usize];
             counts[((own + 1) % size) as usize] = sent.len();
-            let parts = rank.all_to_all_objects_v(&sent, &counts).unwrap();
+            let parts = rank.objects().all_to_all_v(&sent, &counts).unwrap();
             let before = (own + size - 1) % size;
             for (from, part) in (0..).zip(parts.iter()) {
                 assert_eq!(part.len(), if from == before { sent.len() } else { 0 });
@@ -317,7 +324,7 @@ fn members_of_subgroups_have_numbers_of_their_own() {
             let part = rank.split(Some(rank.rank() % 2), 10 - rank.rank());
             let part = part.unwrap().unwrap();
             let own = [rank.rank()];
-            let parts = part.all_gather_objects(&own).unwrap();
+            let parts = part.objects().all_gather(&own).unwrap();
             let members: Vec<_> = parts.iter().flatten().copied().collect();
             assert_eq!(
                 members,
@@ -325,15 +332,18 @@ fn members_of_subgroups_have_numbers_of_their_own() {
             );
             let last = part.size() - 1;
             if part.rank() == last {
-                part.broadcast_object(&"last").unwrap();
+                part.objects().broadcast(&"last").unwrap();
             } else {
-                assert_eq!(*part.recv_broadcast::<&str>(last).unwrap().get(), "last");
+                assert_eq!(
+                    *part.objects().recv_broadcast::<&str>(last).unwrap().get(),
+                    "last"
+                );
             }
             // An error names the number in the subgroup.
             let result = match part.rank() {
-                0 => part.recv_broadcast::<String>(1).map(drop),
-                1 => part.broadcast_object(&1u64),
-                _ => part.recv_broadcast::<u64>(1).map(drop),
+                0 => part.objects().recv_broadcast::<String>(1).map(drop),
+                1 => part.objects().broadcast(&1u64),
+                _ => part.objects().recv_broadcast::<u64>(1).map(drop),
             };
             if part.rank() == 0 {
                 match cause(result.unwrap_err()) {
@@ -356,8 +366,8 @@ fn parts_lie_in_their_receive_buffers() {
         for text in TEXTS {
             let records = [record(1, text), record(2, text), record(5, text)];
             let part = match rank.rank() {
-                1 => rank.scatter_objects(&records).unwrap(),
-                _ => rank.recv_scattered(1).unwrap(),
+                1 => rank.objects().scatter(&records).unwrap(),
+                _ => rank.objects().recv_scattered(1).unwrap(),
             };
             let is_in_place = |part: &[RecordRef<'_>]| {
                 let contains = |record: &RecordRef<'_>| {
@@ -366,7 +376,7 @@ fn parts_lie_in_their_receive_buffers() {
                 pool.contains(part) && part.iter().all(contains)
             };
             assert!(is_in_place(part.get()));
-            let parts = rank.all_gather_objects(&records).unwrap();
+            let parts = rank.objects().all_gather(&records).unwrap();
             assert!(parts.iter().all(is_in_place));
             // Each part has a buffer of its own.
             let mut capacities = 0;
@@ -391,9 +401,9 @@ fn a_rank_that_has_ended_is_named() {
         ranks.remove(2);
         each(&ranks, |rank| {
             let own = [rank.rank()];
-            let error = rank.all_gather_objects(&own).unwrap_err();
+            let error = rank.objects().all_gather(&own).unwrap_err();
             assert!(blamed(&error).is_some(), "{error}");
-            if let Err(error) = rank.gather_objects(0, &own) {
+            if let Err(error) = rank.objects().gather(0, &own) {
                 assert_eq!((rank.rank(), blamed(&error)), (0, Some(2)), "{error}");
             } else {
                 assert_ne!(rank.rank(), 0);
@@ -401,10 +411,10 @@ fn a_rank_that_has_ended_is_named() {
             // Ranks 1 and 3 do not depend on rank 2 if rank 0 scatters.
             match rank.rank() {
                 0 => {
-                    let error = rank.scatter_objects(&own).unwrap_err();
+                    let error = rank.objects().scatter(&own).unwrap_err();
                     assert_eq!(blamed(&error), Some(2), "{error}");
                 }
-                _ => drop(rank.recv_scattered::<u32>(0).unwrap()),
+                _ => drop(rank.objects().recv_scattered::<u32>(0).unwrap()),
             }
         });
     }
@@ -459,17 +469,17 @@ fn a_write_that_panics_fails_at_the_ranks_that_depend_on_it() {
             };
             for _ in 0..20 {
                 fails(true, &|| match rank.rank() {
-                    1 => rank.broadcast_object(&own[0]),
-                    _ => rank.recv_broadcast::<Broken>(1).map(drop),
+                    1 => rank.objects().broadcast(&own[0]),
+                    _ => rank.objects().recv_broadcast::<Broken>(1).map(drop),
                 });
                 fails(true, &|| match rank.rank() {
-                    1 => rank.scatter_objects(&own).map(drop),
-                    _ => rank.recv_scattered::<Broken>(1).map(drop),
+                    1 => rank.objects().scatter(&own).map(drop),
+                    _ => rank.objects().recv_scattered::<Broken>(1).map(drop),
                 });
                 let is_root = rank.rank() == 0;
-                fails(is_root, &|| rank.gather_objects(0, &own).map(drop));
-                fails(true, &|| rank.all_gather_objects(&own).map(drop));
-                fails(true, &|| rank.all_to_all_objects(&own).map(drop));
+                fails(is_root, &|| rank.objects().gather(0, &own).map(drop));
+                fails(true, &|| rank.objects().all_gather(&own).map(drop));
+                fails(true, &|| rank.objects().all_to_all(&own).map(drop));
             }
             FAILS.set(false);
             works(rank);
@@ -507,17 +517,18 @@ fn objects_that_one_rank_refuses_fail_there() {
             };
             let objects = [const { Verified { value: 4 } }; 4];
             let broadcast = match rank.rank() {
-                0 => rank.broadcast_object(&objects[0]),
+                0 => rank.objects().broadcast(&objects[0]),
                 _ => rank
+                    .objects()
                     .recv_broadcast::<Verified>(0)
                     .map(|object| assert_eq!(object.get().value, 4)),
             };
             check(broadcast);
             check(match rank.rank() {
-                0 => rank.scatter_objects(&objects).map(drop),
-                _ => rank.recv_scattered::<Verified>(0).map(drop),
+                0 => rank.objects().scatter(&objects).map(drop),
+                _ => rank.objects().recv_scattered::<Verified>(0).map(drop),
             });
-            check(rank.gather_objects(2, &objects).map(drop));
+            check(rank.objects().gather(2, &objects).map(drop));
             works(rank);
         });
     }
@@ -533,8 +544,8 @@ fn objects_beyond_the_limits_of_the_root_fail_at_all_ranks() {
         each(&group(way, 3, &options), |rank| {
             let records = [record(0, 1), record(1, 2000), record(2, 1)];
             let result = match rank.rank() {
-                0 => rank.scatter_objects(&records),
-                _ => rank.recv_scattered::<Record>(0),
+                0 => rank.objects().scatter(&records),
+                _ => rank.objects().recv_scattered::<Record>(0),
             };
             let error = result.map(drop).unwrap_err();
             assert!(error.to_string().contains("Limits::bytes"), "{error}");
@@ -550,8 +561,8 @@ fn objects_beyond_the_limits_of_the_root_fail_at_all_ranks() {
 fn another_type_is_an_error_of_the_reader() {
     each(&group("threads", 3, &brief()), |rank| {
         let error = match rank.rank() {
-            0 => rank.all_gather_objects(&["text"]).unwrap_err(),
-            _ => rank.all_gather_objects(&[1u32]).unwrap_err(),
+            0 => rank.objects().all_gather(&["text"]).unwrap_err(),
+            _ => rank.objects().all_gather(&[1u32]).unwrap_err(),
         };
         assert!(matches!(cause(error), Error::Read { .. }));
         works(rank);
@@ -565,8 +576,8 @@ fn other_operations_and_roots_are_disagreements() {
         let errors = each(&group(way, 3, &brief()), |rank| {
             let own = [1u8; 3];
             let error = match rank.rank() {
-                0 => rank.gather_objects(0, &own).unwrap_err(),
-                1 => rank.all_gather_objects(&own).unwrap_err(),
+                0 => rank.objects().gather(0, &own).unwrap_err(),
+                1 => rank.objects().all_gather(&own).unwrap_err(),
                 _ => rank.all_to_all(&own, &mut [0; 3]).unwrap_err(),
             };
             works(rank);
@@ -579,7 +590,7 @@ fn other_operations_and_roots_are_disagreements() {
         // Operations on objects are others than those on elements.
         let errors = each(&group(way, 2, &brief()), |rank| {
             let error = match rank.rank() {
-                0 => rank.all_gather_objects(&[1u8]).map(drop),
+                0 => rank.objects().all_gather(&[1u8]).map(drop),
                 _ => rank.all_gather(&[1u8], &mut [0; 2]),
             };
             error.unwrap_err()
@@ -607,8 +618,8 @@ fn invalid_arguments_fail_at_all_ranks() {
                 }
             };
             let scatter = |counts: &[usize]| match rank.rank() {
-                1 => rank.scatter_objects_v(&objects, counts).map(drop),
-                _ => rank.recv_scattered::<u64>(1).map(drop),
+                1 => rank.objects().scatter_v(&objects, counts).map(drop),
+                _ => rank.objects().recv_scattered::<u64>(1).map(drop),
             };
             check(
                 "the arguments of scatter are invalid: 2 counts were given for a group of 3 ranks: \
@@ -623,18 +634,18 @@ fn invalid_arguments_fail_at_all_ranks() {
                 check(&text, scatter(&counts));
             }
             check(
-                "rank 1 is the root of scatter; the root has to call `scatter_objects`",
-                rank.recv_scattered::<u64>(1).map(drop),
+                "rank 1 is the root of scatter; the root has to call `Objects::scatter`",
+                rank.objects().recv_scattered::<u64>(1).map(drop),
             );
             check(
-                "rank 1 is the root of broadcast; the root has to call `broadcast_object`",
-                rank.recv_broadcast::<u64>(1).map(drop),
+                "rank 1 is the root of broadcast; the root has to call `Objects::broadcast`",
+                rank.objects().recv_broadcast::<u64>(1).map(drop),
             );
             let root = if is_wrong { 3 } else { 1 };
             check(
                 "the arguments of broadcast are invalid: the root 3 is no rank of a group of 3 \
                  ranks",
-                rank.recv_broadcast::<u64>(root).map(drop),
+                rank.objects().recv_broadcast::<u64>(root).map(drop),
             );
             let mut counts = vec![1; 3];
             if is_wrong {
@@ -643,7 +654,7 @@ fn invalid_arguments_fail_at_all_ranks() {
             check(
                 "the arguments of all_to_all are invalid: 2 counts were given for a group of 3 \
                  ranks: give one for each rank",
-                rank.all_to_all_objects_v(&objects, &counts).map(drop),
+                rank.objects().all_to_all_v(&objects, &counts).map(drop),
             );
             works(rank);
         });
@@ -663,15 +674,15 @@ fn a_rank_that_never_comes_is_a_timeout() {
                 let error = cause(result.unwrap_err());
                 assert!(matches!(error, Error::TimedOut { .. }), "{error}");
             };
-            check(ranks[0].recv_broadcast::<Record>(1).map(drop));
-            check(ranks[0].all_gather_objects(&records).map(drop));
-            check(ranks[0].all_to_all_objects(&records).map(drop));
-            check(ranks[0].gather_objects(0, &records).map(drop));
+            check(ranks[0].objects().recv_broadcast::<Record>(1).map(drop));
+            check(ranks[0].objects().all_gather(&records).map(drop));
+            check(ranks[0].objects().all_to_all(&records).map(drop));
+            check(ranks[0].objects().gather(0, &records).map(drop));
             if text > 1 && !["threads", "inproc"].contains(&way) {
                 // Long messages wait for the other rank, unless their jbufs move to it.
-                check(ranks[0].broadcast_object(&records[0]));
-                check(ranks[0].scatter_objects(&records).map(drop));
-                check(ranks[0].gather_objects(1, &records).map(drop));
+                check(ranks[0].objects().broadcast(&records[0]));
+                check(ranks[0].objects().scatter(&records).map(drop));
+                check(ranks[0].objects().gather(1, &records).map(drop));
             }
         }
     }
@@ -686,8 +697,8 @@ fn objects_without_room_in_the_pool_are_errors() {
     each(&group("threads", 4, &options), |rank| {
         // The root can't write it.
         let broadcast = |bytes: usize| match rank.rank() {
-            0 => rank.broadcast_object(&vec![1u8; bytes]),
-            _ => rank.recv_broadcast::<Vec<u8>>(0).map(drop),
+            0 => rank.objects().broadcast(&vec![1u8; bytes]),
+            _ => rank.objects().recv_broadcast::<Vec<u8>>(0).map(drop),
         };
         let error = broadcast(20 << 20).unwrap_err();
         match rank.rank() {
@@ -737,8 +748,8 @@ fn messages_that_one_rank_does_not_take_fail_there() {
     each(&ranks, |rank| {
         let objects = [vec![1u8; 1], vec![2; 20_000], vec![3; 20_000]];
         let result = match rank.rank() {
-            0 => rank.scatter_objects(&objects),
-            _ => rank.recv_scattered::<Vec<u8>>(0),
+            0 => rank.objects().scatter(&objects),
+            _ => rank.objects().recv_scattered::<Vec<u8>>(0),
         };
         match (rank.rank(), result) {
             (0, Err(error)) => match cause(error) {

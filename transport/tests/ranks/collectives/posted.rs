@@ -344,8 +344,8 @@ fn a_rank_that_blocks_in_another_call_makes_progress() {
                             let mut word = [0u8; 2];
                             match blocking {
                                 0 => drop(rank.recv(0, 1, &mut word).unwrap()),
-                                1 => drop(rank.recv_buffer(0, 1).unwrap()),
-                                2 => drop(rank.irecv(0, 1).wait().unwrap()),
+                                1 => drop(rank.buffers().recv(0, 1).unwrap()),
+                                2 => drop(rank.buffers().irecv(0, 1).wait().unwrap()),
                                 _ => drop(rank.probe(0, 1).unwrap().recv(&mut word).unwrap()),
                             }
                             sum.wait().unwrap();

@@ -276,7 +276,7 @@ fn wildcards_get_no_message_of_an_operation() {
     let ranks = group("threads", 2, &Options::default());
     each(&ranks, |rank| {
         let other = 1 - rank.rank();
-        let receive = rank.irecv(Source::Any, Tag::Any);
+        let receive = rank.buffers().irecv(Source::Any, Tag::Any);
         let mut sum = [0];
         rank.all_reduce(&[rank.rank()], &mut sum, &Sum).unwrap();
         assert_eq!(sum, [1]);

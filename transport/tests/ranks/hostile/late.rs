@@ -59,11 +59,18 @@ fn a_slow_message_is_there_for_the_next_receive() {
             memory.fill(0);
             wanted.words[1]
         };
-        let next = || rank.recv_buffer(1, 3).unwrap().payload.as_bytes().to_vec();
+        let next = || {
+            rank.buffers()
+                .recv(1, 3)
+                .unwrap()
+                .payload
+                .as_bytes()
+                .to_vec()
+        };
 
         // The message keeps its position, and is not requested again.
         let want = give_up(1);
-        let receiving = rank.irecv(1, 3);
+        let receiving = rank.buffers().irecv(1, 3);
         say(&bare, DATA, [want, 0, 0], &message);
         assert!(receiving.wait().unwrap().payload.as_bytes() == message);
         assert_eq!(next(), b"next");
@@ -98,7 +105,7 @@ fn a_receive_that_gives_up_leaves_its_message_to_the_one_posted_behind_it() {
             announce(&bare, 3, 5, message.len());
             let (wanted, _) = hear(&bare);
             assert_eq!((wanted.kind, wanted.words[0]), (WANTED, 5));
-            let behind = rank.irecv(1, 3);
+            let behind = rank.buffers().irecv(1, 3);
             assert!(is_late(first.join().unwrap()));
             say(&bare, DATA, [wanted.words[1], 0, 0], &message);
             assert!(behind.wait().unwrap().payload.as_bytes() == message);
@@ -111,7 +118,7 @@ fn a_number_means_nothing_else_until_its_withdrawal_is_answered() {
     for scheme in SCHEMES {
         let (rank, other, bare) = against(scheme, &Options::default());
         let offer_of = |header: Header| header.words[2] >> 32;
-        let posted = rank.issend(1, 3, filled(b"first"));
+        let posted = rank.buffers().issend(1, 3, filled(b"first"));
         let first = offer_of(hear(&bare).0);
         thread::scope(|threads| {
             let cancelled = threads.spawn(|| posted.cancel());
@@ -119,14 +126,14 @@ fn a_number_means_nothing_else_until_its_withdrawal_is_answered() {
             say(&bare, MATCHED, [first, 0, 0], b"");
             cancelled.join().unwrap().unwrap();
         });
-        let posted = rank.issend(1, 3, filled(b"second"));
+        let posted = rank.buffers().issend(1, 3, filled(b"second"));
         let second = offer_of(hear(&bare).0);
         assert_ne!(second, first, "{scheme}");
         say(&bare, WITHDRAWN, [first, 0, 0], b"");
         say(&bare, MATCHED, [second, 0, 0], b"");
         posted.wait().unwrap();
         let posted: Vec<_> = (0..2)
-            .map(|_| rank.issend(1, 3, filled(b"others")))
+            .map(|_| rank.buffers().issend(1, 3, filled(b"others")))
             .collect();
         let mut numbers: Vec<_> = (0..2).map(|_| offer_of(hear(&bare).0)).collect();
         numbers.sort_unstable();
@@ -144,13 +151,13 @@ fn what_a_rank_has_left_behind_outlasts_what_comes_for_it() {
         let (rank, _other, bare) = strangers(scheme, &Options::default());
         // There is no space for the last message.
         for number in 0..5 {
-            drop(rank.isend(1, 1, filled(&[number])));
+            drop(rank.buffers().isend(1, 1, filled(&[number])));
         }
         for number in 0..4 {
             assert_eq!(hear(&bare).1, [number]);
         }
         announce(&bare, 3, 0, 100_000);
-        let mut receiving = rank.irecv(1, 3);
+        let mut receiving = rank.buffers().irecv(1, 3);
         let wanted = loop {
             assert!(receiving.test().is_none());
             if let Ok(message) = bare.recv_message_within(SOON) {

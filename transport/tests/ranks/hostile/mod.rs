@@ -132,9 +132,9 @@ fn nonsense_in_an_agreement_is_a_failure_of_its_sender() {
                 say(&bare, EAGER, [shrinking(count), 0, AGREEMENT], payload);
             }
             let survivors = each(&[rank, other], |rank| {
-                let survivors = rank.shrink().unwrap();
+                let survivors = rank.recovery().shrink().unwrap();
                 survivors.barrier().unwrap();
-                assert_eq!(rank.revoked_by(), None);
+                assert_eq!(rank.recovery().revoked_by(), None);
                 survivors.size()
             });
             assert_eq!(survivors, [2, 2], "{scheme}");
@@ -159,7 +159,7 @@ fn revocations_of_strangers_are_ignored() {
                 }
             });
             each(&ranks, |rank| {
-                let survivors = rank.shrink().unwrap();
+                let survivors = rank.recovery().shrink().unwrap();
                 loop {
                     survivors.barrier().unwrap();
                     // The connection is read although rank 2 is a thread.
@@ -173,7 +173,7 @@ fn revocations_of_strangers_are_ignored() {
             })
         });
         let [rank, other] = ranks;
-        assert_eq!(rank.revoked_by(), None);
+        assert_eq!(rank.recovery().revoked_by(), None);
         // A member may revoke a communicator.
         say(&bare, REVOKED, [0, 1, 0], b"");
         let error = rank.recv(2, 7, &mut [0u8]).unwrap_err();
@@ -193,7 +193,7 @@ fn revocations_of_strangers_are_ignored() {
             matches!(error, Error::Revoked { context: 0, .. }),
             "{error}"
         );
-        let revoked = rank.irecv(1, 7).wait().unwrap_err().error;
+        let revoked = rank.buffers().irecv(1, 7).wait().unwrap_err().error;
         assert!(matches!(revoked, Error::Revoked { .. }), "{revoked}");
         let mut answers = Vec::new();
         while answers.len() < 2 {
@@ -213,7 +213,7 @@ fn a_payload_is_what_was_announced_and_comes_once() {
     for scheme in SCHEMES {
         for (lengths, is_right) in [(&[8usize, 8][..], true), (&[9], false), (&[0], false)] {
             let (rank, other, bare) = against(scheme, &Options::default());
-            let receiving = rank.irecv(1, 3);
+            let receiving = rank.buffers().irecv(1, 3);
             say(&bare, ANNOUNCED, [3, 0, 6 << 32], &8u64.to_le_bytes());
             let mut waiting = receiving;
             assert!(
@@ -250,7 +250,7 @@ fn lies_about_records_change_nothing_but_their_fields() {
             let layout = Layout::contiguous(count).unwrap().record(&record);
             let length = 6 * count;
             let mut values = vec![[0u8; 8]; count];
-            let receive = |values: &mut [[u8; 8]]| rank.recv_layout(1, 3, values, &layout);
+            let receive = |values: &mut [[u8; 8]]| rank.layouts().recv(1, 3, values, &layout);
             // Elements of a type that nobody has named.
             say(&bare, EAGER, [3, 4711, 0], &[1; 6]);
             let error = receive(&mut values).unwrap_err();
@@ -302,8 +302,8 @@ fn announced_lengths_are_not_allocated() {
             let refusals: [fn(&Rank) -> Error; 4] = [
                 |rank| rank.recv_vec::<u8>(1, 3).unwrap_err(),
                 |rank| rank.recv_vec::<[u64; 0]>(1, 3).unwrap_err(),
-                |rank| rank.recv_buffer(1, 3).unwrap_err(),
-                |rank| rank.recv_object::<u64>(1, 3).unwrap_err(),
+                |rank| rank.buffers().recv(1, 3).unwrap_err(),
+                |rank| rank.objects().recv::<u64>(1, 3).unwrap_err(),
             ];
             for receive in refusals {
                 say(&bare, ANNOUNCED, announced, &length.to_le_bytes());
@@ -412,7 +412,9 @@ fn what_was_not_opened_lets_a_few_through() {
         for n in 0..4u8 {
             rank.send(1, u64::from(n), &[n; 1000]).unwrap();
         }
-        let mut fifth = rank.isend(1, 9, jstream::MessageBuffer::nothing());
+        let mut fifth = rank
+            .buffers()
+            .isend(1, 9, jstream::MessageBuffer::nothing());
         let soon = std::time::Duration::from_millis(20);
         assert!(fifth.wait_timeout(soon).is_none());
         for n in 0..4u8 {
@@ -425,7 +427,7 @@ fn what_was_not_opened_lets_a_few_through() {
         assert_eq!(hear(&bare).0.words[0], 9);
         // The window has 96 bytes left, and no message.
         say(&bare, CREDIT, [1, 0, 0], b"");
-        let sixth = rank.isend(
+        let sixth = rank.buffers().isend(
             1,
             9,
             jstream::EmptyBuffer::heap(97)
@@ -488,7 +490,9 @@ fn who_gives_nothing_back_holds_up_only_what_is_for_itself() {
         println!("{scheme}");
         let (rank, other, bare) = strangers(scheme, &Options::default());
         say(&bare, HELLO, [1, 4, 1 << 20], b"");
-        let mut sent: Vec<_> = (0..9u8).map(|n| rank.isend(1, 3, filled(&[n]))).collect();
+        let mut sent: Vec<_> = (0..9u8)
+            .map(|n| rank.buffers().isend(1, 3, filled(&[n])))
+            .collect();
         for n in 0..4u8 {
             let (header, payload) = hear(&bare);
             assert_eq!((header.kind, payload), (EAGER, vec![n]));
@@ -566,8 +570,8 @@ fn what_is_announced_in_vain_is_bounded_and_gone_with_its_sender() {
         let found = rank.probe(1, 9).unwrap();
         assert_eq!(found.status().bytes, 1 << 20);
         drop(found);
-        drop(rank.irecv(1, 9));
-        let receiving = rank.irecv(1, 10);
+        drop(rank.buffers().irecv(1, 9));
+        let receiving = rank.buffers().irecv(1, 10);
         assert_eq!(receiving.wait().unwrap().payload.as_bytes(), b"last");
         // The offer is withdrawn twice.
         say(&bare, WITHDRAW, [3, 0, 0], b"");
@@ -581,7 +585,7 @@ fn what_is_announced_in_vain_is_bounded_and_gone_with_its_sender() {
             }
         }
         assert_eq!(answers, [1, 0]);
-        let mut receives = [rank.irecv(1, 9), rank.irecv(1, 9)];
+        let mut receives = [rank.buffers().irecv(1, 9), rank.buffers().irecv(1, 9)];
         drop(bare);
         for ended in jstream_transport::rank::wait_all(&mut receives) {
             let error = ended.unwrap_err().error;

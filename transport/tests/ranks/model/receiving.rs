@@ -55,7 +55,7 @@ impl Actor<'_> {
                 }
                 end
             }
-            (ReceiveHow::MessageBuffer, _) => match rank.recv_buffer(from, tag) {
+            (ReceiveHow::MessageBuffer, _) => match rank.buffers().recv(from, tag) {
                 Ok(message) => self.book.got(&message.status, message.payload.as_bytes()),
                 Err(error) => self.book.failed(&error),
             },
@@ -63,7 +63,7 @@ impl Actor<'_> {
                 rank.scope(|scope| scope.irecv(from, tag, memory).wait())
             }),
             (ReceiveHow::Persistent, _) => {
-                let mut persistent = rank.recv_init(from, tag, EmptyBuffer::heap(room));
+                let mut persistent = rank.buffers().recv_init(from, tag, EmptyBuffer::heap(room));
                 persistent.start();
                 match persistent.wait() {
                     Ok(status) => {
@@ -116,8 +116,11 @@ impl Actor<'_> {
     pub(super) fn posted(&self, wants: Wants, room: Option<usize>) -> RecvRequest {
         let (from, tag) = pattern(wants);
         match room {
-            Some(room) => self.rank.irecv_into(from, tag, EmptyBuffer::heap(room)),
-            None => self.rank.irecv(from, tag),
+            Some(room) => self
+                .rank
+                .buffers()
+                .irecv_into(from, tag, EmptyBuffer::heap(room)),
+            None => self.rank.buffers().irecv(from, tag),
         }
     }
 

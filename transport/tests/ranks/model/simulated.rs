@@ -220,10 +220,10 @@ impl Actor {
         let (to, tag, bytes) = (send.to, send.tag, content(send.id, send.class));
         let request = match send.how {
             SendHow::Confirmed | SendHow::ScopedConfirmed | SendHow::PostedConfirmed => {
-                self.rank.issend(to, tag, filled(&bytes))
+                self.rank.buffers().issend(to, tag, filled(&bytes))
             }
-            _ if send.typed => self.rank.isend_of::<u64>(to, tag, filled(&bytes)),
-            _ => self.rank.isend(to, tag, filled(&bytes)),
+            _ if send.typed => self.rank.buffers().isend_of::<u64>(to, tag, filled(&bytes)),
+            _ => self.rank.buffers().isend(to, tag, filled(&bytes)),
         };
         let is_posted = matches!(send.how, SendHow::Posted | SendHow::PostedConfirmed);
         if send.how == SendHow::Forgotten {
@@ -251,8 +251,11 @@ impl Actor {
     fn posted(&self, wants: Wants, room: Option<usize>) -> RecvRequest {
         let (from, tag) = pattern(wants);
         match room {
-            Some(room) => self.rank.irecv_into(from, tag, EmptyBuffer::heap(room)),
-            None => self.rank.irecv(from, tag),
+            Some(room) => self
+                .rank
+                .buffers()
+                .irecv_into(from, tag, EmptyBuffer::heap(room)),
+            None => self.rank.buffers().irecv(from, tag),
         }
     }
 

@@ -187,24 +187,25 @@ impl<'b> Actor<'b> {
                 rank.scope(|scope| scope.issend(to, tag, &words).wait())
             }
             (SendHow::MessageBuffer, _) => rank
-                .send_buffer(to, tag, filled(&bytes))
+                .buffers()
+                .send(to, tag, filled(&bytes))
                 .map_err(Error::from),
             (SendHow::Persistent, _) => {
-                let mut persistent = rank.send_init(to, tag, filled(&bytes));
+                let mut persistent = rank.buffers().send_init(to, tag, filled(&bytes));
                 let started = persistent.start();
                 persistent.message_mut().as_bytes_mut().fill(0);
                 started.and_then(|()| persistent.wait())
             }
             (SendHow::Cancelled, _) => return self.send_and_cancel(send, &bytes),
             (SendHow::PostedConfirmed, _) => {
-                let request = rank.issend(to, tag, filled(&bytes));
+                let request = rank.buffers().issend(to, tag, filled(&bytes));
                 return self.sends.push_back((send, request));
             }
             (SendHow::Posted | SendHow::Forgotten, typed) => {
                 let request = if typed {
-                    rank.isend_of::<u64>(to, tag, filled(&bytes))
+                    rank.buffers().isend_of::<u64>(to, tag, filled(&bytes))
                 } else {
-                    rank.isend(to, tag, filled(&bytes))
+                    rank.buffers().isend(to, tag, filled(&bytes))
                 };
                 if how == SendHow::Posted {
                     self.sends.push_back((send, request));
@@ -224,7 +225,7 @@ impl<'b> Actor<'b> {
 
     fn send_and_cancel(&mut self, send: Send, bytes: &[u8]) {
         let (to, tag) = (send.to, send.tag);
-        let request = self.rank.issend(to, tag, filled(bytes));
+        let request = self.rank.buffers().issend(to, tag, filled(bytes));
         if send.id % 4 == 0 {
             let _ = self.rank.iprobe(self.me, u64::MAX);
         }

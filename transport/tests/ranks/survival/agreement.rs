@@ -17,7 +17,10 @@ fn flags_are_combined() {
             let ranks = group(way, size, &brief());
             for round in 0..10 {
                 let found = each(&ranks, |rank| {
-                    let consensus = rank.agree(!(1 << (rank.rank() + round))).unwrap();
+                    let consensus = rank
+                        .recovery()
+                        .agree(!(1 << (rank.rank() + round)))
+                        .unwrap();
                     assert!(consensus.failed.is_empty());
                     consensus.flags
                 });
@@ -33,9 +36,12 @@ fn messages_of_agreements_match_no_other_receive() {
     for way in ways() {
         let ranks = group(way, 3, &brief());
         each(&ranks, |rank| {
-            let receive = rank.irecv(Source::Any, Tag::Any);
-            assert_eq!(rank.agree(7).unwrap().flags, 7);
-            rank.isend(rank.rank(), 5, filled(&[1])).wait().unwrap();
+            let receive = rank.buffers().irecv(Source::Any, Tag::Any);
+            assert_eq!(rank.recovery().agree(7).unwrap().flags, 7);
+            rank.buffers()
+                .isend(rank.rank(), 5, filled(&[1]))
+                .wait()
+                .unwrap();
             let message = receive.wait().unwrap();
             assert_eq!(
                 (message.status.source, message.status.tag),
@@ -58,7 +64,7 @@ fn members_that_return_or_panic_are_named() {
             });
             assert_eq!(catch_unwind(end).is_ok(), size == 3);
             let found = each(&ranks, |rank| {
-                rank.agree(u64::from(rank.rank()) | 8).unwrap()
+                rank.recovery().agree(u64::from(rank.rank()) | 8).unwrap()
             });
             assert!(found.iter().all(|other| *other == found[0]), "{found:?}");
             assert_eq!(found[0].failed, [first], "{way}");
@@ -73,7 +79,7 @@ fn a_member_that_does_not_take_part_is_a_timeout() {
         options.collective_timeout = Duration::from_millis(30);
         let ranks = group(way, 3, &options);
         for rank in &ranks[..2] {
-            let error = rank.agree(0).unwrap_err();
+            let error = rank.recovery().agree(0).unwrap_err();
             assert!(matches!(error, Error::TimedOut { .. }), "{error}");
         }
     }
@@ -89,7 +95,7 @@ fn agreements_of_several_communicators_run_at_the_same_time() {
                 for (rank, flags) in [(rank, 1), (&other, 2)] {
                     scope.spawn(move || {
                         for _ in 0..20 {
-                            assert_eq!(rank.agree(flags).unwrap().flags, flags);
+                            assert_eq!(rank.recovery().agree(flags).unwrap().flags, flags);
                         }
                     });
                 }

@@ -27,15 +27,17 @@ const OPERATIONS: [(&str, Operation); 20] = [
     ("recv_timeout", |rank| {
         rank.recv_timeout(2, 7, &mut [0u8], LONG).map(drop)
     }),
-    ("recv_buffer", |rank| rank.recv_buffer(2, 7).map(drop)),
+    ("recv_buffer", |rank| rank.buffers().recv(2, 7).map(drop)),
     ("recv_vec", |rank| rank.recv_vec::<u8>(2, 7).map(drop)),
     ("recv_object", |rank| {
-        rank.recv_object::<String>(2, 7).map(drop)
+        rank.objects().recv::<String>(2, 7).map(drop)
     }),
     ("probe", |rank| rank.probe(Source::Any, 7).map(drop)),
-    ("irecv", |rank| Ok(rank.irecv(2, 7).wait().map(drop)?)),
+    ("irecv", |rank| {
+        Ok(rank.buffers().irecv(2, 7).wait().map(drop)?)
+    }),
     ("irecv, awaited", |rank| {
-        Ok(block_on(pin!(rank.irecv(2, 7))).map(drop)?)
+        Ok(block_on(pin!(rank.buffers().irecv(2, 7))).map(drop)?)
     }),
     ("irecv in a scope", |rank| {
         let mut numbers = [0u64; 4];
@@ -46,11 +48,11 @@ const OPERATIONS: [(&str, Operation); 20] = [
     ("long isend", |rank| {
         loop {
             // Between threads, the buffer is moved, until there is no room.
-            rank.isend(2, 7, filled(&vec![1; MANY])).wait()?;
+            rank.buffers().isend(2, 7, filled(&vec![1; MANY])).wait()?;
         }
     }),
     ("issend", |rank| {
-        Ok(rank.issend(2, 7, filled(&[1])).wait().map(drop)?)
+        Ok(rank.buffers().issend(2, 7, filled(&[1])).wait().map(drop)?)
     }),
     ("long isend in a scope", |rank| {
         let bytes = vec![1u8; MANY];
@@ -69,7 +71,7 @@ const OPERATIONS: [(&str, Operation); 20] = [
         rank.scope(|scope| scope.iall_reduce(&numbers, &mut sums, &Sum).wait())
     }),
     ("all_gather_objects", |rank| {
-        rank.all_gather_objects(&["a".repeat(MANY)]).map(drop)
+        rank.objects().all_gather(&["a".repeat(MANY)]).map(drop)
     }),
 ];
 
@@ -85,13 +87,13 @@ fn pending_operations_fail() {
                 if rank.rank() == 2 {
                     // The others wait for something by now.
                     thread::sleep(Duration::from_millis(3));
-                    revoked.revoke();
+                    revoked.recovery().revoke();
                 } else {
                     for _ in 0..2 {
                         let error = operation(&revoked).unwrap_err();
                         assert_eq!(revocation(&error), Some((revoked.context(), 2)), "{error}");
                     }
-                    assert_eq!(revoked.revoked_by(), Some(2));
+                    assert_eq!(revoked.recovery().revoked_by(), Some(2));
                 }
                 // A long message that is being sent ends when its receiver has taken it, so all
                 // receive until all have ended.
@@ -112,7 +114,7 @@ fn later_operations_fail() {
             each(&ranks, |rank| {
                 let revoked = rank.duplicate().unwrap();
                 if rank.rank() == 2 {
-                    revoked.revoke();
+                    revoked.recovery().revoke();
                 }
                 // All have been told when this ends.
                 rank.barrier().unwrap();
@@ -121,11 +123,12 @@ fn later_operations_fail() {
                 for sent in [
                     revoked.send(1, 7, &[1u8]),
                     revoked
+                        .buffers()
                         .isend(1, 7, filled(&[1]))
                         .wait()
                         .map(drop)
                         .map_err(Error::from),
-                    revoked.send_object(1, 7, &1u8),
+                    revoked.objects().send(1, 7, &1u8),
                     revoked.iprobe(1, 7).map(drop),
                 ] {
                     let error = sent.unwrap_err();
@@ -144,7 +147,7 @@ fn a_subgroup_is_named_by_its_own_numbers() {
             let group = rank.split(Some(rank.rank() % 2), 10 - rank.rank()).unwrap();
             let group = group.unwrap();
             if rank.rank() == 3 {
-                group.revoke();
+                group.recovery().revoke();
             }
             if rank.rank() == 1 {
                 let error = group.recv(0, 7, &mut [0u8]).unwrap_err();
@@ -153,7 +156,7 @@ fn a_subgroup_is_named_by_its_own_numbers() {
             // The other subgroup has the same context.
             rank.barrier().unwrap();
             if rank.rank() % 2 == 0 {
-                assert_eq!(group.revoked_by(), None);
+                assert_eq!(group.recovery().revoked_by(), None);
                 group.barrier().unwrap();
             }
         });
@@ -172,10 +175,10 @@ fn messages_of_a_revoked_communicator_take_no_room() {
                 let revoked = rank.duplicate().unwrap();
                 if rank.rank() == 1 {
                     let requests: Vec<_> = (0..20)
-                        .map(|n| revoked.isend(0, n, filled(&[0; 1000])))
+                        .map(|n| revoked.buffers().isend(0, n, filled(&[0; 1000])))
                         .collect();
-                    let long = revoked.isend(0, 1, filled(&vec![0; MANY]));
-                    revoked.revoke();
+                    let long = revoked.buffers().isend(0, 1, filled(&vec![0; MANY]));
+                    revoked.recovery().revoke();
                     for request in requests {
                         if let Err(unsent) = request.wait() {
                             assert!(revocation(&unsent.error).is_some(), "{unsent}");
@@ -210,7 +213,7 @@ fn a_probed_message_of_a_revoked_communicator_is_dropped() {
                 (first, revoked.probe(1, 2).unwrap())
             });
             rank.barrier().unwrap();
-            revoked.revoke();
+            revoked.recovery().revoke();
             rank.barrier().unwrap();
             if let Some((first, second)) = probed {
                 let error = first.recv(&mut [0u8]).unwrap_err();
@@ -229,7 +232,7 @@ fn a_revocation_reaches_all_if_the_rank_that_knows_of_it_dies() {
     let mut ranks = group("threads", 3, &brief());
     let two = ranks.pop().unwrap();
     let waiting = thread::spawn(move || two.recv(0, 7, &mut [0u8]).unwrap_err());
-    ranks[1].revoke();
+    ranks[1].recovery().revoke();
     drop(ranks.remove(1));
     let error = ranks[0].recv(2, 7, &mut [0u8]).unwrap_err();
     assert!(revocation(&error).is_some(), "{error}");
@@ -247,7 +250,7 @@ fn a_receive_that_spins_without_limit_notices_a_revocation_by_its_rank() {
         thread::scope(|scope| {
             let receive = scope.spawn(|| ranks[0].recv_timeout(1, 7, &mut [0u8], LONG));
             thread::sleep(Duration::from_millis(20));
-            ranks[0].revoke();
+            ranks[0].recovery().revoke();
             let error = receive.join().unwrap().unwrap_err();
             assert!(matches!(error, Error::Revoked { rank: 0, .. }), "{error}");
         });

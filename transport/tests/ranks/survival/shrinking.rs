@@ -22,12 +22,12 @@ fn gather(rank: &Rank) -> Result<(u32, Vec<u32>), Error> {
         let mut members = vec![0; rank.size() as usize];
         let gathered = rank.all_gather(&[own], &mut members);
         if gathered.is_err() {
-            rank.revoke();
+            rank.recovery().revoke();
         }
-        if rank.agree(u64::from(gathered.is_ok()))?.flags == 1 {
+        if rank.recovery().agree(u64::from(gathered.is_ok()))?.flags == 1 {
             return Ok((rank.context(), members));
         }
-        rank = rank.shrink()?;
+        rank = rank.recovery().shrink()?;
     }
 }
 
@@ -39,15 +39,15 @@ fn the_new_communicator_works() {
         drop(ranks.remove(3));
         drop(ranks.remove(0));
         each(&ranks, |rank| {
-            rank.revoke();
-            let survivors = rank.shrink().unwrap();
+            rank.recovery().revoke();
+            let survivors = rank.recovery().shrink().unwrap();
             let mut members = [0; 3];
             survivors.all_gather(&[rank.rank()], &mut members).unwrap();
             assert_eq!(members, [1, 2, 4]);
             let position = members.iter().position(|member| *member == rank.rank());
             assert_eq!(survivors.rank() as usize, position.unwrap());
             // Others can be made from it, also while nobody has failed.
-            let same = survivors.shrink().unwrap();
+            let same = survivors.recovery().shrink().unwrap();
             let half = same.split(Some(same.rank() % 2), 0).unwrap().unwrap();
             assert_eq!(
                 (same.size(), half.size()),
@@ -72,7 +72,7 @@ fn contexts_of_other_threads_do_not_collide() {
             let contexts = Mutex::new(Vec::new());
             let add = |rank: Rank| contexts.lock().unwrap().push(rank.context());
             thread::scope(|scope| {
-                scope.spawn(|| (0..20).for_each(|_| add(rank.shrink().unwrap())));
+                scope.spawn(|| (0..20).for_each(|_| add(rank.recovery().shrink().unwrap())));
                 scope.spawn(|| (0..20).for_each(|_| add(other.duplicate().unwrap())));
             });
             let mut contexts = contexts.into_inner().unwrap();
@@ -124,8 +124,8 @@ fn end_in_order(rank: Rank, order: &[u32], panics: bool) {
         // Waits for the end of the next rank.
         let mut sum = [0];
         while survivors.all_reduce(&[1u32], &mut sum, &Sum).is_ok() {}
-        survivors.revoke();
-        survivors = survivors.shrink().unwrap();
+        survivors.recovery().revoke();
+        survivors = survivors.recovery().shrink().unwrap();
         survivors
             .all_reduce(&[1], &mut sum, &Sum)
             .unwrap_or_else(|error| {

@@ -83,7 +83,11 @@ fn the_end_of_a_rank_without_connections_is_noticed(scheme: &str) {
             let error = match world.rank() {
                 0 => world.recv(8, 1, &mut [0u8]).unwrap_err(),
                 1 => world.probe(8, 1).map(drop).unwrap_err(),
-                2 => poll_until_ready(world.irecv(8, 1)).unwrap_err().error,
+                2 => {
+                    poll_until_ready(world.buffers().irecv(8, 1))
+                        .unwrap_err()
+                        .error
+                }
                 3 => world.send(8, 1, &vec![1u8; 1 << 20]).unwrap_err(),
                 4 => world.ssend(8, 1, &[1u8]).unwrap_err(),
                 5 => loop {
@@ -93,7 +97,7 @@ fn the_end_of_a_rank_without_connections_is_noticed(scheme: &str) {
                     }
                 },
                 6 => loop {
-                    let mut receive = world.irecv(8, 1);
+                    let mut receive = world.buffers().irecv(8, 1);
                     thread::yield_now();
                     if let Some(Err(error)) = receive.test() {
                         break error.error;
