@@ -164,9 +164,9 @@ impl Recovery<'_> {
         node.with(|state, deferred| state.end_operation(context, tag, deferred));
         let decision = decided?;
         if decision.failed.contains(&own) {
-            let why = "the other members have lost the connection to this rank";
-            let (rank, why) = (self.rank.rank(), Arc::from(why));
-            return Err(Error::PeerGone { rank, why });
+            let reason = "the other members have lost the connection to this rank";
+            let (rank, reason) = (self.rank.rank(), Arc::from(reason));
+            return Err(Error::PeerGone { rank, reason });
         }
         Ok(decision)
     }

@@ -33,11 +33,11 @@ impl Attention {
 
     /// Returns true if a sender that has put a message into a queue may leave it there.
     #[inline]
-    pub(super) fn is_still_given(&self) -> bool {
+    pub(super) fn is_given_after_fence(&self) -> bool {
         self.0.0.is_set_after_change()
     }
 
-    pub(super) fn give(&self) {
+    pub(super) fn grant(&self) {
         self.0.0.store(1, Ordering::Relaxed);
     }
 

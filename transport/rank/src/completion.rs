@@ -37,7 +37,7 @@ impl RankState {
     #[inline]
     pub(super) fn release_credit(&mut self, rank: u32, bytes: u64, deferred: &mut DeferredWork) {
         if let Some(frame) = self.peers.release_credit(rank, bytes) {
-            deferred.push(DeferredTask::Say { to: rank, frame });
+            deferred.push(DeferredTask::SendFrame { to: rank, frame });
         }
     }
 
@@ -49,14 +49,14 @@ impl RankState {
         deferred: &mut DeferredWork,
     ) {
         if let Some(frame) = self.peers.release_bypassed(rank, passed) {
-            deferred.push(DeferredTask::Say { to: rank, frame });
+            deferred.push(DeferredTask::SendFrame { to: rank, frame });
         }
     }
 
     /// Sends a frame to a rank, unless it is gone.
-    pub(super) fn say(&mut self, to: u32, frame: Frame, deferred: &mut DeferredWork) {
+    pub(super) fn send_frame(&mut self, to: u32, frame: Frame, deferred: &mut DeferredWork) {
         if !self.peers.is_gone(to) {
-            deferred.push(DeferredTask::Say { to, frame });
+            deferred.push(DeferredTask::SendFrame { to, frame });
         }
     }
 
@@ -66,7 +66,7 @@ impl RankState {
             Ack::Nobody => {}
             Ack::Line(offer) => {
                 self.arrivals.forbid_withdrawal(source, offer);
-                self.say(source, Frame::Matched { offer }, deferred);
+                self.send_frame(source, Frame::Matched { offer }, deferred);
             }
             Ack::Thread(sender) | Ack::Admitted(sender) => {
                 deferred.push(DeferredTask::Finish(sender))
@@ -184,7 +184,7 @@ impl RankState {
         let offers = self.peers.offers(to);
         if offers.is_ok_and(|offers| offers.begin_withdrawal(offer, id)) {
             let frame = Frame::Withdraw { offer };
-            deferred.push(DeferredTask::Say { to, frame });
+            deferred.push(DeferredTask::SendFrame { to, frame });
         }
     }
 
@@ -242,12 +242,12 @@ impl RankState {
 
     /// Marks a rank as gone and fails the requests that depend on it alone. Messages that it sent
     /// before can still be received.
-    pub(super) fn lose(&mut self, rank: u32, why: &Arc<str>, deferred: &mut DeferredWork) {
+    pub(super) fn lose(&mut self, rank: u32, reason: &Arc<str>, deferred: &mut DeferredWork) {
         let error = || Error::PeerGone {
             rank,
-            why: why.clone(),
+            reason: reason.clone(),
         };
-        let Some(lost) = self.peers.remove(rank, why) else {
+        let Some(lost) = self.peers.remove(rank, reason) else {
             return;
         };
         let LostPeer {

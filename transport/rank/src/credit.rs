@@ -45,13 +45,13 @@ impl Account {
 
     /// Releases the credit of a message. Returns the credit to send to the peer, if a batch is due.
     #[inline]
-    pub(super) fn settle(&mut self, bytes: u64) -> Option<Credit> {
+    pub(super) fn release(&mut self, bytes: u64) -> Option<Credit> {
         self.close(Credit::of_message(bytes))
     }
 
-    /// Like [`settle`](Self::settle), for messages that were received on the fast path and never
+    /// Like [`release`](Self::release), for messages that were received on the fast path and never
     /// charged.
-    pub(super) fn settle_passed(&mut self, passed: Credit) -> Option<Credit> {
+    pub(super) fn release_passed(&mut self, passed: Credit) -> Option<Credit> {
         add(&mut self.out, passed);
         self.close(passed)
     }
@@ -90,7 +90,7 @@ impl Passed {
 
     /// Counts one message. Returns all messages counted so far, if they are due to be settled.
     #[inline]
-    pub(super) fn note(&self, bytes: u64) -> Option<Credit> {
+    pub(super) fn count(&self, bytes: u64) -> Option<Credit> {
         let mut passed = self.so_far();
         add(&mut passed, Credit::of_message(bytes));
         if is_due(passed, self.window) {
@@ -241,15 +241,15 @@ mod tests {
             };
             self.come += 1;
             if lucky && !message.announced && self.waiting.is_empty() {
-                if let Some(passed) = self.passed.note(message.length) {
-                    let credit = self.account.settle_passed(passed);
+                if let Some(passed) = self.passed.count(message.length) {
+                    let credit = self.account.release_passed(passed);
                     self.back.extend(credit);
                 }
                 return;
             }
             let passed = self.passed.take();
             if passed != Credit::FREE {
-                let credit = self.account.settle_passed(passed);
+                let credit = self.account.release_passed(passed);
                 self.back.extend(credit);
             }
             let held = if message.announced { 0 } else { message.length };
@@ -266,7 +266,7 @@ mod tests {
             }
             let message = self.waiting.remove(which % self.waiting.len());
             let held = if message.announced { 0 } else { message.length };
-            let credit = self.account.settle(held);
+            let credit = self.account.release(held);
             self.back.extend(credit);
         }
 
@@ -294,7 +294,7 @@ mod tests {
         GiveBack,
     }
 
-    fn step() -> impl Strategy<Value = Step> {
+    fn any_step() -> impl Strategy<Value = Step> {
         prop_oneof![
             1 => Just(Step::Open),
             6 => (0..1_500u64).prop_map(Step::Post),
@@ -309,7 +309,7 @@ mod tests {
         fn nothing_exceeds_the_window_and_nothing_waits_for_ever(
             messages in Credit::LEAST.messages..30,
             bytes in Credit::LEAST.bytes..9_000,
-            steps in vec(step(), 0..200),
+            steps in vec(any_step(), 0..200),
         ) {
             let window = Credit { messages, bytes };
             let mut pair = Pair::new(window);
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn who_sends_too_much_is_found_out() {
+    fn messages_beyond_the_window_are_refused() {
         let mut bounds = Bounds::default();
         (bounds.messages, bounds.bytes) = (1, 1);
         let Credit { messages, bytes } = Credit::LEAST;
@@ -362,12 +362,12 @@ mod tests {
             assert!(account.arrive(0));
         }
         assert!(!account.arrive(0));
-        assert_eq!(account.settle(bytes), Some(Credit::of_message(bytes)));
+        assert_eq!(account.release(bytes), Some(Credit::of_message(bytes)));
         assert!(account.arrive(bytes) && !account.arrive(0));
     }
 
     #[test]
-    fn who_gives_back_too_much_is_found_out() {
+    fn credit_beyond_the_window_is_refused() {
         let mut gate = Gate::<()>::default();
         let one = Credit::of_message(0);
         assert_eq!(gate.restore(one), Err(Overfull));

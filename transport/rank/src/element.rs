@@ -42,7 +42,7 @@ use super::error::ElementName;
     label = "not an element",
     note = "derive the traits of zerocopy for a struct of plain values: \
             `#[derive(FromBytes, IntoBytes, Immutable)]` with `#[repr(C)]`",
-    note = "send an object with pointers, text or enums by `Rank::send_object`"
+    note = "send an object with pointers, text or enums by `Objects::send`, see `Rank::objects`"
 )]
 pub trait Element: FromBytes + IntoBytes + Immutable + 'static {}
 

@@ -70,12 +70,12 @@ pub enum Error {
         tag: u64,
     },
     /// The other rank has ended, or the connection to it was lost.
-    #[error("rank {rank} is gone: {why}")]
+    #[error("rank {rank} is gone: {reason}")]
     PeerGone {
         /// The number of the rank.
         rank: u32,
         /// The reason.
-        why: Arc<str>,
+        reason: Arc<str>,
     },
     /// The communicator was revoked. All operations in it fail, except for
     /// [`agree`](super::Recovery::agree) and [`shrink`](super::Recovery::shrink).
@@ -206,14 +206,14 @@ pub enum Error {
         rank: u32,
     },
     /// A collective operation has failed at another rank, which has the cause or is gone.
-    #[error("{collective} has failed at rank {rank}{}", cause(why.as_deref()))]
+    #[error("{collective} has failed at rank {rank}{}", cause(reason.as_deref()))]
     FailedAt {
         /// The operation.
         collective: Collective,
         /// The number of the other rank.
         rank: u32,
         /// The text of the other rank's error, if the other rank has told it.
-        why: Option<Arc<str>>,
+        reason: Option<Arc<str>>,
     },
     /// A message of a collective operation has failed.
     #[error("{collective} has failed: {source}")]
@@ -234,10 +234,10 @@ pub enum Error {
         instead: &'static str,
     },
     /// The environment chooses algorithms of collective operations that do not exist.
-    #[error("{why}")]
+    #[error("{reason}")]
     Settings {
         /// The reason.
-        why: Arc<str>,
+        reason: Arc<str>,
     },
     /// A grid has no point, or more points than the communicator has ranks.
     #[error("a grid of {points} points needs as many ranks, but the communicator has {size}")]
@@ -274,9 +274,9 @@ pub enum Error {
 }
 
 /// Returns the end of the sentence that names the rank at which an operation has failed.
-fn cause(why: Option<&str>) -> String {
-    match why {
-        Some(why) => format!(": {why}"),
+fn cause(reason: Option<&str>) -> String {
+    match reason {
+        Some(reason) => format!(": {reason}"),
         None => ", which is gone or whose error has the cause".to_owned(),
     }
 }
@@ -330,7 +330,7 @@ impl Error {
     pub(super) fn null_source(what: &str) -> Self {
         Self::PeerGone {
             rank: Status::NOBODY,
-            why: format!("the null source sends no {what}").into(),
+            reason: format!("the null source sends no {what}").into(),
         }
     }
 }

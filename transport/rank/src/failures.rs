@@ -57,7 +57,7 @@ pub(super) fn add_text(error: Error, heading: &Heading, payload: &[u8]) -> Error
                 // The operation that receives this sets its own name.
                 collective: Collective::Barrier,
                 rank: u32::try_from(sent.descriptor & !FAILED).unwrap_or(u32::MAX),
-                why: Some(Arc::from(text)),
+                reason: Some(Arc::from(text)),
             }
         }
         error => error,

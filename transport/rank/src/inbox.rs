@@ -247,7 +247,7 @@ impl Inbox {
     #[inline]
     pub(super) fn attend(&self, state: &RankState) {
         if !self.attention.is_given() && !state.has_sleepers() && !state.is_closed() {
-            self.attention.give();
+            self.attention.grant();
         }
     }
 }

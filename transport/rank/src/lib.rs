@@ -76,10 +76,13 @@
 // | `lent_memory` | memory that a blocked thread lends to a request |
 // | `sending`, `receiving` | blocking and posted sends; blocking receives |
 // | `packing` | transfer of messages with layouts |
-// | `member`, `probe`, `requests`, `scope`, `persistent`, `object`, `waiting`, `mesh` | the public handles |
+// | `member`, `requests`, `probe` | the handle of a rank; those of requests and probed messages |
+// | `scope`, `waiting`, `mesh` | requests that borrow memory; waits for several; groups of ranks |
+// | `buffers`, `persistent`, `object` | families of operations on jbufs and objects |
+// | `point_to_point` | operations on borrowed elements, and the other families |
 // | `rank_local` | variables with a value for each rank |
 // | `operation`, `collective` | combinations of elements; collective operations |
-// | `split`, `cartesian` | communicators of some ranks; grids |
+// | `unused_contexts`, `split`, `cartesian` | contexts; communicators of some ranks; grids |
 // | `revocation`, `agreement` | failures: revoked communicators, and those of the survivors |
 // | `world` | processes that find each other |
 //

@@ -51,7 +51,7 @@ impl Line {
         let (whole, requested) = (Arc::new(whole(false)), Arc::new(whole(true)));
         let window = window(inbox.options.bounds);
         let passed = Arc::new(Passed::new(window));
-        let taker = RankSink {
+        let sink = RankSink {
             inbox: inbox.clone(),
             rank,
             max_receive: endpoint.shared().info().limits.max_receive,
@@ -62,7 +62,7 @@ impl Line {
             passed: passed.clone(),
             greeted: AtomicBool::new(false),
         };
-        let is_ours = endpoint.shared().set_receive_sink(Arc::new(taker));
+        let is_ours = endpoint.shared().set_receive_sink(Arc::new(sink));
         let line = Self {
             eager,
             gone,
@@ -73,7 +73,7 @@ impl Line {
         };
         if is_ours {
             let Credit { messages, bytes } = window;
-            line.say(Frame::Hello {
+            line.send_frame(Frame::Hello {
                 version: VERSION,
                 messages,
                 bytes,
@@ -88,7 +88,7 @@ impl Line {
     }
 
     /// Sends a frame without payload, after everything that was posted before.
-    pub(super) fn say(&self, frame: Frame) {
+    pub(super) fn send_frame(&self, frame: Frame) {
         let message = without_payload(frame);
         let shared = self.endpoint.shared();
         // If the frame can't be sent, the connection ends, because the peer would wait for it
@@ -108,7 +108,7 @@ pub(super) fn unsendable(rank: u32, error: SendError) -> Error {
         | SendError::Lost { .. }
         | SendError::Stalled { .. } => Error::PeerGone {
             rank,
-            why: error.to_string().into(),
+            reason: error.to_string().into(),
         },
         source => Error::NotSent {
             rank,
@@ -152,7 +152,7 @@ impl Sink for Whole {
         user: u64,
         message: &mut Outbound<'static>,
     ) -> Option<(Arc<dyn Sink>, Credit)> {
-        let Ok(Frame::Eager { label }) = Frame::of(&message.header) else {
+        let Ok(Frame::Eager { label }) = Frame::parse(&message.header) else {
             return None;
         };
         let id = OpId::of_number(user);
@@ -213,7 +213,7 @@ impl Sink for Offers {
         user: u64,
         message: &mut Outbound<'static>,
     ) -> Option<(Arc<dyn Sink>, Credit)> {
-        let Ok(Frame::EagerConfirmed { label, offer }) = Frame::of(&message.header) else {
+        let Ok(Frame::EagerConfirmed { label, offer }) = Frame::parse(&message.header) else {
             return None;
         };
         let id = OpId::of_number(user);

@@ -132,7 +132,7 @@ impl Near {
     /// Drains the queue if the receiver may have polled it for the last time.
     #[inline]
     fn look_after(&self, heading: &Heading) {
-        if !self.inbox.attention.is_still_given() {
+        if !self.inbox.attention.is_given_after_fence() {
             self.inbox.work(heading.envelope.source, |_, _| ());
         }
     }
@@ -162,7 +162,7 @@ impl Inbox {
     fn is_closed(&self, state: &RankState) -> Option<Error> {
         state.is_closed().then(|| Error::PeerGone {
             rank: self.rank,
-            why: Arc::from("it has ended"),
+            reason: Arc::from("it has ended"),
         })
     }
 
@@ -202,7 +202,7 @@ impl Inbox {
                 Ok(Arrival::Full(_)) => Left::NoRoom,
                 Err(_) => Left::Refused(Error::PeerGone {
                     rank: self.rank,
-                    why: Arc::from("it has lost this rank"),
+                    reason: Arc::from("it has lost this rank"),
                 }),
             }
         })
@@ -293,10 +293,10 @@ impl Inbox {
     /// Notifies another rank that this one has ended.
     pub(super) fn end_for(&self, other: &Self) {
         if !std::ptr::eq(self, other) {
-            let why = Arc::from("it has ended");
+            let reason = Arc::from("it has ended");
             // The other recorded work concerns only this rank.
             other.work(self.rank, |state, deferred| {
-                state.lose(self.rank, &why, deferred)
+                state.lose(self.rank, &reason, deferred)
             });
         }
     }

@@ -80,7 +80,7 @@ impl RankState {
             return Some(Err(error));
         }
         if let Some(claim) = self.arrivals.claim(pattern) {
-            return Some(Ok((Status::of(claim.heading()), claim)));
+            return Some(Ok((Status::from_heading(claim.heading()), claim)));
         }
         self.peers.want_lines(pattern, &self.contexts);
         self.unmatched(pattern).map(Err)
@@ -249,7 +249,7 @@ impl RankState {
         if !is_accepted {
             return deferred.drop_later(payload);
         }
-        let status = Status::of(heading);
+        let status = Status::from_heading(heading);
         let filled = match payload {
             Payload::Bytes(filled) => filled,
             object => return self.complete(id, RequestOutcome::received(status, object), deferred),
@@ -292,7 +292,7 @@ impl RankState {
             None => self.pool.take(bytes.len()),
         };
         let outcome = match target {
-            Ok(empty) => RequestOutcome::copied(Status::of(heading), empty, bytes),
+            Ok(empty) => RequestOutcome::copied(Status::from_heading(heading), empty, bytes),
             Err(source) => {
                 let length = heading.length;
                 RequestOutcome::failed(Error::NoBuffer { length, source })

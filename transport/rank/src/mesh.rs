@@ -151,8 +151,8 @@ impl Mesh {
             }
             None => {
                 let mut deferred = DeferredWork::default();
-                let why = Arc::from("this rank is not connected to it");
-                inbox.lock().lose(peer, &why, &mut deferred);
+                let reason = Arc::from("this rank is not connected to it");
+                inbox.lock().lose(peer, &reason, &mut deferred);
                 Path::Nobody
             }
         });

@@ -70,7 +70,7 @@ impl RankSink {
         self.inbox.carry_out(deferred, |task| {
             // Frames that a message of a rank gives rise to are addressed to that rank, and they
             // free no room.
-            if let DeferredTask::Say { frame, .. } = task {
+            if let DeferredTask::SendFrame { frame, .. } = task {
                 replies.alone |= !self.inbox.somebody_waits();
                 // The number of pending answers is limited, so that a peer that asks and does not
                 // read can't exhaust the memory.
@@ -328,7 +328,7 @@ impl RankSink {
     fn withdraw(&self, offer: Number, replies: &mut Replies) {
         self.with(replies, |state, deferred| {
             let withdrawn = state.arrivals.withdraw_offered(self.rank, offer);
-            let was_there = withdrawn.is_some();
+            let is_withdrawn = withdrawn.is_some();
             if let Some((letter, freed)) = withdrawn {
                 state.release_credit(self.rank, freed, deferred);
                 if let Letter::Coming { .. } = &letter {
@@ -338,9 +338,9 @@ impl RankSink {
             }
             let frame = Frame::Withdrawn {
                 offer,
-                was_there: was_there.into(),
+                was_there: is_withdrawn.into(),
             };
-            deferred.push(DeferredTask::Say {
+            deferred.push(DeferredTask::SendFrame {
                 to: self.rank,
                 frame,
             });
@@ -350,14 +350,14 @@ impl RankSink {
     fn withdrawn(
         &self,
         offer: Number,
-        was_there: bool,
+        is_withdrawn: bool,
         replies: &mut Replies,
     ) -> Result<(), HeaderError> {
         let refused = strange(WITHDRAWN);
         self.with(replies, |state, deferred| {
             let ended = self
                 .offers(state, refused)?
-                .end_withdrawal(offer, was_there);
+                .end_withdrawal(offer, is_withdrawn);
             match ended.map_err(|UnexpectedAnswer| refused)? {
                 Some(offer) => {
                     let outcome = RequestOutcome::unsent(Error::Cancelled, offer.body);
@@ -374,7 +374,7 @@ impl ReceiveSink for RankSink {
     #[inline]
     fn choose(&self, header: &Header, replies: &mut Replies) -> Choice {
         let refused = || Choice::Refuse(strange(header.kind));
-        let frame = Frame::of(header);
+        let frame = Frame::parse(header);
         if let Ok(Some((label, offer))) = frame.map(Frame::eager) {
             return self.eager(header, label, offer, replies);
         }
@@ -403,7 +403,7 @@ impl ReceiveSink for RankSink {
         replies: &mut Replies,
     ) -> Result<(), HeaderError> {
         let strange = strange(header.kind);
-        match Frame::of(header)? {
+        match Frame::parse(header)? {
             Frame::Announced { label, offer } => self.announced(label, offer, payload, replies),
             Frame::Wanted { offer, want } => self.wanted(offer, want, replies),
             Frame::Matched { offer } => self.answered(offer, replies),
@@ -443,9 +443,9 @@ impl ReceiveSink for RankSink {
     }
 
     fn lose(&self, error: RecvError) {
-        let why = Arc::from(error.to_string());
+        let reason = Arc::from(error.to_string());
         let mut deferred = DeferredWork::default();
-        self.inbox.lock().lose(self.rank, &why, &mut deferred);
+        self.inbox.lock().lose(self.rank, &reason, &mut deferred);
         self.gone.store(true, Ordering::Release);
         self.inbox.carry_out(deferred, |_| {});
     }

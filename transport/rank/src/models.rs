@@ -39,7 +39,7 @@ struct Parts {
 }
 
 const RIGHT: Parts = Parts {
-    may_stay: Attention::is_still_given,
+    may_stay: Attention::is_given_after_fence,
     before_bringing: ModelState::take_in,
     before_sleep: |attention, state| {
         if attention.withdraw() {
@@ -84,7 +84,7 @@ fn falling_asleep(count: u32, parts: Parts) -> impl Fn() + Send + Sync + 'static
                 is_told: false,
             }),
         });
-        inbox.attention.give();
+        inbox.attention.grant();
         let sender = {
             let inbox = inbox.clone();
             thread::spawn(move || {

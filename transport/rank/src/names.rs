@@ -72,7 +72,7 @@ impl Status {
     };
 
     #[inline]
-    pub(super) fn of(heading: &Heading) -> Self {
+    pub(super) fn from_heading(heading: &Heading) -> Self {
         Self {
             source: heading.envelope.source,
             tag: heading.envelope.tag,

@@ -43,7 +43,7 @@ pub(super) struct Node {
     /// Numbers of contexts that no communicator has.
     pub(super) unused_contexts: UnusedContexts,
     /// The index after the request that ended last when several were waited for.
-    pub(super) turn: AtomicUsize,
+    pub(super) next_request: AtomicUsize,
     /// Cache of readers and writers for objects.
     pub(super) codecs: CodecCache,
     /// Values of the variables of `rank_local!`.
@@ -74,7 +74,7 @@ pub(super) trait Dial: Send + Sync {
     fn dial(&self, node: &Node, rank: u32, until: Deadline) -> Result<(), DialFailure>;
 
     /// Waits until no connection is being opened or accepted, at most until the deadline.
-    fn settle(&self, until: Deadline);
+    fn wait_until_idle(&self, until: Deadline);
 }
 
 /// The reason why there is no connection to a rank.
@@ -137,7 +137,7 @@ impl Node {
             inbox,
             paths: paths.into(),
             unused_contexts: UnusedContexts::new(),
-            turn: AtomicUsize::new(0),
+            next_request: AtomicUsize::new(0),
             codecs: CodecCache::default(),
             locals: LocalValues::default(),
         }
@@ -232,13 +232,13 @@ impl Node {
         if let Some(line) = place.get() {
             return Some(Ok(Link::Line(line)));
         }
-        let why = match dialed {
+        let reason = match dialed {
             Ok(()) => String::new(),
             Err(DialFailure::Late) => return None,
-            Err(DialFailure::Lost(why)) => why,
+            Err(DialFailure::Lost(reason)) => reason,
         };
         let gone = self.with(|state, deferred| {
-            state.lose(rank, &Arc::from(why), deferred);
+            state.lose(rank, &Arc::from(reason), deferred);
             state.peers.gone(rank)
         });
         Some(Err(gone.unwrap_or_else(|| self.no_rank(rank))))
@@ -257,8 +257,8 @@ impl Node {
         };
         match next {
             Ok(rank) => {
-                let is_soon = until.left().is_some_and(|left| left < DIAL_TIME);
-                let until = if is_soon {
+                let is_too_early = until.left().is_some_and(|left| left < DIAL_TIME);
+                let until = if is_too_early {
                     Deadline::after(DIAL_TIME)
                 } else {
                     until
@@ -278,7 +278,7 @@ impl Node {
     /// connection is being opened, at most until the deadline.
     pub(super) fn reached(&self, until: Deadline) -> Vec<u32> {
         if let Some(dialer) = &self.dialer {
-            dialer.settle(until);
+            dialer.wait_until_idle(until);
         }
         let own = self.inbox.rank;
         let threads = self.threads.iter().copied().filter(|rank| *rank != own);
@@ -346,9 +346,9 @@ impl Node {
     /// Does the work that was recorded under the lock of this rank's inbox.
     pub(super) fn carry_out(&self, deferred: DeferredWork) {
         self.inbox.carry_out(deferred, |task| {
-            if let DeferredTask::Say { to, frame } = task {
+            if let DeferredTask::SendFrame { to, frame } = task {
                 if let Some(line) = self.line(to) {
-                    line.say(frame);
+                    line.send_frame(frame);
                 }
             }
         });

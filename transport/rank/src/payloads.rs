@@ -73,7 +73,7 @@ impl RankState {
                 *letter = Letter::Asked { want };
                 self.arrivals.forbid_withdrawal(source, offer);
                 let frame = Frame::Wanted { offer, want };
-                deferred.push(DeferredTask::Say { to: source, frame });
+                deferred.push(DeferredTask::SendFrame { to: source, frame });
                 want
             }
             _ => unreachable!("only the payloads of announced messages are requested"),
@@ -109,7 +109,7 @@ impl RankState {
         let source = heading.envelope.source;
         self.release_credit(source, heading.held, deferred);
         self.arrivals.forbid_withdrawal(source, offer);
-        self.say(source, Frame::Refused { offer, max }, deferred);
+        self.send_frame(source, Frame::Refused { offer, max }, deferred);
     }
 
     /// Refuses a claimed message if it is too long to allocate memory for it.
@@ -203,7 +203,7 @@ impl RankState {
     ) {
         match self.peers.take_expected(rank) {
             ExpectedPayload::Receive { request, heading } => {
-                let outcome = RequestOutcome::received(Status::of(&heading), payload);
+                let outcome = RequestOutcome::received(Status::from_heading(&heading), payload);
                 self.complete(request, outcome, deferred);
             }
             ExpectedPayload::LateReceive { request, heading } => {

@@ -118,8 +118,8 @@ impl Peers {
 
     /// Returns the error of a rank that is gone, or `None` if it may still send.
     pub(super) fn gone(&self, rank: u32) -> Option<Error> {
-        let why = self.get(rank)?.gone.clone()?;
-        Some(Error::PeerGone { rank, why })
+        let reason = self.get(rank)?.gone.clone()?;
+        Some(Error::PeerGone { rank, reason })
     }
 
     /// Returns true if the rank is gone and sends nothing more.
@@ -148,14 +148,14 @@ impl Peers {
     }
 
     /// Marks a rank as gone. Returns `None` if there is no such rank, or if it was gone before.
-    pub(super) fn remove(&mut self, rank: u32, why: &Arc<str>) -> Option<LostPeer> {
+    pub(super) fn remove(&mut self, rank: u32, reason: &Arc<str>) -> Option<LostPeer> {
         let peer = self.list.get_mut(rank as usize)?;
         if peer.gone.is_some() {
             return None;
         }
-        peer.gone = Some(why.clone());
+        peer.gone = Some(reason.clone());
         self.live = self.live.saturating_sub(1);
-        self.wanted.settle(rank);
+        self.wanted.resolve(rank);
         Some(LostPeer {
             expected: std::mem::take(&mut peer.expected),
             offers: peer.offers.end_all().collect(),
@@ -189,14 +189,14 @@ impl Peers {
     #[inline]
     #[must_use = "the frame is sent to the rank"]
     pub(super) fn release_credit(&mut self, rank: u32, bytes: u64) -> Option<Frame> {
-        Some(credit_frame(self.account(rank)?.settle(bytes)?))
+        Some(credit_frame(self.account(rank)?.release(bytes)?))
     }
 
     /// Like [`release_credit`](Self::release_credit), for messages that were received on the fast
     /// path, bypassing the matcher.
     #[must_use = "the frame is sent to the rank"]
     pub(super) fn release_bypassed(&mut self, rank: u32, passed: Credit) -> Option<Frame> {
-        Some(credit_frame(self.account(rank)?.settle_passed(passed)?))
+        Some(credit_frame(self.account(rank)?.release_passed(passed)?))
     }
 
     /// Returns the maximum length in bytes of an announced message for which memory is allocated.

@@ -40,7 +40,7 @@ pub(super) trait PostedOperation {
     fn take(&self) -> Option<thread::Result<Result<(), Error>>>;
 
     /// Wakes `task` when a message of the round ends. Returns false if one has ended already.
-    fn watch(&self, task: &Waker) -> bool;
+    fn register_task(&self, task: &Waker) -> bool;
 }
 
 /// An operation in the list of a thread.

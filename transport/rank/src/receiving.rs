@@ -84,7 +84,7 @@ impl EarlyTarget<'_> {
                 EarlyMessage::Copied(match room.filter(|_| expected.agrees(heading.descriptor)) {
                     Some(room) => {
                         room.copy_from_slice(bytes);
-                        Ok(Status::of(&heading))
+                        Ok(Status::from_heading(&heading))
                     }
                     None => Err(refused(*expected, memory.len(), &heading, bytes)),
                 })
@@ -260,7 +260,7 @@ impl Node {
         let mut target = EarlyTarget::Payload;
         let spun = match self.receive_early(&pattern, &mut target, || Deadline::NEVER) {
             Ok(EarlyMessage::Whole(heading, payload)) => {
-                return Ok((Status::of(&heading), payload));
+                return Ok((Status::from_heading(&heading), payload));
             }
             Ok(EarlyMessage::Copied(_)) => unreachable!("no memory was given"),
             Err(spun) => spun,
@@ -335,7 +335,7 @@ impl Node {
         let inbox = &*self.inbox;
         let may_bypass = || inbox.lock().arrivals.is_empty();
         let capacity = memory.len() as u64;
-        let wants = |header: &Header| match Frame::of(header) {
+        let wants = |header: &Header| match Frame::parse(header) {
             Ok(Frame::Eager { label }) => {
                 label.context == pattern.context
                     && pattern.tag.is_none_or(|tag| tag == label.tag)
@@ -357,7 +357,7 @@ impl Node {
             }
         };
         let mut due = None;
-        let count = |header: &Header| due = line.passed.note(header.length);
+        let count = |header: &Header| due = line.passed.count(header.length);
         let shared = line.endpoint.shared();
         let received = shared.receive_bypassing_sink(memory, may_bypass, wants, count, retry);
         let Some(header) = received else {
@@ -534,7 +534,7 @@ impl Node {
         memory: &mut [u8],
     ) -> Result<Status, Error> {
         match refusal(expected, Some(memory.len()), heading) {
-            None => self.put(Status::of(heading), payload, memory),
+            None => self.put(Status::from_heading(heading), payload, memory),
             Some(error) => Err(match &payload {
                 Payload::Bytes(filled) => add_text(error, heading, filled.as_bytes()),
                 Payload::Object(_) => error,

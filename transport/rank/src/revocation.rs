@@ -145,7 +145,7 @@ impl Node {
         for rank in linked.into_iter().chain(others) {
             match self.link(rank) {
                 Ok(Link::Line(line)) if !line.is_gone() => {
-                    line.say(Frame::Revoked { context, rank: by });
+                    line.send_frame(Frame::Revoked { context, rank: by });
                 }
                 Ok(Link::Thread(near)) => {
                     near.inbox.lock().record_revocation(context, by, own);

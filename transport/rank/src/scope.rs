@@ -77,7 +77,7 @@ impl ReceiveMemory {
         runs: None,
     };
 
-    fn of(bytes: &mut [u8], runs: Option<Runs>) -> Self {
+    fn new(bytes: &mut [u8], runs: Option<Runs>) -> Self {
         Self {
             length: bytes.len(),
             base: NonNull::from(bytes).cast(),
@@ -250,7 +250,7 @@ impl<'scope> Scope<'scope, '_> {
         self.receive(
             pattern,
             expected,
-            ReceiveMemory::of(bytes, None),
+            ReceiveMemory::new(bytes, None),
             ReceiveTarget::Memory,
         )
     }
@@ -265,7 +265,7 @@ impl<'scope> Scope<'scope, '_> {
         capacity: usize,
     ) -> ScopedRecv<'scope> {
         let scattered = Box::new(runs.clone());
-        let memory = ReceiveMemory::of(bytes, Some(runs));
+        let memory = ReceiveMemory::new(bytes, Some(runs));
         self.receive(pattern, expected, memory, |memory| {
             ReceiveTarget::Scattered {
                 memory,

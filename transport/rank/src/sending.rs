@@ -88,8 +88,8 @@ impl Node {
         }
     }
 
-    /// Sends bytes without a request. Returns `None` if they are too long, or if the call would have
-    /// to wait longer than `patience`; nothing was sent then.
+    /// Sends bytes without a request. Returns `None` if they are too long, or if the call would
+    /// have to wait longer than `patience`; nothing was sent then.
     #[inline]
     fn send_eagerly(
         &self,

@@ -78,7 +78,7 @@ impl RankState {
 
     /// Records a new connection, which the threads and tasks that wait have to drive.
     pub(super) fn add_connection(&mut self, rank: u32) {
-        self.peers.wanted().settle(rank);
+        self.peers.wanted().resolve(rank);
         if self.requests.have_tasks() {
             self.requests.wake_all_tasks();
         }

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_used_again() {
+    fn numbers_of_removed_entries_are_reused() {
         let mut table = NumberTable::default();
         assert_eq!((table.insert('a'), table.insert('b')), (0, 1));
         assert_eq!(table.remove(0), Some('a'));
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_reserved_is_not_given_out() {
+    fn reserved_numbers_are_not_reused() {
         let mut table = NumberTable::default();
         assert_eq!((table.insert('a'), table.insert('b')), (0, 1));
         assert!(table.reserve(0) && !table.reserve(0) && table.reserve(1));

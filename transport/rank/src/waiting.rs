@@ -70,7 +70,7 @@ pub fn wait_all<R: Request>(requests: &mut [R]) -> Vec<R::Output> {
         let Some(node) = left.and_then(|request| request.pending()).cloned() else {
             return taken(requests);
         };
-        wait_once(&node, requests, Deadline::NEVER, |requests| {
+        wait_for_rank(&node, requests, Deadline::NEVER, |requests| {
             let mine = requests.iter().filter(|request| is_of(*request, &node));
             mine.into_iter()
                 .all(|request| request.is_done())
@@ -107,11 +107,12 @@ fn any_until<R: Request>(requests: &mut [R], deadline: Deadline) -> Option<(usiz
         let Some(node) = node.cloned() else {
             return take_next(requests, 0);
         };
-        let found = wait_once(&node, requests, deadline, |requests| {
-            take_next(requests, node.turn.load(Ordering::Relaxed))
+        let found = wait_for_rank(&node, requests, deadline, |requests| {
+            take_next(requests, node.next_request.load(Ordering::Relaxed))
         });
         if let Some((place, output)) = found {
-            node.turn.store(place.wrapping_add(1), Ordering::Relaxed);
+            node.next_request
+                .store(place.wrapping_add(1), Ordering::Relaxed);
             return Some((place, output));
         }
         if deadline.has_passed() {
@@ -131,16 +132,16 @@ fn some_until<R: Request>(requests: &mut [R], deadline: Deadline) -> Vec<(usize,
 }
 
 /// Takes the outcome of the next request that has ended, starting at index `turn`.
-fn take_next<R: Request>(requests: &mut [R], turn: usize) -> Option<(usize, R::Output)> {
-    let turn = turn.checked_rem(requests.len()).unwrap_or(0);
-    let (before, behind) = requests.split_at_mut_checked(turn)?;
-    let behind = (turn..).zip(behind);
+fn take_next<R: Request>(requests: &mut [R], start: usize) -> Option<(usize, R::Output)> {
+    let start = start.checked_rem(requests.len()).unwrap_or(0);
+    let (before, behind) = requests.split_at_mut_checked(start)?;
+    let behind = (start..).zip(behind);
     let mut all = behind.chain((0..).zip(before));
     all.find_map(|(place, request)| Some((place, request.take()?)))
 }
 
 /// Waits until `attempt` returns a value. Returns early if requests belong to several ranks.
-fn wait_once<R: Request, A>(
+fn wait_for_rank<R: Request, A>(
     node: &Arc<Node>,
     requests: &mut [R],
     deadline: Deadline,

@@ -68,7 +68,7 @@ impl WantedLines {
     }
 
     /// Notes that the connection to a rank exists, or never will.
-    pub(super) fn settle(&mut self, rank: u32) {
+    pub(super) fn resolve(&mut self, rank: u32) {
         if let Some(state @ (LineState::Missing | LineState::Wanted)) = self.state(rank) {
             *state = LineState::Settled;
             self.missing = self.missing.saturating_sub(1);
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_connection_is_wanted_once_and_due_after_a_while() {
+    fn a_wanted_connection_is_due_after_the_grace_period() {
         let mut wanted = WantedLines::new(4);
         (1..4).for_each(|rank| wanted.expect(rank));
         assert!(wanted.any_is_missing());
@@ -128,7 +128,7 @@ mod tests {
             wanted.want(rank);
         }
         assert!(!wanted.is_empty());
-        wanted.settle(2);
+        wanted.resolve(2);
         let rank = loop {
             match wanted.next_due() {
                 Ok(rank) => break rank,
@@ -140,7 +140,7 @@ mod tests {
         assert!(wanted.is_empty());
         wanted.want(1);
         assert_eq!((wanted.pop(), wanted.pop()), (Some(1), None));
-        (1..4).for_each(|rank| wanted.settle(rank));
+        (1..4).for_each(|rank| wanted.resolve(rank));
         assert!(!wanted.any_is_missing());
     }
 }

@@ -95,7 +95,7 @@ impl Frame {
     ///
     /// Returns an error if no peer of this protocol version sends such a header.
     #[inline]
-    pub(super) fn of(header: &Header) -> Result<Self, HeaderError> {
+    pub(super) fn parse(header: &Header) -> Result<Self, HeaderError> {
         let strange = HeaderError::Rank { kind: header.kind };
         match Self::decode(header).ok_or(strange)? {
             Self::Hello { version, .. } if version != VERSION => Err(strange),
@@ -155,10 +155,10 @@ mod tests {
             },
         ];
         for frame in frames {
-            assert_eq!(Frame::of(&frame.header()), Ok(frame));
+            assert_eq!(Frame::parse(&frame.header()), Ok(frame));
         }
         let header = Header::new(EAGER_CONFIRMED, [1, 2, 0x0000_0004_0000_0003]);
-        let Ok(Frame::EagerConfirmed { label, offer }) = Frame::of(&header) else {
+        let Ok(Frame::EagerConfirmed { label, offer }) = Frame::parse(&header) else {
             panic!()
         };
         assert_eq!(
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_sends_is_refused() {
+    fn invalid_frames_are_refused() {
         for header in [
             Header::default(),
             Header::new(EAGER - 1, [0; 3]),
@@ -185,7 +185,7 @@ mod tests {
             Header::new(REVOKED, [1 << 32, 0, 0]),
         ] {
             let kind = header.kind;
-            assert_eq!(Frame::of(&header), Err(HeaderError::Rank { kind }));
+            assert_eq!(Frame::parse(&header), Err(HeaderError::Rank { kind }));
         }
     }
 }

@@ -27,7 +27,7 @@ pub(super) struct DeferredWork {
 
 pub(super) enum DeferredTask {
     /// Sends a frame to a rank over its connection.
-    Say {
+    SendFrame {
         to: u32,
         frame: Frame,
     },
@@ -154,7 +154,7 @@ impl Inbox {
                 match task {
                     DeferredTask::Copy(copy) => self.copy(copy),
                     DeferredTask::Finish(sender) => sender.finish(),
-                    DeferredTask::Say { .. } => with_line(task),
+                    DeferredTask::SendFrame { .. } => with_line(task),
                     DeferredTask::Drop(_)
                     | DeferredTask::DropOutcome(_)
                     | DeferredTask::DropPayload(_) => {}
@@ -173,7 +173,7 @@ impl Inbox {
             scatter,
             sender,
         } = copy;
-        let status = Status::of(&heading);
+        let status = Status::from_heading(&heading);
         let to = match to {
             Some(to) => Ok(to),
             // The memory of a sender with a layout may be longer than the message.

@@ -129,7 +129,7 @@ impl Call {
         &self,
         rank: &Rank,
         (to, failed): (usize, usize),
-        why: Option<&str>,
+        reason: Option<&str>,
         deadline: Deadline,
     ) -> Option<SendRequest> {
         if !rank.node().reach(in_node(rank, to), || deadline) {
@@ -137,7 +137,7 @@ impl Call {
         }
         let to = Destination::Rank(u32::try_from(to).unwrap_or(u32::MAX));
         let label = self.failure_label(rank, failed);
-        let text = why.unwrap_or_default();
+        let text = reason.unwrap_or_default();
         let copied = EmptyBuffer::heap(text.len()).copy_from(text.as_bytes());
         let text = copied.unwrap_or_else(|_| MessageBuffer::nothing());
         Some(rank.post_send(to, label, text, SendMode::Standard))
@@ -184,24 +184,24 @@ impl Call {
         match error {
             Error::WrongElements { sent, .. } if sent.descriptor >= TOLD => {
                 let rank = u32::try_from(sent.descriptor & !FAILED).unwrap_or(u32::MAX);
-                let why = None;
+                let reason = None;
                 Error::FailedAt {
                     collective,
                     rank,
-                    why,
+                    reason,
                 }
             }
-            Error::FailedAt { rank, why, .. } => Error::FailedAt {
+            Error::FailedAt { rank, reason, .. } => Error::FailedAt {
                 collective,
                 rank,
-                why,
+                reason,
             },
             Error::Withdrawn { rank, .. } => {
-                let why = None;
+                let reason = None;
                 Error::FailedAt {
                     collective,
                     rank,
-                    why,
+                    reason,
                 }
             }
             Error::WrongElements { rank, .. } | Error::Truncated { rank, .. } => {

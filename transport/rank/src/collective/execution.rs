@@ -50,7 +50,7 @@ where
     /// failure.
     pub(super) failed: usize,
     /// The text of the first error, for failure messages.
-    why: Option<Arc<str>>,
+    reason: Option<Arc<str>>,
     /// True if a message has failed.
     has_failed: bool,
     /// The ranks that disagree about the operation, and have not been told.
@@ -83,7 +83,7 @@ where
             combine,
             next: 0,
             failed: rank.rank() as usize,
-            why: None,
+            reason: None,
             has_failed: false,
             disagreeing: Vec::new(),
             is_late: false,
@@ -111,7 +111,7 @@ where
                     let done = self.exchange(round);
                     // The round is over, even if a message of it has failed.
                     self.next = self.next.saturating_add(round.len()).saturating_add(1);
-                    done.map_err(|error| self.note(error))?;
+                    done.map_err(|error| self.record_failure(error))?;
                 }
             }
         }
@@ -125,7 +125,7 @@ where
     /// [`Error::WrongLength`] if the memory does not have the lengths of the schedule.
     pub(super) fn begin(&mut self) -> Result<(), Error> {
         self.check_lengths()
-            .inspect_err(|error| self.why = Some(text_of(error)))?;
+            .inspect_err(|error| self.reason = Some(text_of(error)))?;
         let scratch = self.schedule.len_of(Area::Scratch);
         self.scratch = Scratch::zeroed(scratch);
         Ok(())
@@ -150,22 +150,22 @@ where
     /// Returns the error of the operation for that of a message, and keeps what other ranks have to
     /// know of it.
     #[cold]
-    pub(super) fn note(&mut self, error: Error) -> Error {
+    pub(super) fn record_failure(&mut self, error: Error) -> Error {
         let error = self.call.error(error);
         self.has_failed = true;
         match &error {
-            Error::FailedAt { rank, why, .. } => {
+            Error::FailedAt { rank, reason, .. } => {
                 self.failed = *rank as usize;
-                self.why = why.clone();
+                self.reason = reason.clone();
             }
             Error::Collective { source, .. } => match **source {
                 Error::TimedOut { .. } => self.is_late = true,
                 Error::PeerGone { rank, .. } => {
                     self.failed = rank as usize;
-                    self.why = None;
+                    self.reason = None;
                     self.call.tell_others(self.rank, rank);
                 }
-                ref cause => self.why = Some(text_of(cause)),
+                ref cause => self.reason = Some(text_of(cause)),
             },
             Error::Disagreement { rank, .. } => self.disagreeing.push(*rank as usize),
             _ => {}
@@ -276,8 +276,8 @@ where
     }
 
     /// Returns the text of the error that other ranks have to know of.
-    pub(super) fn why(&self) -> Option<&str> {
-        self.why.as_deref()
+    pub(super) fn reason(&self) -> Option<&str> {
+        self.reason.as_deref()
     }
 
     fn receive(&mut self, from: usize, span: Span) -> Result<(), Error> {
@@ -309,7 +309,7 @@ where
         let (rank, call, timeout) = (self.rank, self.call, self.timeout());
         let pattern = self.pattern(from);
         let deadline = Deadline::after(timeout);
-        let late = || Error::TimedOut { after: timeout };
+        let timed_out = || Error::TimedOut { after: timeout };
         let party = self.party();
         let (sent, received) = self.pair(span, target);
         let memory = received.as_mut_bytes();
@@ -322,15 +322,15 @@ where
             // A message that was refused is not sent later. Its receiver may wait for it before it
             // sends, so it is told first.
             let tell = |error: &Error| drop(party.notice(to, error));
-            let at_once = send.take().map(|sent| sent.inspect_err(tell));
+            let sent_early = send.take().map(|sent| sent.inspect_err(tell));
             let received = node.receive_in_time(pattern, call.expected(), memory, timeout);
-            let sent = at_once.or_else(|| {
+            let sent = sent_early.or_else(|| {
                 let sent = send.wait_until(deadline);
                 sent.map(|sent| sent.inspect_err(tell))
             });
             let sent = sent.unwrap_or_else(|| {
                 send.withdraw();
-                let sent = send.wait_or_sever(to_in_node).map_err(|_| late());
+                let sent = send.wait_or_sever(to_in_node).map_err(|_| timed_out());
                 sent.inspect_err(tell)
             });
             (rank.members().result(received), sent)
@@ -352,7 +352,7 @@ where
                     true => (sent, received),
                     false => (received, sent),
                 };
-                drop(self.note(second));
+                drop(self.record_failure(second));
                 Err(first)
             }
             (received, sent) => received.and(sent),
@@ -378,7 +378,9 @@ where
         }
         let first = errors.remove(0);
         // Each rank that disagrees has to be told.
-        errors.into_iter().for_each(|error| drop(self.note(error)));
+        errors
+            .into_iter()
+            .for_each(|error| drop(self.record_failure(error)));
         Err(first)
     }
 
@@ -438,7 +440,7 @@ where
                     notices.extend(self.call.send_failure(
                         self.rank,
                         (to, self.failed),
-                        self.why.as_deref(),
+                        self.reason.as_deref(),
                         deadline,
                     ));
                 }
@@ -458,7 +460,7 @@ where
             notices.extend(self.call.send_failure(
                 self.rank,
                 (to, self.failed),
-                self.why.as_deref(),
+                self.reason.as_deref(),
                 deadline,
             ));
         }

@@ -40,7 +40,7 @@ pub(super) struct ObjectExchange<'r> {
     /// reported a failure.
     failed: usize,
     /// The text of the first error, for failure messages.
-    why: Option<Arc<str>>,
+    reason: Option<Arc<str>>,
     /// The first error.
     error: Option<Error>,
     /// True if a message has failed.
@@ -76,7 +76,7 @@ impl<'r> ObjectExchange<'r> {
             served: Vec::new(),
             sends: Vec::new(),
             failed: rank.rank() as usize,
-            why: None,
+            reason: None,
             error: None,
             has_failed: false,
         }
@@ -95,7 +95,7 @@ impl<'r> ObjectExchange<'r> {
     ) -> Result<MessageBuffer, Error> {
         let (node, members) = (self.rank.node(), self.rank.members());
         if to.is_some_and(|to| !node.reach(in_node(self.rank, to), || self.deadline)) {
-            return Err(self.call.error(self.late()));
+            return Err(self.call.error(self.timed_out()));
         }
         let pool = to.map_or(Ok(node.inbox.pool()), |to| {
             node.pool_for(in_node(self.rank, to))
@@ -103,7 +103,7 @@ impl<'r> ObjectExchange<'r> {
         let written = pool.and_then(|pool| node.write_object(object, pool));
         written.map_err(|error| {
             let error = members.error(error);
-            self.why = Some(text_of(&error));
+            self.reason = Some(text_of(&error));
             self.call.error(error)
         })
     }
@@ -171,21 +171,21 @@ impl<'r> ObjectExchange<'r> {
                 .iter_mut()
                 .map(|(_, send)| send.wait_until(self.deadline));
             let mut results: Vec<_> = results.collect();
-            let late = sends
+            let unfinished = sends
                 .iter()
                 .zip(&results)
                 .filter(|(_, sent)| sent.is_none());
-            late.for_each(|((_, send), _)| send.withdraw());
+            unfinished.for_each(|((_, send), _)| send.withdraw());
             for ((to, send), result) in sends.into_iter().zip(&mut results) {
-                result.get_or_insert_with(|| send.wait_or_sever(to).map_err(|_| self.late()));
+                result.get_or_insert_with(|| send.wait_or_sever(to).map_err(|_| self.timed_out()));
             }
             results
         });
         for (to, result) in receivers.into_iter().zip(results) {
-            self.sent(to, result.unwrap_or_else(|| Err(self.late())));
+            self.sent(to, result.unwrap_or_else(|| Err(self.timed_out())));
         }
         for to in unreached {
-            self.sent(to, Err(self.late()));
+            self.sent(to, Err(self.timed_out()));
         }
     }
 
@@ -205,9 +205,9 @@ impl<'r> ObjectExchange<'r> {
         for mut receive in mem::take(&mut self.receives) {
             match receive.wait_timeout(self.left()) {
                 Some(Ok(message)) => messages.push(message),
-                Some(Err(unreceived)) => self.note(unreceived.error),
+                Some(Err(unreceived)) => self.record_failure(unreceived.error),
                 // The receive is dropped, even if a part of the message has arrived.
-                None => self.note(self.late()),
+                None => self.record_failure(self.timed_out()),
             }
         }
         self.error.take().map_or(Ok(messages), Err)
@@ -225,7 +225,7 @@ impl<'r> ObjectExchange<'r> {
                 None => {
                     // The other rank may never answer, so nothing waits for it.
                     send.withdraw();
-                    Err(self.late())
+                    Err(self.timed_out())
                 }
             };
             self.sent(to, sent);
@@ -239,28 +239,30 @@ impl<'r> ObjectExchange<'r> {
             Ok(()) => self.served.push(to),
             Err(error) => {
                 self.unserved.push(to);
-                self.note(error);
+                self.record_failure(error);
             }
         }
     }
 
     /// Keeps the error of a message, and what other members have to know of it.
     #[cold]
-    fn note(&mut self, error: Error) {
+    fn record_failure(&mut self, error: Error) {
         let error = self.call.error(error);
         self.has_failed = true;
         match error {
-            Error::FailedAt { rank, ref why, .. } => {
+            Error::FailedAt {
+                rank, ref reason, ..
+            } => {
                 self.failed = rank as usize;
-                self.why = why.clone();
+                self.reason = reason.clone();
             }
             Error::Collective { ref source, .. } => match **source {
                 Error::PeerGone { rank, .. } => {
                     self.failed = rank as usize;
-                    self.why = None;
+                    self.reason = None;
                     self.call.tell_others(self.rank, rank);
                 }
-                ref cause => self.why = Some(text_of(cause)),
+                ref cause => self.reason = Some(text_of(cause)),
             },
             // The member may wait for a message that this rank does not send.
             Error::Disagreement { rank, .. } => {
@@ -282,10 +284,10 @@ impl<'r> ObjectExchange<'r> {
         let mut notices = Vec::new();
         for to in mem::take(&mut self.unserved) {
             let failure = (to, self.failed);
-            let why = self.why.as_deref();
+            let reason = self.reason.as_deref();
             let notice = self
                 .call
-                .send_failure(self.rank, failure, why, self.deadline);
+                .send_failure(self.rank, failure, reason, self.deadline);
             notices.extend(notice);
             self.served.push(to);
         }
@@ -296,7 +298,7 @@ impl<'r> ObjectExchange<'r> {
         self.deadline.left().unwrap_or(self.timeout)
     }
 
-    fn late(&self) -> Error {
+    fn timed_out(&self) -> Error {
         Error::TimedOut {
             after: self.timeout,
         }

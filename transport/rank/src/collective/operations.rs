@@ -332,9 +332,9 @@ impl Rank {
             let is_known = collective.algorithms().contains(&algorithm);
             return self.arguments(collective, is_known.then_some(algorithm).ok_or(unknown));
         }
-        let settings = Settings::of_environment().map_err(|why| {
+        let settings = Settings::of_environment().map_err(|reason| {
             self.refuse(collective);
-            Error::Settings { why }
+            Error::Settings { reason }
         })?;
         let set = settings.algorithm(collective);
         let suitable = set.filter(|algorithm| collective.suits(*algorithm, is_commutative));

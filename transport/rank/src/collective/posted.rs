@@ -89,7 +89,7 @@ impl<'scope, E: Element, C: Fn(&E, &E) -> E> Stepper<'scope, E, C> {
         }
         // Each rank that disagrees has to be told. The first error is that of the operation.
         for error in errors.into_iter().rev() {
-            let error = self.execution.note(error);
+            let error = self.execution.record_failure(error);
             self.failure = Some(Ok(Err(error)));
         }
     }
@@ -122,7 +122,7 @@ impl<'scope, E: Element, C: Fn(&E, &E) -> E> Stepper<'scope, E, C> {
             unsafe { execution.post(scope, steps, round) };
             return;
         }
-        round.post_failures(scope, execution.party(), execution.why(), steps);
+        round.post_failures(scope, execution.party(), execution.reason(), steps);
         let is_told = |rank: &usize| {
             let mut steps = steps.iter();
             steps.any(|step| matches!(step, Step::Send { to, .. } if to == rank))
@@ -141,7 +141,7 @@ impl<'scope, E: Element, C: Fn(&E, &E) -> E> Stepper<'scope, E, C> {
         for to in disagreeing {
             let party = execution.party();
             self.round
-                .send_failure(party, to, execution.why(), || party.deadline());
+                .send_failure(party, to, execution.reason(), || party.deadline());
         }
     }
 
@@ -153,7 +153,7 @@ impl<'scope, E: Element, C: Fn(&E, &E) -> E> Stepper<'scope, E, C> {
         self.round.give_up(self.execution.party(), after);
         self.end_round();
         if self.failure.is_none() {
-            let error = self.execution.note(Error::TimedOut { after });
+            let error = self.execution.record_failure(Error::TimedOut { after });
             self.failure = Some(Ok(Err(error)));
         }
         self.execution.give_up();
@@ -221,7 +221,7 @@ impl<E: Element, C: Fn(&E, &E) -> E> PostedOperation for PostedExecution<'_, '_,
         self.stepper.try_borrow_mut().ok()?.outcome.take()
     }
 
-    fn watch(&self, task: &Waker) -> bool {
+    fn register_task(&self, task: &Waker) -> bool {
         let Ok(stepper) = self.stepper.try_borrow() else {
             return true;
         };

@@ -69,9 +69,9 @@ impl Party<'_> {
             return None;
         }
         let now = Deadline::after(Duration::ZERO);
-        let why = text_of(error);
+        let reason = text_of(error);
         self.call
-            .send_failure(self.rank, (to, self.failed), Some(&why), now)
+            .send_failure(self.rank, (to, self.failed), Some(&reason), now)
     }
 
     /// Returns the deadline of a message that begins now.
@@ -152,14 +152,14 @@ impl<'scope> Round<'scope> {
         &mut self,
         scope: &'scope Scope<'scope, '_>,
         party: Party<'_>,
-        why: Option<&str>,
+        reason: Option<&str>,
         steps: &[Step],
     ) {
         let Party { rank, call, .. } = party;
         let until = LazyCell::new(|| party.deadline());
         for (step, of) in steps.iter().enumerate() {
             match *of {
-                Step::Send { to, .. } => self.send_failure(party, to, why, || *until),
+                Step::Send { to, .. } => self.send_failure(party, to, reason, || *until),
                 Step::Receive { from, .. } => {
                     let pattern = Some(call.pattern(rank, from));
                     // A message that does not fit is dropped.
@@ -182,11 +182,11 @@ impl<'scope> Round<'scope> {
         &mut self,
         party: Party<'_>,
         to: usize,
-        why: Option<&str>,
+        reason: Option<&str>,
         until: impl FnOnce() -> Deadline,
     ) {
         let Party { rank, call, failed } = party;
-        let notice = call.send_failure(rank, (to, failed), why, until());
+        let notice = call.send_failure(rank, (to, failed), reason, until());
         self.notices.extend(notice);
     }
 
@@ -304,7 +304,7 @@ impl<'scope> Round<'scope> {
             send.request.withdraw();
         }
         let rest = rank.node().rest_deadline();
-        let late = || Error::TimedOut { after: timeout };
+        let timed_out = || Error::TimedOut { after: timeout };
         for receive in &mut self.receives {
             let result = match receive.request.wait_until(rest) {
                 None => {
@@ -313,8 +313,8 @@ impl<'scope> Round<'scope> {
                 }
                 result => result,
             };
-            let ended = result.unwrap_or_else(|| Err(late()));
-            let checked = ended.map_err(|_| late());
+            let ended = result.unwrap_or_else(|| Err(timed_out()));
+            let checked = ended.map_err(|_| timed_out());
             let checked = checked.and_then(|status| check_length(status, receive.length));
             let failure = checked.err().map(|error| (receive.step, error));
             self.unreceived.extend(failure);
@@ -336,7 +336,7 @@ impl<'scope> Round<'scope> {
         self.receives.clear();
         self.sends.clear();
         for to in failed {
-            self.fail_send(party, to, late());
+            self.fail_send(party, to, timed_out());
         }
         self.notices.clear();
     }

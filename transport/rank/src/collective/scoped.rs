@@ -123,7 +123,7 @@ impl Future for ScopedCollective<'_> {
                 operation.advance();
                 let round = operation.round();
                 if round.is_some() {
-                    if !operation.watch(context.waker()) {
+                    if !operation.register_task(context.waker()) {
                         continue;
                     }
                     if driven == round {

@@ -17,14 +17,14 @@ impl Settings {
     pub(super) fn of_environment() -> Result<&'static Self, Arc<str>> {
         static SETTINGS: OnceLock<Result<Settings, Arc<str>>> = OnceLock::new();
         let settings = SETTINGS.get_or_init(|| match env::var(VARIABLE) {
-            Ok(text) => Self::of(&text).map_err(|why| format!("{VARIABLE}: {why}").into()),
+            Ok(text) => Self::parse(&text).map_err(|reason| format!("{VARIABLE}: {reason}").into()),
             Err(env::VarError::NotPresent) => Ok(Self(Vec::new())),
             Err(error) => Err(format!("{VARIABLE}: {error}").into()),
         });
         settings.as_ref().map_err(Arc::clone)
     }
 
-    fn of(text: &str) -> Result<Self, String> {
+    fn parse(text: &str) -> Result<Self, String> {
         let mut settings = Vec::new();
         for entry in text.split(',').filter(|entry| !entry.trim().is_empty()) {
             let Some((collective, algorithm)) = entry.split_once('=') else {
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn the_last_entry_of_an_operation_counts() {
         let settings =
-            Settings::of("all_reduce=ring, broadcast=chain,all_reduce=halving,").unwrap();
+            Settings::parse("all_reduce=ring, broadcast=chain,all_reduce=halving,").unwrap();
         assert_eq!(
             settings.algorithm(Collective::AllReduce),
             Some(Algorithm::Halving)
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn invalid_entries_are_named() {
-        let error = |text| Settings::of(text).unwrap_err();
+        let error = |text| Settings::parse(text).unwrap_err();
         assert_eq!(error("ring"), "`ring` is not of the form `all_reduce=ring`");
         assert!(error("all_reduce=tree").starts_with("there is no algorithm `tree`"));
         assert!(error("reduce_all=ring").starts_with("there is no collective operation"));

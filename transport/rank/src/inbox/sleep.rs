@@ -49,7 +49,7 @@ impl Inbox {
         if let Some(bell) = self.bell().filter(|_| state.waiters.take_bell()) {
             bell.expect();
             drop(state);
-            let watch = BellWatch {
+            let bell_guard = BellWatch {
                 inbox: self,
                 bell,
                 disarm,
@@ -58,7 +58,7 @@ impl Inbox {
             if self.epoch() == seen {
                 bell.sleep(self.or_room(until));
             }
-            drop(watch);
+            drop(bell_guard);
             return;
         }
         state.waiters.add_sleeper();
@@ -104,7 +104,7 @@ mod tests {
     use crate::options::Options;
 
     #[test]
-    fn who_finds_no_room_when_about_to_sleep_looks_again_soon() {
+    fn a_thread_that_finds_no_room_retries_after_an_interval() {
         let inbox = Inbox::new(0, 2, &Options::default());
         inbox.open_bell().unwrap();
         inbox.add_line(1, &Limits::of_lengths(1 << 20, 1 << 20, 1 << 10));

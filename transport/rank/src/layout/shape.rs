@@ -138,7 +138,7 @@ fn each(
     base: usize,
     run: &mut impl FnMut(Block) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
-    let mut once = |base: usize| {
+    let mut run_at = |base: usize| {
         blocks.iter().try_for_each(|block| {
             let start = base.wrapping_add(block.start);
             run(Block { start, ..*block })
@@ -149,8 +149,8 @@ fn each(
         (0..each.count).map(move |index| base.wrapping_add(index.wrapping_mul(extent)))
     };
     match loops {
-        [] => once(base),
-        [only] => starts(only, base).try_for_each(once),
+        [] => run_at(base),
+        [only] => starts(only, base).try_for_each(run_at),
         [outer, inner @ ..] => {
             starts(outer, base).try_for_each(|base| each_of(blocks, inner, base, run))
         }

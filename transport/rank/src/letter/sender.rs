@@ -41,8 +41,11 @@ impl Sender {
 impl Drop for Sender {
     fn drop(&mut self) {
         if !self.is_done {
-            let why = Arc::from("it ended before it received the message");
-            let error = Error::PeerGone { rank: self.to, why };
+            let reason = Arc::from("it ended before it received the message");
+            let error = Error::PeerGone {
+                rank: self.to,
+                reason,
+            };
             self.end(RequestOutcome::failed(error));
         }
     }

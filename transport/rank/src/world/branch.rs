@@ -71,7 +71,7 @@ impl Branch<'_> {
     pub(super) fn release(&self) {
         for (rank, endpoint) in &self.children {
             // A child that is gone is a rank of the world that has ended.
-            if let Err(error) = Word::Go.say(endpoint) {
+            if let Err(error) = Word::Go.send(endpoint) {
                 let rank = *rank;
                 emit(Level::DEBUG, move || {
                     tracing::debug!(rank, %error, "can't tell a rank that the world is complete");
@@ -81,7 +81,7 @@ impl Branch<'_> {
     }
 
     /// Notifies the children that the world can't be created. `own` is this rank.
-    pub(super) fn tell(&self, own: u32, error: &WorldError) {
+    pub(super) fn report_failure(&self, own: u32, error: &WorldError) {
         let failed = failure(own, error);
         for (rank, endpoint) in &self.children {
             if let Err(error) = failed.try_say(endpoint) {

@@ -107,18 +107,18 @@ impl Census {
     }
 }
 
-fn place(rank: u32) -> (usize, u8) {
+fn bit_of(rank: u32) -> (usize, u8) {
     ((rank / 8) as usize, 1 << (rank % 8))
 }
 
 fn is_set(bits: &[u8], rank: u32) -> bool {
-    let (index, mask) = place(rank);
+    let (index, mask) = bit_of(rank);
     bits.get(index).is_some_and(|byte| byte & mask != 0)
 }
 
 /// Sets the bit of a rank. Returns true if it was not set.
 fn set(bits: &mut [u8], rank: u32) -> bool {
-    let (index, mask) = place(rank);
+    let (index, mask) = bit_of(rank);
     let Some(byte) = bits.get_mut(index) else {
         return false;
     };

@@ -39,7 +39,7 @@ impl World {
     ///
     /// [`WorldError::Address`] if the name is not valid in addresses.
     pub fn service_addresses(&self, name: &str) -> Result<Vec<Address>, WorldError> {
-        self.here().beside(&self.site.given, name)
+        self.whereabouts().beside(&self.site.given, name)
     }
 
     /// Tells all ranks the addresses at which this rank listens, and returns those of each rank.
@@ -50,8 +50,11 @@ impl World {
     /// [`WorldError::Members`] of a member that is gone or has failed. [`WorldError::Nonsense`]
     /// names a rank with more than 8 addresses.
     pub fn share_addresses(&self, own: &[Address]) -> Result<Vec<Vec<Address>>, WorldError> {
-        let here = self.here();
-        let own: Result<Vec<_>, _> = own.iter().map(|address| here.public(address)).collect();
+        let own_place = self.whereabouts();
+        let own: Result<Vec<_>, _> = own
+            .iter()
+            .map(|address| own_place.public(address))
+            .collect();
         let lines = share_lines(self, &line_of(&own?))?;
         let addresses = (0..).zip(&lines).map(|(rank, line)| {
             if line.is_empty() {
@@ -60,12 +63,12 @@ impl World {
             let nonsense = |reason| WorldError::Nonsense { rank, reason };
             let found = addresses_of(line).map_err(nonsense)?;
             // Rank 0 may listen at all interfaces without knowing under which name it is reached.
-            let there = Whereabouts {
+            let place = Whereabouts {
                 rank,
                 session: self.site.session,
                 seen: self.site.host_of(rank),
             };
-            let found = found.iter().map(|address| there.public(address));
+            let found = found.iter().map(|address| place.public(address));
             Ok(found.collect::<Result<Vec<_>, _>>()?)
         });
         addresses.collect()
@@ -120,16 +123,16 @@ impl World {
             member if member < size => Ok(member),
             _ => Err(Refusal::Rank),
         };
-        let let_in = move |member, endpoint: Endpoint| {
-            let said = Word::Welcome(session, String::new()).say(&endpoint);
+        let welcome = move |member, endpoint: Endpoint| {
+            let said = Word::Welcome(session, String::new()).send(&endpoint);
             said.map_err(|error| error.to_string())?;
             admit(member, endpoint);
             Ok(())
         };
-        Ok((MemberAcceptor::open(listener, wait, check, let_in)?, own))
+        Ok((MemberAcceptor::open(listener, wait, check, welcome)?, own))
     }
 
-    fn here(&self) -> Whereabouts<'_> {
+    fn whereabouts(&self) -> Whereabouts<'_> {
         Whereabouts {
             rank: self.rank(),
             session: self.site.session,

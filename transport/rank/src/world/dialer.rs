@@ -140,9 +140,9 @@ impl Dialer {
     pub(super) fn end_joining(&self) {
         let mut state = self.lock();
         state.expected.clear();
-        let late = std::mem::take(&mut state.uplinks);
+        let uplinks = std::mem::take(&mut state.uplinks);
         drop(state);
-        drop(late);
+        drop(uplinks);
     }
 
     /// Decides about a connection that another member opens.
@@ -171,7 +171,7 @@ impl Dialer {
 
     /// Tells another member that its connection is accepted, and takes the connection.
     pub(super) fn welcome(&self, admission: Admission, endpoint: Endpoint) -> Result<(), String> {
-        let said = Word::Welcome(self.session, String::new()).say(&endpoint);
+        let said = Word::Welcome(self.session, String::new()).send(&endpoint);
         let said = said.map_err(|error| error.to_string());
         match admission {
             Admission::Uplink(rank) => {
@@ -245,13 +245,13 @@ impl Dialer {
             match state.pairs.dial(rank) {
                 DialStep::Linked => return Ok(()),
                 DialStep::Closed => {
-                    let why = "it could not be connected to before".to_owned();
-                    return Err(DialFailure::Lost(why));
+                    let reason = "it could not be connected to before".to_owned();
+                    return Err(DialFailure::Lost(reason));
                 }
                 DialStep::Wait if is_late() => return Err(DialFailure::Late),
                 DialStep::Wait if until.has_passed() => {
-                    let why = format!("no connection was made within {:?}", self.timeout);
-                    return Err(DialFailure::Lost(why));
+                    let reason = format!("no connection was made within {:?}", self.timeout);
+                    return Err(DialFailure::Lost(reason));
                 }
                 DialStep::Wait => {
                     drop(self.wait(state, until, LATER));
@@ -323,7 +323,7 @@ impl Dial for ListeningDialer {
         self.dialer.dial(node, rank, until)
     }
 
-    fn settle(&self, until: Deadline) {
+    fn wait_until_idle(&self, until: Deadline) {
         let dialer = &*self.dialer;
         let mut state = dialer.lock();
         while state.pairs.is_busy() && !until.has_passed() {

@@ -68,7 +68,7 @@ pub(super) fn goodbye(rank: &Rank, until: Deadline, timeout: Duration) -> BTreeM
     loop {
         let mut reached = node.reached(until);
         reached.retain(|other| !lost.contains_key(other));
-        let said = goodbyes.say(rank, reached);
+        let said = goodbyes.post(rank, reached);
         lost.append(&mut goodbyes.exchange(rank, until, timeout));
         // A rank whose parent was lost may have connected to this one meanwhile.
         if said == 0 || until.has_passed() {
@@ -96,7 +96,7 @@ struct Goodbyes {
 
 impl Goodbyes {
     /// Says goodbye to ranks that it was not said to before. Returns their number.
-    fn say(&mut self, rank: &Rank, others: Vec<u32>) -> usize {
+    fn post(&mut self, rank: &Rank, others: Vec<u32>) -> usize {
         let before = self.sends.len();
         for other in others {
             if self.said.insert(other) {
@@ -170,13 +170,13 @@ impl Ending<'_> {
                 receive = self.rank.buffers().irecv(Source::Any, CENSUS);
             }
             if self.census.is_complete() {
-                self.tell(self.census.neighbours());
+                self.send_census(self.census.neighbours());
                 return true;
             }
             let lost = gone.into_iter().filter(|rank| self.census.lose(*rank));
             if lost.count() > 0 {
                 self.version = self.version.saturating_add(1);
-                self.tell(self.census.neighbours());
+                self.send_census(self.census.neighbours());
                 // Ranks that can't be connected to are gone.
                 continue;
             }
@@ -184,10 +184,10 @@ impl Ending<'_> {
                 return false;
             }
             if self.census.is_complete_below() {
-                self.tell(self.census.parent().into_iter().collect());
+                self.send_census(self.census.parent().into_iter().collect());
             }
             if next.has_passed() {
-                self.tell(self.census.neighbours());
+                self.send_census(self.census.neighbours());
                 pause = pause.saturating_mul(2).min(LATER);
                 next = Deadline::after(pause);
             }
@@ -220,7 +220,7 @@ impl Ending<'_> {
     }
 
     /// Sends the census to ranks that were not told its version.
-    fn tell(&mut self, others: Vec<u32>) {
+    fn send_census(&mut self, others: Vec<u32>) {
         let bytes = self.census.to_bytes();
         for other in others {
             if self.told.insert(other, self.version) != Some(self.version) {

@@ -90,16 +90,16 @@ impl ProcessRole {
 
     /// Returns the role that another launcher has given to this process.
     fn of_launcher() -> Result<Option<Self>, WorldError> {
-        let Some(job) = Job::of(&Environment)? else {
+        let Some(job) = Job::detect(&Environment)? else {
             return Ok(None);
         };
         let threads = variable(THREADS)?.unwrap_or(1);
-        let processes_here = job.processes_here;
+        let local_processes = job.local_processes;
         Ok(Some(Self {
             rank: job.process.saturating_mul(threads),
             size: job.processes.saturating_mul(threads),
             threads,
-            sharers: variable(SHARERS)?.or_else(|| sharers(threads, processes_here)),
+            sharers: variable(SHARERS)?.or_else(|| sharers(threads, local_processes)),
             session: variable(SESSION)?,
             origin: Origin::Job(job),
         }))
@@ -108,40 +108,44 @@ impl ProcessRole {
     /// Like [`of_this_process`](Self::of_this_process), but it is an error if no launcher has set
     /// the variables, or if they describe ranks that the world does not have.
     pub(super) fn require() -> Result<Self, WorldError> {
-        let role = match Self::of_this_process()? {
+        let process = match Self::of_this_process()? {
             None => Self::of_launcher()?,
-            role => role,
+            process => process,
         };
-        let role = role.ok_or_else(|| WorldError::Environment {
+        let process = process.ok_or_else(|| WorldError::Environment {
             variable: RANK,
             problem: "is not set, nor are those of another launcher".to_owned(),
         })?;
-        check_size(role.size)?;
-        let left = role.size.saturating_sub(role.rank);
+        check_size(process.size)?;
+        let left = process.size.saturating_sub(process.rank);
         if left == 0 {
-            let (rank, size) = (role.rank, role.size);
+            let (rank, size) = (process.rank, process.size);
             return Err(WorldError::NoRank { rank, size });
         }
-        if (1..=left).contains(&role.threads) {
-            return Ok(role);
+        if (1..=left).contains(&process.threads) {
+            return Ok(process);
         }
         Err(WorldError::Environment {
             variable: THREADS,
             problem: format!(
                 "is {}, but the world has {left} ranks from {} on",
-                role.threads, role.rank
+                process.threads, process.rank
             ),
         })
     }
 
     /// Returns an error if the environment has another number than this program.
-    pub(super) fn check(variable: &'static str, here: u32, asked: u32) -> Result<(), WorldError> {
-        if here == asked {
+    pub(super) fn check(
+        variable: &'static str,
+        whereabouts: u32,
+        asked: u32,
+    ) -> Result<(), WorldError> {
+        if whereabouts == asked {
             return Ok(());
         }
         Err(WorldError::Environment {
             variable,
-            problem: format!("is {here}, but this program asks for {asked}"),
+            problem: format!("is {whereabouts}, but this program asks for {asked}"),
         })
     }
 
@@ -171,7 +175,7 @@ impl ProcessRole {
             Origin::Job(job) => job,
         };
         let until = Deadline::after(options.timeout);
-        let exchange = Exchange::of(&job, options.session, until)?;
+        let exchange = Exchange::new(&job, options.session, until)?;
         if self.rank > 0 {
             let Announcement(announced) = exchange.obtain(&job, until)?;
             let (session, addresses) =
@@ -188,12 +192,15 @@ impl ProcessRole {
         let opened = exchange.listen(&job);
         let opened = opened.and_then(|places| Meeting::open(&places, self.size, &options));
         let announced = opened.and_then(|meeting| {
-            let here = Whereabouts {
+            let whereabouts = Whereabouts {
                 rank: 0,
                 session,
                 seen: &host_address(),
             };
-            let public = meeting.addresses().iter().map(|place| here.public(place));
+            let public = meeting
+                .addresses()
+                .iter()
+                .map(|place| whereabouts.public(place));
             let public: Vec<_> = public.collect::<Result<_, _>>()?;
             Ok((meeting, public))
         });
@@ -231,8 +238,8 @@ impl ProcessRole {
 /// Returns the number of ranks that share the cores of this process, if a launcher may have bound
 /// it to some of the cores of its host: its own ranks, or all ranks of the host if they do not fit
 /// on all cores.
-fn sharers(threads: u32, processes_here: Option<u32>) -> Option<u32> {
-    let ranks = processes_here?.saturating_mul(threads);
+fn sharers(threads: u32, local_processes: Option<u32>) -> Option<u32> {
+    let ranks = local_processes?.saturating_mul(threads);
     let online = fs::read_to_string("/sys/devices/system/cpu/online").ok()?;
     let fits = ranks <= count_of(online.trim())?;
     Some(if fits { threads } else { ranks })

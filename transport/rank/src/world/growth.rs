@@ -105,15 +105,15 @@ impl World {
         command: impl FnOnce() -> io::Result<C>,
     ) -> Result<Self, WorldError> {
         if !Arc::ptr_eq(self.node(), members.node()) {
-            let why = "the members are ranks of another world; use a communicator of this one";
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, why).into());
+            let reason = "the members are ranks of another world; use a communicator of this one";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, reason).into());
         }
         let size = members.size().saturating_add(added);
         check_size(size)?;
         let mut world = if members.rank() == 0 {
             self.gather(members, size, options, command)?
         } else {
-            let (session, addresses) = hear(members)?;
+            let (session, addresses) = receive_announcement(members)?;
             let mut options = options.clone();
             options.session = Some(session);
             options.spin_among(self.sharers(members, added), true);
@@ -142,7 +142,7 @@ impl World {
             Err(error) => Err(error.to_string()),
         };
         // The others learn of a failure, too.
-        tell(members, &Announcement(announcement))?;
+        send_announcement(members, &Announcement(announcement))?;
         let (started, _) = started?;
         let StartedWorld {
             meeting,
@@ -164,13 +164,13 @@ impl World {
         (session, options): (Session, &WorldOptions),
         command: impl FnOnce() -> io::Result<C>,
     ) -> Result<(StartedWorld, Vec<Address>), WorldError> {
-        let mut here = Whereabouts {
+        let mut whereabouts = Whereabouts {
             // The number in the new world, because the other members listen beside it.
             rank: 0,
             session,
             seen: &self.site.seen,
         };
-        let places = here.beside(&self.site.given, "")?;
+        let places = whereabouts.beside(&self.site.given, "")?;
         let mut options = options.clone();
         options.session = Some(session);
         let mut command = command()?;
@@ -185,11 +185,11 @@ impl World {
             command
         })?;
         let address = host_address();
-        if here.seen.is_empty() {
-            here.seen = &address;
+        if whereabouts.seen.is_empty() {
+            whereabouts.seen = &address;
         }
         let public = started.meeting.addresses().iter();
-        let public: Result<_, _> = public.map(|place| here.public(place)).collect();
+        let public: Result<_, _> = public.map(|place| whereabouts.public(place)).collect();
         Ok((started, public?))
     }
 
@@ -202,26 +202,26 @@ impl World {
 }
 
 fn sharers<'h>(own: u32, size: u32, added: u32, host: impl Fn(u32) -> &'h str) -> u32 {
-    let here = host(own);
-    let is_here = |member| {
-        let there = host(member);
-        here.is_empty() || there.is_empty() || here == there
+    let own_host = host(own);
+    let is_local = |member| {
+        let other_host = host(member);
+        own_host.is_empty() || other_host.is_empty() || own_host == other_host
     };
-    let joining = if is_here(0) { added } else { 0 };
+    let joining = if is_local(0) { added } else { 0 };
     (0..size).fold(joining, |count, member| {
-        count.saturating_add(u32::from(is_here(member)))
+        count.saturating_add(u32::from(is_local(member)))
     })
 }
 
 /// Sends an announcement to the other members.
-fn tell(members: &Rank, announcement: &Announcement) -> Result<(), WorldError> {
+fn send_announcement(members: &Rank, announcement: &Announcement) -> Result<(), WorldError> {
     let mut text = announcement.to_text().into_bytes();
     share(members, &mut [text.len() as u64])?;
     share(members, &mut text)
 }
 
 /// Receives the announcement of the first member.
-fn hear(members: &Rank) -> Result<(Session, Vec<Address>), WorldError> {
+fn receive_announcement(members: &Rank) -> Result<(Session, Vec<Address>), WorldError> {
     let mut length = [0u64];
     share(members, &mut length)?;
     let nonsense = |reason| WorldError::Nonsense { rank: 0, reason };

@@ -44,7 +44,7 @@ pub struct World {
 }
 
 impl World {
-    pub(super) fn of(rank: Rank, site: Site, options: &WorldOptions) -> Self {
+    pub(super) fn new(rank: Rank, site: Site, options: &WorldOptions) -> Self {
         Self {
             ending: rank.in_ending_context(),
             rank,

@@ -180,7 +180,7 @@ impl Meeting {
             }
         }
         if let Err(error) = all_came.and_then(|()| branch.spread(&table, check)) {
-            branch.tell(0, &error);
+            branch.report_failure(0, &error);
             tell_noted(&self.dialer, &noted, &error);
             return Err(error);
         }
@@ -200,7 +200,7 @@ impl Meeting {
             transport: self.options.transport.clone(),
             timeout: self.options.timeout,
         };
-        Ok(World::of(rank, site, &self.options))
+        Ok(World::new(rank, site, &self.options))
     }
 }
 
@@ -225,9 +225,9 @@ fn seat_member(
     session: Session,
     (host, size, wait): (String, u32, Duration),
 ) -> Result<(), String> {
-    let said = Word::Welcome(session, host).say(&endpoint);
+    let said = Word::Welcome(session, host).send(&endpoint);
     said.map_err(|error| error.to_string())?;
-    let addresses = match Word::hear(&endpoint, wait) {
+    let addresses = match Word::receive(&endpoint, wait) {
         Ok(Word::Here(addresses)) => addresses,
         Ok(_) => return Err("it sent an unexpected message".to_owned()),
         Err(unheard) => return Err(unheard.to_string()),
@@ -240,14 +240,14 @@ fn seat_member(
         });
         return Ok(());
     }
-    let said = Word::Noted.say(&endpoint).and_then(|()| endpoint.finish());
+    let said = Word::Noted.send(&endpoint).and_then(|()| endpoint.finish());
     said.map_err(|error| error.to_string())?;
     place.take(Guest {
         endpoint: None,
         addresses,
     });
     // The member closes the connection, too.
-    let _ = Word::hear(&endpoint, wait);
+    let _ = Word::receive(&endpoint, wait);
     Ok(())
 }
 
@@ -260,7 +260,7 @@ fn tell_noted(dialer: &Dialer, noted: &[(u32, Vec<Address>)], error: &WorldError
             return;
         }
         let opened = dialer.open((*rank, addresses), Purpose::Join, until, &mut || Ok(()));
-        let told = opened.map(|endpoint| failed.say(&endpoint).and_then(|()| endpoint.finish()));
+        let told = opened.map(|endpoint| failed.send(&endpoint).and_then(|()| endpoint.finish()));
         if !matches!(told, Ok(Ok(()))) {
             let rank = *rank;
             emit(Level::DEBUG, move || {

@@ -72,12 +72,12 @@ impl Joining<'_> {
         let joined = to_first.join(ask, self.left(), unheard, &mut || Ok(()))?;
         let (first, (session, seen)) = joined;
         let near = seat.near();
-        let here = Whereabouts {
+        let whereabouts = Whereabouts {
             rank: self.rank,
             session,
             seen: &seen,
         };
-        let member = self.listen(seat, &here);
+        let member = self.listen(seat, &whereabouts);
         let member = member.inspect_err(|error| self.give_up(&first, error))?;
         let tree = self.join_tree(first, &member)?;
         member.dialer.end_joining();
@@ -97,13 +97,17 @@ impl Joining<'_> {
             transport: self.options.transport.clone(),
             timeout: self.options.timeout,
         };
-        Ok(World::of(member.rank, site, self.options))
+        Ok(World::new(member.rank, site, self.options))
     }
 
     /// Listens for the others, and builds the rank.
-    fn listen(&self, seat: Seat, here: &Whereabouts<'_>) -> Result<ListeningMember, WorldError> {
+    fn listen(
+        &self,
+        seat: Seat,
+        whereabouts: &Whereabouts<'_>,
+    ) -> Result<ListeningMember, WorldError> {
         let places = match &*self.options.listen {
-            [] => here.beside(self.addresses, "")?,
+            [] => whereabouts.beside(self.addresses, "")?,
             places => places.to_vec(),
         };
         let listener =
@@ -112,9 +116,9 @@ impl Joining<'_> {
                 source,
             })?;
         let places = listener.local_addresses().iter();
-        let places: Result<Vec<_>, _> = places.map(|place| here.public(place)).collect();
+        let places: Result<Vec<_>, _> = places.map(|place| whereabouts.public(place)).collect();
         let timing = (&self.options.transport, self.options.timeout);
-        let dialer = Dialer::new(self.rank, self.size, here.session, timing);
+        let dialer = Dialer::new(self.rank, self.size, whereabouts.session, timing);
         if parent(self.rank) != Some(0) {
             dialer.expect_uplinks();
         }
@@ -136,7 +140,7 @@ impl Joining<'_> {
         first: Endpoint,
         member: &ListeningMember,
     ) -> Result<JoinedTree, WorldError> {
-        let said = Word::Here(member.places.clone()).say(&first);
+        let said = Word::Here(member.places.clone()).send(&first);
         let said = said.map_err(|error| WorldError::lost(0, error));
         let above = said.and_then(|()| self.uplink(first.clone(), &member.dialer));
         let above = above.inspect_err(|error| self.give_up(&first, error))?;
@@ -157,7 +161,7 @@ impl Joining<'_> {
                 })
             }
             Err(error) => {
-                branch.tell(self.rank, &error);
+                branch.report_failure(self.rank, &error);
                 self.give_up(&above.1, &error);
                 Err(error)
             }
@@ -169,7 +173,7 @@ impl Joining<'_> {
         if parent(self.rank) == Some(0) {
             return Ok((0, first));
         }
-        match Word::hear(&first, self.left()) {
+        match Word::receive(&first, self.left()) {
             Ok(Word::Noted) => {}
             Ok(Word::Failed(rank, reason)) => return Err(WorldError::Failed { rank, reason }),
             Ok(_) => return Err(WorldError::out_of_turn(0)),
@@ -203,14 +207,14 @@ impl Joining<'_> {
                 .and_then(|place| usize::try_from(place).ok());
             let addresses = place.and_then(|place| table.get(place));
             let addresses = addresses.map_or(&[][..], Vec::as_slice);
-            let mut check = || still(*above, endpoint);
+            let mut check = || check_parent(*above, endpoint);
             let opened = dialer.open((child, addresses), Purpose::Join, self.until, &mut check)?;
             branch.children.push((child, opened));
         }
-        branch.spread(&table, &mut || still(*above, endpoint))?;
-        let said = Word::Ready.say(endpoint);
+        branch.spread(&table, &mut || check_parent(*above, endpoint))?;
+        let said = Word::Ready.send(endpoint);
         said.map_err(|error| WorldError::lost(*above, error))?;
-        match Word::hear(endpoint, self.left()) {
+        match Word::receive(endpoint, self.left()) {
             Ok(Word::Go) => Ok(table),
             Ok(Word::Failed(rank, reason)) => Err(WorldError::Failed { rank, reason }),
             Ok(_) => Err(WorldError::out_of_turn(*above)),
@@ -261,8 +265,8 @@ impl Joining<'_> {
 }
 
 /// Returns an error if the parent is gone, or reports that the world can't be created.
-fn still(above: u32, endpoint: &Endpoint) -> Result<(), WorldError> {
-    match Word::try_hear(endpoint) {
+fn check_parent(above: u32, endpoint: &Endpoint) -> Result<(), WorldError> {
+    match Word::try_receive(endpoint) {
         Ok(None) => Ok(()),
         Ok(Some(Word::Failed(rank, reason))) => Err(WorldError::Failed { rank, reason }),
         Ok(Some(_)) => Err(WorldError::out_of_turn(above)),

@@ -13,15 +13,15 @@ pub(super) type Make<'m> = Box<dyn FnOnce() -> Result<World, WorldError> + Send 
 
 /// Returns what creates the worlds of the ranks of this process.
 pub(super) fn joining(
-    role: ProcessRole,
+    process: ProcessRole,
     options: &WorldOptions,
 ) -> Result<Vec<Make<'static>>, WorldError> {
-    let (near, size) = (role.ranks(), role.size);
+    let (near, size) = (process.ranks(), process.size);
     let Assembly {
         addresses,
         options,
         mut meeting,
-    } = role.assemble(options)?;
+    } = process.assemble(options)?;
     let seats = Seat::of_threads(&near, size, &options.rank);
     let makes = seats.into_iter().map(|seat| -> Make<'static> {
         if let Some(meeting) = meeting.take() {

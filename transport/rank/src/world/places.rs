@@ -111,9 +111,9 @@ mod tests {
     }
 
     #[test]
-    fn each_device_has_its_own_way() {
+    fn each_device_has_a_place_beside() {
         let session: Session = "0123456789abcdef0000000000000000".parse().unwrap();
-        let mut here = Whereabouts {
+        let mut whereabouts = Whereabouts {
             rank: 3,
             session,
             seen: "",
@@ -126,7 +126,7 @@ mod tests {
             "tcp://h:7",
             "uring://h:7",
         ]);
-        let places = here.beside(&given, "").unwrap();
+        let places = whereabouts.beside(&given, "").unwrap();
         let name = "jsw-0123456789abcdef-3";
         let expected = [
             &format!("shm://{name}"),
@@ -137,14 +137,14 @@ mod tests {
             "uring://h:0",
         ];
         assert_eq!(places, addresses(&expected));
-        here.seen = "192.0.2.7";
+        whereabouts.seen = "192.0.2.7";
         let given = addresses(&["tcp://h:7", "tcp://g:8"]);
-        let places = here.beside(&given, "").unwrap();
+        let places = whereabouts.beside(&given, "").unwrap();
         assert_eq!(places, addresses(&["tcp://192.0.2.7:0"]));
         let [any, one] = ["tcp://0.0.0.0:9", "tcp://h:9"].map(|uri| uri.parse().unwrap());
-        assert_eq!(here.public(&any), "tcp://192.0.2.7:9".parse());
-        assert_eq!(here.public(&one), Ok(one));
+        assert_eq!(whereabouts.public(&any), "tcp://192.0.2.7:9".parse());
+        assert_eq!(whereabouts.public(&one), Ok(one));
         let long: Address = format!("uds:///{}", "x".repeat(106)).parse().unwrap();
-        assert!(here.beside(&[long], "").is_err());
+        assert!(whereabouts.beside(&[long], "").is_err());
     }
 }

@@ -73,7 +73,7 @@ impl Reach<'_> {
                 Err(None) => return Err(WorldError::NoAddress),
             };
             check()?;
-            if !self.may_come(&source) || self.until.has_passed() {
+            if !self.may_succeed(&source) || self.until.has_passed() {
                 return Err(WorldError::Unreachable {
                     rank: self.rank,
                     // Nobody may listen any more where somebody did.
@@ -98,7 +98,7 @@ impl Reach<'_> {
     /// Connects to the cheapest address that works. On failure, returns the error of an address
     /// that may work later, if there is one.
     fn try_all(&self, addresses: &[&Address]) -> Result<Endpoint, Option<ConnectError>> {
-        let mut why: Option<ConnectError> = None;
+        let mut reason: Option<ConnectError> = None;
         for (place, address) in addresses.iter().enumerate() {
             match self.connect(address) {
                 Ok(endpoint) => {
@@ -106,13 +106,16 @@ impl Reach<'_> {
                     return Ok(self.cheaper(cheaper).unwrap_or(endpoint));
                 }
                 Err(error) => {
-                    if !why.as_ref().is_some_and(|why| self.may_come(why)) {
-                        why = Some(error);
+                    if !reason
+                        .as_ref()
+                        .is_some_and(|reason| self.may_succeed(reason))
+                    {
+                        reason = Some(error);
                     }
                 }
             }
         }
-        Err(why)
+        Err(reason)
     }
 
     /// Tries the cheaper addresses once more: if the member began to listen between two attempts,
@@ -133,7 +136,7 @@ impl Reach<'_> {
     }
 
     /// Returns true if a later attempt may succeed.
-    fn may_come(&self, error: &ConnectError) -> bool {
+    fn may_succeed(&self, error: &ConnectError) -> bool {
         match error {
             ConnectError::TimedOut { .. } => true,
             ConnectError::NoListener { .. }

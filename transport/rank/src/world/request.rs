@@ -37,8 +37,8 @@ impl Ask {
         let rank = u32::try_from(self.rank).unwrap_or(u32::MAX);
         // The connection is read even if sending has failed: a message that the peer sent before it
         // closed explains more.
-        let said = Word::Ask(self).say(endpoint);
-        let nothing = match Word::hear(endpoint, wait) {
+        let said = Word::Ask(self).send(endpoint);
+        let nothing = match Word::receive(endpoint, wait) {
             Ok(Word::Welcome(session, _)) if !self.is_of(&session) => {
                 let reason = "the session of another world".to_owned();
                 return Err(WorldError::Nonsense { rank: to, reason });

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn all_sit_down_once() {
+    fn each_seat_is_taken_once() {
         let session = Session::new().unwrap();
         let mut roll = Roster::new(session, false, 1..4, 4);
         for rank in [3, 1, 2] {
@@ -167,19 +167,19 @@ mod tests {
             let asked = roll.reserve(&ask(session, rank), |_| true);
             let rank = asked.unwrap();
             // Duplicate requests are refused before and after the member has joined.
-            let again = ask(Session::UNKNOWN, u64::from(rank));
-            assert_eq!(roll.reserve(&again, |_| true), Err(Refusal::Taken));
+            let second = ask(Session::UNKNOWN, u64::from(rank));
+            assert_eq!(roll.reserve(&second, |_| true), Err(Refusal::Taken));
             roll.take(rank, rank * 10);
-            assert_eq!(roll.reserve(&again, |_| true), Err(Refusal::Taken));
+            assert_eq!(roll.reserve(&second, |_| true), Err(Refusal::Taken));
         }
         assert!(roll.is_complete());
         assert_eq!(roll.close(), [(1, 10), (2, 20), (3, 30)]);
-        let late = roll.reserve(&ask(session, 2), |_| true);
-        assert_eq!(late, Err(Refusal::Closed));
+        let last = roll.reserve(&ask(session, 2), |_| true);
+        assert_eq!(last, Err(Refusal::Closed));
     }
 
     #[test]
-    fn who_does_not_belong_here_is_refused() {
+    fn strangers_are_refused() {
         let (session, other) = (Session::new().unwrap(), Session::new().unwrap());
         let mut roll: Roster<()> = Roster::new(session, false, 2..4, 4);
         let mut asks = |ask: Ask| roll.reserve(&ask, |()| true);
@@ -213,15 +213,15 @@ mod tests {
     }
 
     #[test]
-    fn who_is_gone_makes_room() {
+    fn the_seat_of_a_lost_member_is_free() {
         let session = Session::new().unwrap();
         let mut roll = Roster::new(session, false, 1..4, 4);
         let coming = roll.reserve(&ask(session, 1), |_| true).unwrap();
         roll.release(coming);
         assert_eq!(roll.reserve(&ask(session, 1), |_| true), Ok(1));
         roll.take(1, "first");
-        let again = roll.reserve(&ask(session, 1), |member| *member != "first");
-        assert_eq!(again, Ok(1));
+        let second = roll.reserve(&ask(session, 1), |member| *member != "first");
+        assert_eq!(second, Ok(1));
         roll.take(1, "second");
         // Releasing the seat of a joined member has no effect.
         roll.release(1);

@@ -213,10 +213,10 @@ impl World {
     ) -> Result<Vec<R>, WorldError> {
         let size = processes.saturating_mul(threads);
         check_size(size)?;
-        if let Some(role) = ProcessRole::of_this_process()? {
-            ProcessRole::check(SIZE, role.size, size)?;
-            ProcessRole::check(THREADS, role.threads, threads)?;
-            return run(joining(role, options)?, &work);
+        if let Some(process) = ProcessRole::of_this_process()? {
+            ProcessRole::check(SIZE, process.size, size)?;
+            ProcessRole::check(THREADS, process.threads, threads)?;
+            return run(joining(process, options)?, &work);
         }
         if processes == 1 {
             return Self::threads(threads, options, work);
@@ -260,8 +260,8 @@ impl World {
         options: &WorldOptions,
         work: impl Fn(&Self) -> R + Sync,
     ) -> Result<Vec<R>, WorldError> {
-        let role = ProcessRole::require()?;
-        run(joining(role, options)?, &work)
+        let process = ProcessRole::require()?;
+        run(joining(process, options)?, &work)
     }
 
     /// Runs `work` in `size` threads, each of which is a rank of one world, and finishes each rank.
@@ -308,7 +308,7 @@ impl World {
             timeout: options.timeout,
         };
         let worlds = worlds.map(|rank| {
-            let world = Self::of(rank, site.clone(), &options);
+            let world = Self::new(rank, site.clone(), &options);
             move || Ok(world)
         });
         run(worlds.collect(), &work)

@@ -81,11 +81,11 @@ mod tests {
             let above = parent(rank).unwrap() as usize;
             ready[above] = ready[above].max(ready[rank as usize] + costs.hop);
         }
-        let mut begins = vec![ready[0]; size as usize];
+        let mut begin_times = vec![ready[0]; size as usize];
         for rank in 1..size {
-            begins[rank as usize] = begins[parent(rank).unwrap() as usize] + costs.hop;
+            begin_times[rank as usize] = begin_times[parent(rank).unwrap() as usize] + costs.hop;
         }
-        let last = begins.into_iter().fold(0.0, f64::max);
+        let last = begin_times.into_iter().fold(0.0, f64::max);
         ((f64::from(size) - 1.0) * costs.report, last)
     }
 
@@ -122,8 +122,8 @@ mod tests {
             std::iter::successors(parent(size.saturating_sub(1)), |rank| parent(*rank)).count()
         };
         for size in sizes {
-            let step = 4.0 * steps.connect + 3.0 * steps.hop;
-            assert!(time_to_join(size, &steps).1 <= step * depth(size) as f64 + 1e-9);
+            let step_time = 4.0 * steps.connect + 3.0 * steps.hop;
+            assert!(time_to_join(size, &steps).1 <= step_time * depth(size) as f64 + 1e-9);
         }
     }
 

@@ -211,7 +211,7 @@ impl Word {
     }
 
     /// Sends the message.
-    pub(super) fn say(&self, endpoint: &Endpoint) -> Result<(), SendError> {
+    pub(super) fn send(&self, endpoint: &Endpoint) -> Result<(), SendError> {
         let (header, payload) = self.to_message();
         endpoint.send_message(header, &[IoSlice::new(&payload)])
     }
@@ -223,7 +223,7 @@ impl Word {
     }
 
     /// Receives a message of at most [`LONGEST`] bytes, and waits for at most `wait`.
-    pub(super) fn hear(endpoint: &Endpoint, wait: Duration) -> Result<Self, Unheard> {
+    pub(super) fn receive(endpoint: &Endpoint, wait: Duration) -> Result<Self, Unheard> {
         let mut memory = [0; LONGEST];
         let header = endpoint
             .recv_into_within(&mut memory, wait)
@@ -234,7 +234,7 @@ impl Word {
     }
 
     /// Receives a message of any length. Returns `None` if none has arrived.
-    pub(super) fn try_hear(endpoint: &Endpoint) -> Result<Option<Self>, Unheard> {
+    pub(super) fn try_receive(endpoint: &Endpoint) -> Result<Option<Self>, Unheard> {
         match endpoint.recv_message_within(Duration::ZERO) {
             Ok(message) => Self::from_message(&message.header, message.payload.as_bytes())
                 .map(Some)
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_much_is_refused() {
+    fn words_beyond_the_limits_are_refused() {
         let says = |kind, first, payload: &[u8]| {
             Word::from_message(&Header::new(kind, [first, 0, 0]), payload)
         };

@@ -503,7 +503,7 @@ fn the_cause_is_told_to_all_members_of_blocking_and_posted_operations() {
                     error,
                     Error::FailedAt {
                         rank: 2,
-                        why: Some(_),
+                        reason: Some(_),
                         ..
                     }
                 );

@@ -60,10 +60,10 @@ fn hear(bare: &Endpoint) -> (Header, Vec<u8>) {
 /// Checks that rank 0 has ended its connection to rank 1, and that rank 2 is not affected.
 fn refused(rank: &Rank, other: &Rank, bare: &Endpoint, case: &str) {
     let error = rank.recv_timeout(1, 77, &mut [0u8], LONG).unwrap_err();
-    let Error::PeerGone { rank: 1, why } = &error else {
+    let Error::PeerGone { rank: 1, reason } = &error else {
         panic!("{case}: {error}")
     };
-    assert!(why.contains("unexpected"), "{case}: {why}");
+    assert!(reason.contains("unexpected"), "{case}: {reason}");
     // Rank 1 learns of the end.
     while bare.recv_message_within(LONG).is_ok() {}
     other.send(0, 5, &[8u8]).unwrap();

@@ -42,7 +42,7 @@ pub(in crate::world) struct Published(Option<RendezvousFile>);
 
 impl Exchange {
     /// Returns the means that the job offers. `session` is the one that the user has set.
-    pub(in crate::world) fn of(
+    pub(in crate::world) fn new(
         job: &Job,
         session: Option<Session>,
         until: Deadline,

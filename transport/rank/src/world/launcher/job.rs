@@ -31,7 +31,7 @@ pub(in crate::world) struct Job {
     /// Number of processes.
     pub(in crate::world) processes: u32,
     /// Number of processes on this host, if the launcher tells it.
-    pub(in crate::world) processes_here: Option<u32>,
+    pub(in crate::world) local_processes: Option<u32>,
     /// Number of the descriptor of the PMI server, if there is one.
     pub(super) pmi: Option<i32>,
     /// The PMIx server, if there is one.
@@ -62,7 +62,7 @@ pub(super) struct KnownAddresses {
 
 impl Job {
     /// Returns the place of this process. `None` if no launcher is recognised.
-    pub(in crate::world) fn of(around: &dyn Surroundings) -> Result<Option<Self>, WorldError> {
+    pub(in crate::world) fn detect(around: &dyn Surroundings) -> Result<Option<Self>, WorldError> {
         let job = if has(around, OPEN_MPI) {
             Some(Self::of_open_mpi(around)?)
         } else if has(around, PMI_RANK) && has(around, PMI_FD) {
@@ -94,7 +94,7 @@ impl Job {
 
     /// Returns true if all processes are known to be on this host.
     pub(super) fn is_on_one_host(&self) -> bool {
-        self.processes_here == Some(self.processes)
+        self.local_processes == Some(self.processes)
     }
 
     fn of_open_mpi(around: &dyn Surroundings) -> Result<Self, WorldError> {
@@ -103,7 +103,7 @@ impl Job {
             launcher: "mpirun of OpenMPI",
             process: number(around, OPEN_MPI)?,
             processes: number(around, "OMPI_COMM_WORLD_SIZE")?,
-            processes_here: optional(around, "OMPI_COMM_WORLD_LOCAL_SIZE")?,
+            local_processes: optional(around, "OMPI_COMM_WORLD_LOCAL_SIZE")?,
             pmi: None,
             pmix: pmix(around),
             name: format!("openmpi-{}", plain(&space.unwrap_or_default())),
@@ -115,12 +115,12 @@ impl Job {
     fn of_pmi(around: &dyn Surroundings) -> Result<Self, WorldError> {
         let processes = number(around, "PMI_SIZE")?;
         let hosts: Option<u32> = optional(around, "SLURM_STEP_NUM_NODES")?;
-        let here = optional(around, "MPI_LOCALNRANKS")?;
+        let local = optional(around, "MPI_LOCALNRANKS")?;
         Ok(Self {
             launcher: "the PMI server",
             process: number(around, PMI_RANK)?,
             processes,
-            processes_here: here.or((hosts == Some(1)).then_some(processes)),
+            local_processes: local.or((hosts == Some(1)).then_some(processes)),
             pmi: Some(number(around, PMI_FD)?),
             pmix: None,
             name: String::new(),
@@ -135,14 +135,14 @@ impl Job {
         };
         let hosts: u32 = number(around, "SLURM_STEP_NUM_NODES")?;
         let job: u64 = number(around, "SLURM_JOB_ID")?;
-        let step: u64 = number(around, SLURM_STEP_ID)?;
+        let step_id: u64 = number(around, SLURM_STEP_ID)?;
         let list = around.variable("SLURM_STEP_NODELIST").unwrap_or_default();
         let first = first_host(&list).ok_or_else(|| WorldError::Environment {
             variable: "SLURM_STEP_NODELIST",
             problem: format!("is `{}`, which names no host", list.escape_debug()),
         })?;
         let width = u64::from(STEP_PORTS.end.saturating_sub(STEP_PORTS.start));
-        let mixed = job.wrapping_mul(31).wrapping_add(step);
+        let mixed = job.wrapping_mul(31).wrapping_add(step_id);
         let offset = mixed.checked_rem(width).unwrap_or(0);
         let port = STEP_PORTS
             .start
@@ -151,10 +151,10 @@ impl Job {
             launcher: "srun of Slurm",
             process: number(around, SLURM_PROCID)?,
             processes,
-            processes_here: (hosts == 1).then_some(processes),
+            local_processes: (hosts == 1).then_some(processes),
             pmi: None,
             pmix: pmix(around),
-            name: format!("slurm-{job}-{step}"),
+            name: format!("slurm-{job}-{step_id}"),
             addresses: KnownAddresses {
                 are_set: false,
                 listen: vec![Address::tcp("0.0.0.0", port)?],
@@ -187,7 +187,7 @@ impl Job {
             launcher: "Kubernetes",
             process,
             processes: size.checked_div(threads).unwrap_or(0),
-            processes_here: None,
+            local_processes: None,
             pmi: None,
             pmix: None,
             name: String::new(),
@@ -343,7 +343,7 @@ mod tests {
     }
 
     fn job(host: &'static str, variables: &'static str) -> Result<Option<Job>, String> {
-        Job::of(&Recorded(host, variables)).map_err(|error| error.to_string())
+        Job::detect(&Recorded(host, variables)).map_err(|error| error.to_string())
     }
 
     fn uris(addresses: &[Address]) -> Vec<String> {
@@ -401,7 +401,7 @@ mod tests {
     fn slurm_is_recognised() {
         let job = job("vm", SLURM).unwrap().unwrap();
         assert_eq!((job.process, job.processes), (1, 2));
-        assert_eq!(job.processes_here, None);
+        assert_eq!(job.local_processes, None);
         assert_eq!(uris(&job.addresses.listen), ["tcp://0.0.0.0:10302"]);
         assert_eq!(uris(&job.addresses.reach), ["tcp://n01:10302"]);
         assert_eq!(job.name, "slurm-2-0");

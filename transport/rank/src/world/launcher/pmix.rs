@@ -131,9 +131,9 @@ impl PmixLibrary {
         let mut reason = String::new();
         let own = own.filter_map(|path| match protected(&path) {
             Ok(path) => Some(path),
-            Err(why) => {
+            Err(reason) => {
                 emit(Level::WARN, move || {
-                    tracing::warn!(path = %path.display(), why, "the PMIx library is not loaded");
+                    tracing::warn!(path = %path.display(), reason, "the PMIx library is not loaded");
                 });
                 None
             }

@@ -180,9 +180,9 @@ mod tests {
 
     #[test]
     fn waiting_ends_with_the_file_or_in_time() {
-        let folder = fresh("late");
-        let late = obtain_in(&folder, "job", Deadline::after(Duration::from_millis(5)));
-        assert_eq!(late.unwrap_err().kind(), ErrorKind::TimedOut);
+        let folder = fresh("timed_out");
+        let timed_out = obtain_in(&folder, "job", Deadline::after(Duration::from_millis(5)));
+        assert_eq!(timed_out.unwrap_err().kind(), ErrorKind::TimedOut);
         let file = thread::scope(|scope| {
             let waiting = scope.spawn(|| obtain_in(&folder, "job", Deadline::NEVER));
             let file = RendezvousFile::publish_in(&folder, "job", "text").unwrap();
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_can_write_is_not_read() {
+    fn files_that_others_can_write_are_not_read() {
         let folder = fresh("open");
         let file = RendezvousFile::publish_in(&folder, "job", "text").unwrap();
         let now = Deadline::after(Duration::ZERO);
@@ -206,8 +206,8 @@ mod tests {
             error.contains("not a folder that only this user"),
             "{error}"
         );
-        let again = RendezvousFile::publish_in(&folder, "other", "text").unwrap_err();
-        assert!(again.to_string().contains("not a folder"), "{again}");
+        let refused = RendezvousFile::publish_in(&folder, "other", "text").unwrap_err();
+        assert!(refused.to_string().contains("not a folder"), "{refused}");
     }
 
     #[test]
