@@ -22,8 +22,8 @@ use jstream_matching::Pattern;
 /// in the same context.
 ///
 /// A clone is cheap, and any number of threads may use the rank. The rank ends when the last clone
-/// and the last request are dropped. The other ranks then learn that it is [gone](Error::PeerGone),
-/// after they have received what it sent.
+/// and the last request are dropped. The other ranks then learn that it is
+/// [gone](super::Error::PeerGone), after they have received what it sent.
 ///
 /// Blocking calls drive everything that the rank has posted, on all its connections. Nothing
 /// progresses between calls. The [module](super) has an overview.

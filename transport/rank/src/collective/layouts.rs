@@ -15,13 +15,13 @@ use crate::layout::transfer::Layouts;
 ///
 /// The elements are packed before they are sent, and unpacked after they were received.
 impl Layouts<'_> {
-    /// Like [`Rank::broadcast`], for the elements that a layout selects. The layouts of
-    /// the ranks may differ, but select the same number of elements.
+    /// Like [`Rank::broadcast`](crate::Rank::broadcast), for the elements that a layout selects.
+    /// The layouts of the ranks may differ, but select the same number of elements.
     ///
     /// # Errors
     ///
     /// [`Error::Layout`] if `elements` is shorter than the layout, or if blocks of the layout
-    /// overlap. Otherwise as for [`Rank::broadcast`].
+    /// overlap. Otherwise as for [`Rank::broadcast`](crate::Rank::broadcast).
     pub fn broadcast<E: Element, L: Selection<E>>(
         &self,
         root: u32,
@@ -47,15 +47,16 @@ impl Layouts<'_> {
         Ok(())
     }
 
-    /// Like [`Rank::scatter_v`], with a layout for each rank: the root sends to each the
-    /// elements of `sent` that its layout in `layouts` selects. Each rank receives into the
-    /// elements that `layout` selects. Only the root's `sent` and `layouts` are used.
+    /// Like [`Rank::scatter_v`](crate::Rank::scatter_v), with a layout for each rank: the root
+    /// sends to each the elements of `sent` that its layout in `layouts` selects. Each rank
+    /// receives into the elements that `layout` selects. Only the root's `sent` and `layouts` are
+    /// used.
     ///
     /// # Errors
     ///
     /// [`Error::WrongLength`] if the root has not one layout for each rank. [`Error::Layout`] if a
     /// slice is shorter than a layout, or if blocks of `layout` overlap. Otherwise as for
-    /// [`Rank::scatter_v`].
+    /// [`Rank::scatter_v`](crate::Rank::scatter_v).
     pub fn scatter<E: Element, L: Selection<E>>(
         &self,
         root: u32,
@@ -92,16 +93,17 @@ impl Layouts<'_> {
         Ok(())
     }
 
-    /// Like [`Rank::gather_v`], with a layout for each rank: each rank sends the elements
-    /// of `sent` that `layout` selects, and the root receives them into the elements of `received`
-    /// that the layout of the rank in `layouts` selects. Only the root's `received` and `layouts`
-    /// are used. If two of these layouts overlap, the elements of the later rank remain.
+    /// Like [`Rank::gather_v`](crate::Rank::gather_v), with a layout for each rank: each rank sends
+    /// the elements of `sent` that `layout` selects, and the root receives them into the elements
+    /// of `received` that the layout of the rank in `layouts` selects. Only the root's `received`
+    /// and `layouts` are used. If two of these layouts overlap, the elements of the later rank
+    /// remain.
     ///
     /// # Errors
     ///
     /// [`Error::WrongLength`] if the root has not one layout for each rank. [`Error::Layout`] if a
     /// slice is shorter than a layout, or if blocks of one of the `layouts` overlap. Otherwise as
-    /// for [`Rank::gather_v`].
+    /// for [`Rank::gather_v`](crate::Rank::gather_v).
     pub fn gather<E: Element, L: Selection<E>>(
         &self,
         root: u32,

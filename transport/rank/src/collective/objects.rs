@@ -14,8 +14,8 @@ use crate::object::Objects;
 ///
 /// Objects with pointers, text or enums are broadcast, scattered and gathered as messages that the
 /// receivers read in place. As for the other [collective
-/// operations](Rank#collective-operations), all members of a communicator take part, in the same
-/// order.
+/// operations](crate::Rank#collective-operations), all members of a communicator take part, in the
+/// same order.
 ///
 /// | goal | root | other ranks |
 /// |---|---|---|
@@ -67,7 +67,7 @@ use crate::object::Objects;
 /// [`Error::Read`]. Only the ranks that should receive the object depend on a write. No other rank
 /// depends on a read, also in a broadcast, whose bytes are forwarded before they are read.
 /// [`Options::collective_timeout`](crate::Options::collective_timeout) limits the time of the whole
-/// operation. [`with_algorithm`](Rank::with_algorithm) has no effect.
+/// operation. [`with_algorithm`](crate::Rank::with_algorithm) has no effect.
 impl Objects<'_> {
     /// Sends an object, and everything that it reaches, to all other ranks, which call
     /// [`recv_broadcast`](Self::recv_broadcast) with the number of this rank. The object is written

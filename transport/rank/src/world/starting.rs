@@ -66,18 +66,19 @@ impl World {
     ///
     /// | launcher | place of a process | agreement on the address of rank 0 and the session |
     /// |---|---|---|
-    /// | `jrun`, [`World::spawn`] | [`RANK`], [`SIZE`], [`WORLD`], optionally [`SESSION`], [`PARENT`], [`SHARERS`] | the variables |
+    /// | `jrun`, [`World::spawn`] | [`RANK`](super::RANK), [`SIZE`], [`WORLD`](super::WORLD), optionally [`SESSION`](super::SESSION), [`PARENT`](super::PARENT), [`SHARERS`](super::SHARERS) | the variables |
     /// | `mpirun` of OpenMPI 4 and 5 | `OMPI_COMM_WORLD_RANK`, `_SIZE`, `_LOCAL_SIZE` | PMIx if `PMIX_NAMESPACE` and `PMIX_RANK` are set, and the library `libpmix.so.2` is found in `PMIX_PREFIX` or the system; otherwise, on one host, a file |
     /// | `mpiexec` of MPICH (Hydra), `srun --mpi=pmi2` | `PMI_RANK`, `PMI_SIZE`, `MPI_LOCALNRANKS` | PMI-1 over the descriptor `PMI_FD` |
-    /// | `srun` of Slurm | `SLURM_PROCID`, `SLURM_STEP_NUM_TASKS`, `SLURM_STEP_NUM_NODES` | PMIx with `--mpi=pmix`; otherwise, on one host, a file, and on several a port of the first of `SLURM_STEP_NODELIST`, with [`SESSION`] |
-    /// | Kubernetes indexed job | `JOB_COMPLETION_INDEX`, [`SIZE`] | port 7117 of the pod with index 0 in the headless service [`SERVICE`](super::SERVICE), with [`SESSION`] |
+    /// | `srun` of Slurm | `SLURM_PROCID`, `SLURM_STEP_NUM_TASKS`, `SLURM_STEP_NUM_NODES` | PMIx with `--mpi=pmix`; otherwise, on one host, a file, and on several a port of the first of `SLURM_STEP_NODELIST`, with [`SESSION`](super::SESSION) |
+    /// | Kubernetes indexed job | `JOB_COMPLETION_INDEX`, [`SIZE`] | port 7117 of the pod with index 0 in the headless service [`SERVICE`](super::SERVICE), with [`SESSION`](super::SESSION) |
     ///
-    /// With the other launchers, [`WORLD`] sets the addresses at which rank 0 listens (default: on
-    /// one host shared memory and a Unix socket, otherwise shared memory and a TCP port), and
-    /// [`THREADS`] the number of ranks in each process. A session in [`SESSION`] is used instead of
-    /// a random one. Without a store of the launcher, a world on several hosts needs it, so that
-    /// strangers on the network can't join. The file is in `jstream-UID` of the folder for
-    /// temporary files. Only the same user can read it, and it is removed when all have joined.
+    /// With the other launchers, [`WORLD`](super::WORLD) sets the addresses at which rank 0 listens
+    /// (default: on one host shared memory and a Unix socket, otherwise shared memory and a TCP
+    /// port), and [`THREADS`] the number of ranks in each process. A session in
+    /// [`SESSION`](super::SESSION) is used instead of a random one. Without a store of the
+    /// launcher, a world on several hosts needs it, so that strangers on the network can't join.
+    /// The file is in `jstream-UID` of the folder for temporary files. Only the same user can read
+    /// it, and it is removed when all have joined.
     ///
     /// [`WorldOptions`] says for how long waiting ranks spin, which depends on the number of ranks
     /// that are known to run on the cores of this process.
@@ -124,8 +125,8 @@ impl World {
     /// calls [`from_env`](Self::from_env), or this function.
     ///
     /// If the command only starts the process that joins, let it [remove](Command::env_remove) the
-    /// variable [`PARENT`]. That process is then not killed with its parent, and ends when it loses
-    /// the other members.
+    /// variable [`PARENT`](super::PARENT). That process is then not killed with its parent, and
+    /// ends when it loses the other members.
     ///
     /// # Errors
     ///
