@@ -35,7 +35,7 @@ use jstream_base::Header;
 use jstream_device::connection::Payload;
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::spin::Spin;
-use jstream_matching::{Claim, Heading, Pattern};
+use jstream_matching::{Claim, Envelope, Heading, Pattern};
 
 /// Number of polls of the queues between two pauses of the processor.
 const POLLS: u32 = 16;
@@ -44,6 +44,9 @@ const POLLS: u32 = 16;
 const EARLY_POLLS: u32 = 64;
 /// Number of polls of a connection that is not the only one.
 const LINE_POLLS: u32 = 16;
+/// Maximum length in bytes of a message that is received from a connection directly into a jbuf:
+/// the capacity of the smallest jbufs of a pool.
+const SHORT_BUFFER: usize = 256;
 
 /// The message to receive.
 pub(super) enum Wanted {
@@ -290,20 +293,24 @@ impl Node {
         if progress::has_posted() {
             return Err(None);
         }
-        let EarlyTarget::Memory(memory, expected) = target else {
-            return self.receive_spinning(pattern, target, deadline);
-        };
-        let spun = match pattern.source.map(|rank| (rank, self.line(rank))) {
-            Some((rank, Some(line))) => {
-                let bypassed =
-                    self.receive_bypassing(rank, line, pattern, *expected, memory, deadline);
-                match bypassed {
+        let line = pattern
+            .source
+            .and_then(|rank| Some((rank, self.line(rank)?)));
+        let spun = match (&mut *target, line) {
+            (EarlyTarget::Memory(memory, expected), Some((rank, line))) => {
+                match self.receive_bypassing(rank, line, pattern, *expected, memory, deadline) {
                     Ok(status) => return Ok(EarlyMessage::Copied(Ok(status))),
                     Err(spun) => spun,
                 }
             }
-            None if self.has_lines() => None,
-            _ => return self.receive_spinning(pattern, target, deadline),
+            (EarlyTarget::Memory(..), None) if pattern.source.is_none() && self.has_lines() => None,
+            (EarlyTarget::Payload, Some((rank, line))) => {
+                return match self.receive_short(rank, line, pattern) {
+                    Ok(message) => Ok(message),
+                    Err(spun) => self.receive_spinning(pattern, target, deadline, spun),
+                };
+            }
+            (_, None) => return self.receive_spinning(pattern, target, deadline, None),
         };
         match self.poll_arrived(pattern, target, None) {
             Poll::Arrived(message) => Ok(message),
@@ -376,14 +383,48 @@ impl Node {
         })
     }
 
+    /// Receives a short message of the rank at the other end of a connection to a jbuf, as
+    /// [`receive_bypassing`](Self::receive_bypassing) does. A connection that moves jbufs does not
+    /// need this.
+    #[inline]
+    fn receive_short(
+        &self,
+        rank: u32,
+        line: &Line,
+        pattern: &Pattern,
+    ) -> Result<EarlyMessage, Option<Spin>> {
+        let info = line.endpoint.shared().info();
+        if info.limits.moves {
+            return Err(None);
+        }
+        let empty = info.pool.take(SHORT_BUFFER).ok();
+        let filled = empty.and_then(|empty| empty.copy_from(&[0; SHORT_BUFFER]).ok());
+        let Some(mut filled) = filled else {
+            return Err(None);
+        };
+        let (memory, never) = (filled.as_bytes_mut(), || Deadline::NEVER);
+        let status =
+            self.receive_bypassing(rank, line, pattern, ElementName::BYTES, memory, never)?;
+        // The message was no longer than the buffer.
+        filled.truncate(status.len::<u8>());
+        let envelope = Envelope {
+            context: pattern.context,
+            source: rank,
+            tag: status.tag,
+        };
+        let heading = Heading::new(envelope, status.bytes);
+        Ok(EarlyMessage::Whole(heading, Payload::Bytes(filled)))
+    }
+
     /// Receives a message without a request, if it arrives while the thread spins, which drives the
-    /// connections meanwhile.
+    /// connections meanwhile. `spun` is what an earlier attempt has left of the spin budget.
     #[inline]
     fn receive_spinning(
         &self,
         pattern: &Pattern,
         target: &mut EarlyTarget<'_>,
         deadline: impl Fn() -> Deadline,
+        spun: Option<Spin>,
     ) -> Result<EarlyMessage, Option<Spin>> {
         // A message that arrives meanwhile is received under one lock. The answer of a rank that
         // has sent at the same time as this one often does.
@@ -391,7 +432,7 @@ impl Node {
         let seen = self.inbox.epoch();
         match self.poll_arrived(pattern, target, Some(Prober::New)) {
             Poll::Arrived(message) => Ok(message),
-            Poll::Nothing => self.spin_for_arrival(pattern, target, deadline, seen),
+            Poll::Nothing => self.spin_for_arrival(pattern, target, deadline, seen, spun),
             Poll::NeedsRequest => Err(None),
         }
     }
@@ -402,10 +443,11 @@ impl Node {
         target: &mut EarlyTarget<'_>,
         deadline: impl Fn() -> Deadline,
         mut seen: u32,
+        spun: Option<Spin>,
     ) -> Result<EarlyMessage, Option<Spin>> {
         let inbox = &*self.inbox;
         let waits = self.has_lines().then(|| inbox.note_waiting());
-        let mut spin = inbox.begin_spin(Deadline::NEVER);
+        let mut spin = spun.unwrap_or_else(|| inbox.begin_spin(Deadline::NEVER));
         let result = loop {
             self.drive_lines();
             let is_queued = (0..POLLS).any(|_| self.has_queued(pattern.source));
