@@ -268,7 +268,15 @@ fn the_lengths_are_told_along_the_tree() {
             let has_limit = text.contains("1048576") && text.contains("Options::max_message");
             assert!(has_limit, "{scheme}: {text}");
         }
-        let told = |error: &&Error| matches!(error, Error::FailedAt { reason: Some(_), .. });
+        let told = |error: &&Error| {
+            matches!(
+                error,
+                Error::FailedAt {
+                    reason: Some(_),
+                    ..
+                }
+            )
+        };
         assert_eq!(errors.iter().filter(told).count(), 1, "{errors:?}");
     }
 }
