@@ -45,7 +45,10 @@ pub fn run(input: &[u8]) {
     };
     let mut receives: Vec<_> = (0..4).map(|tag| rank.buffers().irecv(1, tag % 3)).collect();
     receives.push(rank.buffers().irecv_into(1, 3, EmptyBuffer::heap(16)));
-    let mut sends = vec![rank.buffers().isend(1, 0, filled(10)), rank.buffers().isend(1, 1, filled(5000))];
+    let mut sends = vec![
+        rank.buffers().isend(1, 0, filled(10)),
+        rank.buffers().isend(1, 1, filled(5000)),
+    ];
     sends.push(rank.buffers().issend(1, 2, filled(3)));
     let mut probed = 0u32;
     let _ = frames(&bare, &mut input, || {

@@ -67,9 +67,7 @@ fn run_part(
         _ => (app, 0),
     };
     match name {
-        "sor" => {
-            sor::over_messages::run_plain::<f64>(comm, clock, sor::grid::Problem::of(size))
-        }
+        "sor" => sor::over_messages::run_plain::<f64>(comm, clock, sor::grid::Problem::of(size)),
         "sor-float" => {
             sor::over_messages::run_plain::<f32>(comm, clock, sor::grid::Problem::of(size))
         }
