@@ -116,8 +116,8 @@ impl Writer {
     /// Sets the size in bytes from which plain arrays and text are taken from where they are in
     /// memory. Smaller ones, and always those of less than 64 bytes, are first copied together. The
     /// default is 128 bytes if the message is copied into one piece, and 1,024 bytes if it is
-    /// handed out as segments, because each segment has a cost for the sender. If the message is
-    /// written into a buffer, text behind which only text follows is copied to its place at once,
+    /// handed out as segments, because each segment has a cost for the sender. If a struct whose
+    /// only targets are text is written into a buffer, its text is copied to its place at once,
     /// however long it is.
     #[must_use]
     pub fn lend_from(self, bytes: usize) -> Self {
