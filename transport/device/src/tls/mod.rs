@@ -149,7 +149,7 @@ impl PendingTls {
         let Stage::Shaking(shaking) = &mut self.stage else {
             return Ok(true);
         };
-        match shaking.step(|| Self::session(&self.options)) {
+        match shaking.advance(|| Self::session(&self.options)) {
             Ok(false) => Ok(false),
             Ok(true) => {
                 if let Stage::Shaking(shaking) = mem::replace(&mut self.stage, Stage::Connected) {
