@@ -396,11 +396,11 @@ fn what_is_not_serialized_is_an_error() {
     let mut writer = Writer::new();
     let all = [Rkyv(Path { number: 2 }), Rkyv(Path { number: 3 })];
     let error = writer.write_to(&all, &Pool::default()).unwrap_err();
-    let WriteError::Unarchived { class, why } = &error else {
+    let WriteError::Unarchived { class, reason } = &error else {
         panic!("{error}")
     };
     assert_eq!(
-        (class.as_str(), why.as_str()),
+        (class.as_str(), reason.as_str()),
         ("Path", "odd numbers stay at home")
     );
     let unwritten = writer.write(&all, EmptyBuffer::heap(512)).unwrap_err();
