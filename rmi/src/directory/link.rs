@@ -227,7 +227,13 @@ fn connect(
     address: &Address,
     options: &ClientOptions,
 ) -> Result<(Client, DirectoryStub), LookupError> {
-    let client = Client::connect_with(address, options).wait();
+    // The link replaces its client when the connection ends. A client that connected again by itself
+    // would hide the end from it.
+    let options = ClientOptions {
+        reconnect: None,
+        ..options.clone()
+    };
+    let client = Client::connect_with(address, &options).wait();
     let client = client.map_err(|source| LookupError::RegistryUnreachable {
         address: address.clone(),
         source: Box::new(source),
