@@ -15,6 +15,7 @@ pub(super) struct Classes {
 
 impl Classes {
     /// Records a class. The number 0 stands for no class.
+    #[inline]
     pub(super) fn record(&mut self, number: u64, class: impl FnOnce() -> Option<&'static Class>) {
         if number == self.last {
             return;

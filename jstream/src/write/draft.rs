@@ -339,6 +339,7 @@ impl<'b> Draft<'b> {
     }
 
     /// Records the class of a trait object, if classes are recorded.
+    #[inline]
     pub(crate) fn note_class(
         &mut self,
         number: u64,
@@ -385,6 +386,7 @@ impl<'b> Draft<'b> {
     /// # Safety
     ///
     /// As for [`keep_slice`](Self::keep_slice).
+    #[inline]
     pub(crate) unsafe fn keep_slice_mut<T: 'b>(
         &mut self,
         values: impl ExactSizeIterator<Item = T>,

@@ -23,6 +23,7 @@ struct FlatMessage<F> {
 impl Writer {
     /// Like [`gather`](Self::gather), for a form that [takes the fast path](takes_fast_path) and is
     /// within the limit.
+    #[inline]
     pub(super) fn gather_fast<T: Transportable, R>(
         &mut self,
         value: &T,
@@ -42,6 +43,7 @@ impl Writer {
 
     /// Writes the message of a value that is copied, and returns its length. Returns `None`, with
     /// nothing written, if the value must be converted or does not fit.
+    #[inline]
     pub(super) fn copy_plain<T: Transportable>(
         &mut self,
         value: &T,

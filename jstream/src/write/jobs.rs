@@ -179,6 +179,7 @@ impl<D> Jobs<D> {
     }
 
     /// Returns the limit that was exceeded.
+    #[inline]
     pub(super) fn exceeded(&self) -> Option<QueueLimit> {
         self.exceeded
     }
@@ -257,6 +258,7 @@ impl<D> Jobs<D> {
             .wrapping_add(usize::from(self.first.span.at != 0))
     }
 
+    #[inline]
     pub(super) fn pop(&mut self) -> Option<Job<D>> {
         if self.first.span.at != 0 {
             let job = self.first;
@@ -362,6 +364,7 @@ impl<D> Jobs<D> {
         false
     }
 
+    #[inline]
     fn empty_list(&mut self) {
         self.peak_len = self.peak_len.max(self.list.len());
         self.list.clear();
@@ -392,6 +395,7 @@ impl<D> Jobs<D> {
     }
 
     /// Clears the queue. Keeps memory for the next message.
+    #[inline]
     pub(super) fn clear(&mut self) {
         self.first.span.at = 0;
         self.empty_list();

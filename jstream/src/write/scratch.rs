@@ -60,6 +60,7 @@ impl<D> Scratch<D> {
     }
 
     /// Clears everything. Keeps memory for the next message.
+    #[inline]
     pub(super) fn clear(&mut self) {
         // The limits are powers of two, so the union of two capacities below a limit is below it.
         if self.bulk.capacity() > KEEP

@@ -34,6 +34,7 @@ impl Identity {
 
 impl<'b> Draft<'b> {
     /// Writes the whole graph, but not the header.
+    #[inline]
     pub(super) fn write_graph<T: Transportable>(&mut self, root: &'b T) -> Result<(), Full> {
         let ValueSpan { values, at, end } = self.begin_root(root)?;
         self.begin_levels(end);

@@ -97,6 +97,7 @@ impl<D> WorkQueue<D> {
     }
 
     /// Pops the oldest work item.
+    #[inline]
     pub(super) fn pop(&mut self) -> Option<WorkItem<D>> {
         if let Some(item) = self.closed.get(self.head) {
             self.head = self.head.wrapping_add(1);
@@ -142,6 +143,7 @@ impl<D> WorkQueue<D> {
     }
 
     /// Clears the queue. Keeps memory for the next message.
+    #[inline]
     pub(super) fn clear(&mut self) {
         self.open = WorkItem::NOTHING;
         self.head = 0;

@@ -128,6 +128,7 @@ impl Writer {
     }
 
     /// Returns the descriptor of a form.
+    #[inline]
     pub(crate) fn descriptor_of<F: InPlace>(&mut self) -> u64 {
         self.descriptors.descriptor::<F>()
     }
@@ -152,6 +153,7 @@ impl Writer {
     /// [`WriteError::EndOfStream`] if the message does not fit, [`WriteError::Unregistered`] if a
     /// value behind a trait object has no registered class, [`WriteError::Unarchived`] if rkyv
     /// fails to serialize a value. The error returns the buffer.
+    #[inline]
     pub fn write<T: Transportable>(
         &mut self,
         value: &T,
@@ -329,6 +331,7 @@ impl Writer {
 
     /// Like [`gather`](Self::gather), with plain arrays and text lent from `record_min_bytes` bytes
     /// on, unless the writer has another threshold.
+    #[inline]
     pub(super) fn gathered<T: Transportable, R>(
         &mut self,
         value: &T,
@@ -492,6 +495,7 @@ impl<'b> Writing<'_, 'b> {
     }
 
     /// Writes everything but the header. Fails if the buffer is too small or a limit is exceeded.
+    #[inline]
     fn write_graph<T: Transportable>(&mut self, value: &'b T) -> Result<(), Full> {
         let result = self.draft.write_graph(value);
         if !self.draft.must_restart() {
