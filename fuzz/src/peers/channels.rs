@@ -7,7 +7,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use arbitrary::{Arbitrary, Result, Unstructured};
-use jstream::schema::Schema;
 use jstream::{EmptyBuffer, Transportable, Writer};
 use jstream_transport::channel::{Channel, RecvError, channel};
 use jstream_transport::{Address, Endpoint, Header, Incoming, Listener, connect, listen};
