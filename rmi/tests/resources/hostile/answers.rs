@@ -1,12 +1,14 @@
 //! Large answers that nobody reads, from few and many peers.
 
+use std::io::IoSlice;
 use std::time::Duration;
 use testing::process::alone;
 
 use jstream::buffer::{Pool, PoolOptions};
 use jstream_rmi::ServerOptions;
+use jstream_transport::{Header, SendError};
 
-use super::{GATE, GIVE, GIVE_LATE, OBJECT, Peer, Scene, message, until};
+use super::{GATE, GIVE, GIVE_LATE, OBJECT, Peer, REQUEST, Scene, message, until};
 
 /// Limit of the unread answers of all peers.
 const LIMIT: usize = 32 << 20;
@@ -14,10 +16,20 @@ const LIMIT: usize = 32 << 20;
 /// Calls of each peer, each of which asks for a MiB.
 const CALLS: u64 = 20;
 
+/// Lets all peers ask for much. The server may end a peer that has not asked for everything yet,
+/// because it does not read either.
 fn ask(peers: &[Peer], method: u64) {
+    let arguments = message(&(1u64 << 20,));
     for number in 0..CALLS {
+        let header = Header::new(REQUEST, [number, OBJECT | method << 32, 0]);
         for peer in peers {
-            peer.request(number, OBJECT | method << 32, &message(&(1u64 << 20,)));
+            let sent = peer
+                .endpoint
+                .send_message(header, &[IoSlice::new(&arguments)]);
+            if let Err(error) = sent {
+                let has_ended = matches!(error, SendError::Lost { .. } | SendError::Closed { .. });
+                assert!(has_ended, "{error}");
+            }
         }
     }
 }
