@@ -227,8 +227,8 @@ fn connect(
     address: &Address,
     options: &ClientOptions,
 ) -> Result<(Client, DirectoryStub), LookupError> {
-    // The link replaces its client when the connection ends. A client that connected again by itself
-    // would hide the end from it.
+    // The link replaces its client when the connection ends. A client that connected again by
+    // itself would hide the end from it.
     let options = ClientOptions {
         reconnect: None,
         ..options.clone()
