@@ -90,8 +90,8 @@
 //! bytes[at] = 9;
 //! let message = EmptyBuffer::heap(256).copy_from(&bytes)?;
 //! let Err(failure) = Reader::default().read::<Vec<Lamp>>(message) else { panic!("it was read") };
-//! let ReadError::Value { path, what, offset } = &failure.error else { panic!("{failure}") };
-//! assert_eq!((path.as_str(), what.as_str()), ("Vec<Lamp>[0].on", "byte 9 is not a bool"));
+//! let ReadError::Value { path, details, offset } = &failure.error else { panic!("{failure}") };
+//! assert_eq!((path.as_str(), details.as_str()), ("Vec<Lamp>[0].on", "byte 9 is not a bool"));
 //! assert_eq!(*offset, at);
 //! # Ok(())
 //! # }
