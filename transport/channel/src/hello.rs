@@ -194,7 +194,9 @@ impl Hello {
                 Ok(version) => answer.version = version,
                 Err(differs) => {
                     answer.verdict = JoinVerdict::OtherType;
-                    answer.text = format!("{}\n{}", self.of.name(), differs.difference);
+                    // A stranger gets no more than what its error shows.
+                    let difference = shortened(&differs.difference, MAX_REASON);
+                    answer.text = format!("{}\n{difference}", self.of.name());
                 }
             }
         }
@@ -207,9 +209,6 @@ impl Hello {
             JoinVerdict::Welcome if self.role == Role::Sender => &*self.of.snapshots,
             _ => answer.text.as_bytes(),
         };
-        // Longer texts than any that is shown are not sent.
-        let payload = payload.get(..payload.len().min(MAX_DESCRIPTION));
-        let payload = payload.unwrap_or_default();
         let header = HelloHeader::Answer {
             verdict: answer.verdict as u64,
             descriptor: self.of.descriptor,

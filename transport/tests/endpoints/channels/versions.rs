@@ -156,8 +156,6 @@ fn a_newer_receiver_joins_an_older_sender() {
         let receiver = receiver.receiver().unwrap();
         sender.send(&old_order(3)).unwrap();
         receiver.recv().unwrap().with(|order| assert_new(order, 3));
-        let owned = receiver.recv_timeout(Duration::ZERO);
-        assert!(owned.is_err(), "{scheme}");
     }
 }
 
