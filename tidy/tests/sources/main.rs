@@ -24,11 +24,12 @@ const PACKAGES: [&str; 9] = [
 
 /// Packages whose names are nouns and verbs, as docs/glossary.md has them. Those that are missing
 /// still have other names.
-const PLAINLY_NAMED: [&str; 6] = [
+const PLAINLY_NAMED: [&str; 7] = [
     "derive",
     "jstream",
     "sync",
     "tidy",
+    "transport/collective",
     "transport/device",
     "transport/endpoint",
 ];

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 /// Declares an enum of names, as they are written in text.
 macro_rules! names {
-    ($(#[$docs:meta])* $enum:ident, $what:literal: $($(#[$variant_docs:meta])* $variant:ident = $name:literal,)*) => {
+    ($(#[$docs:meta])* $enum:ident, $noun:literal: $($(#[$variant_docs:meta])* $variant:ident = $name:literal,)*) => {
         $(#[$docs])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
@@ -38,7 +38,7 @@ macro_rules! names {
             fn from_str(name: &str) -> Result<Self, UnknownName> {
                 let known = Self::ALL.iter().copied();
                 known.into_iter().find(|known| known.name() == name).ok_or_else(|| UnknownName {
-                    what: $what,
+                    noun: $noun,
                     name: name.to_owned(),
                     known: Self::ALL.iter().map(|known| known.name()).collect(),
                 })
@@ -49,9 +49,9 @@ macro_rules! names {
 
 /// A name that is not known.
 #[derive(jstream_derive::ErrorDebug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no {what} `{name}`; there are {}", known.join(", "))]
+#[error("there is no {noun} `{name}`; there are {}", known.join(", "))]
 pub struct UnknownName {
-    what: &'static str,
+    noun: &'static str,
     name: String,
     known: Vec<&'static str>,
 }
