@@ -129,6 +129,8 @@ pub fn transportable(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | `mock` | a trait | generates a `BookMock` for tests |
 /// | `stateful` | a trait | the state of an object is lost with its connection, so a client that connects again does not go on with the object of the same name |
 /// | `crate = path` | a trait or `impl` | the path of the crate `jstream_rmi`, if it is not `::jstream_rmi` |
+/// | `renamed_from = "old"` | a trait, method or argument | had this name in an older version; repeatable, or `renamed_from("a", "b")` |
+/// | `default`, `default = value` | an argument | the value in calls of versions that lack it: that of `Default`, or an expression |
 /// | `one_way` | a method | returns nothing and has no reply |
 /// | `idempotent` | a method | may run more than once for one call |
 #[proc_macro_attribute]

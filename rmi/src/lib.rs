@@ -294,9 +294,10 @@ mod stream;
 mod support;
 
 pub use call::{
-    Bound, BoundRef, Call, Claimed, Described, Description, DescriptionRef, Found, Health,
-    Reflection, ReflectionStub, Registry, RegistryStub, RemoteCall, Reply, Serves, Signature,
-    SignatureRef, Skeleton,
+    Bound, BoundRef, Call, CallerMethod, CallerVersion, CallerVersionRef, Claimed, Described,
+    Description, DescriptionRef, Found, FoundVersion, Health, Reflection, ReflectionStub,
+    RefusedMethod, Registry, RegistryStub, RemoteCall, Reply, Serves, Signature, SignatureRef,
+    Skeleton,
 };
 #[cfg(feature = "tower")]
 pub use client::StubService;
@@ -332,7 +333,7 @@ pub use support::{
 /// Items used by generated code. Not part of the public API: they may change in any release.
 #[doc(hidden)]
 pub mod __private {
-    pub use jstream::__private::{core, list, shield, std};
+    pub use jstream::__private::{check_type_of, core, list, shield, std};
 
     pub use crate::frame::metadata_of;
     pub use crate::interface::{Argument, Method, Parameter, ParameterTarget, argument, no_result};

@@ -109,6 +109,7 @@ const _: () = {
                                     (&'static Order<'static>,),
                                     u64,
                                 >("add", "fn add(&self, order: &Order<'_>) -> u64")
+                                    .with_arguments(&["order"])
                             },
                         ]),
                     )

@@ -177,9 +177,10 @@ const _: () = {
                                     (u64,),
                                     Result<u64, Full>,
                                 >(
-                                    "add",
-                                    "async fn add(&mut self, n: u64) -> Result<u64, Full>",
-                                )
+                                        "add",
+                                        "async fn add(&mut self, n: u64) -> Result<u64, Full>",
+                                    )
+                                    .with_arguments(&["n"])
                             },
                             {
                                 let _ = ::jstream_rmi::__private::core::option::Option::None::<
@@ -201,6 +202,7 @@ const _: () = {
                                     (&'static str,),
                                     (),
                                 >("note", "fn note(&mut self, text: &str)")
+                                    .with_arguments(&["text"])
                                     .one_way()
                             },
                         ]),

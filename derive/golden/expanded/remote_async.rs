@@ -234,9 +234,10 @@ const _: () = {
                                     (&'static Order<'static>, &'static str),
                                     Option<&'static str>,
                                 >(
-                                    "symbol",
-                                    "async fn symbol<'a>(&self, order: &'a Order<'a>, otherwise: &str) -> Option<&'a str>",
-                                )
+                                        "symbol",
+                                        "async fn symbol<'a>(&self, order: &'a Order<'a>, otherwise: &str) -> Option<&'a str>",
+                                    )
+                                    .with_arguments(&["order", "otherwise"])
                             },
                             {
                                 let _ = ::jstream_rmi::__private::core::option::Option::None::<

@@ -261,6 +261,7 @@ const _: () = {
                                         "join",
                                         "fn join(&self, who: &Remote<dyn Listener>) -> u64",
                                     )
+                                    .with_arguments(&["who"])
                                     .passing::<
                                         Remote<dyn Listener>,
                                     >(
@@ -290,6 +291,7 @@ const _: () = {
                                         "invite",
                                         "fn invite(&self, who: &[Option<Remote<dyn Listener>>], text: &str) -> Remote<dyn Listener>",
                                     )
+                                    .with_arguments(&["who", "text"])
                                     .passing::<
                                         ::jstream_rmi::__private::std::vec::Vec<
                                             Option<Remote<dyn Listener>>,
@@ -324,6 +326,7 @@ const _: () = {
                                         "pile",
                                         "fn pile(&self, cubes: &[&[&[Remote<dyn Listener>]]]) -> u64",
                                     )
+                                    .with_arguments(&["cubes"])
                                     .passing::<
                                         ::jstream_rmi::__private::std::vec::Vec<
                                             ::jstream_rmi::__private::std::vec::Vec<
@@ -357,6 +360,7 @@ const _: () = {
                                         "seat",
                                         "async fn seat(&self, rows: &[&[Remote<dyn Listener>]]) -> u64",
                                     )
+                                    .with_arguments(&["rows"])
                                     .passing::<
                                         ::jstream_rmi::__private::std::vec::Vec<
                                             ::jstream_rmi::__private::std::vec::Vec<

@@ -145,9 +145,10 @@ const _: () = {
                                     ),
                                     u64,
                                 >(
-                                    "add",
-                                    "fn add(&self, order: &OrderRef<'_>, legs: &[LegRef<'_>], note: &str) -> u64",
-                                )
+                                        "add",
+                                        "fn add(&self, order: &OrderRef<'_>, legs: &[LegRef<'_>], note: &str) -> u64",
+                                    )
+                                    .with_arguments(&["order", "legs", "note"])
                             },
                         ]),
                     )

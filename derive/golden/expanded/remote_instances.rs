@@ -130,6 +130,7 @@ const _: () = {
                                         "get",
                                         "fn get(&self, keys: &[<u64 as Keyed>::Key; 2]) -> Vec<u64>",
                                     )
+                                    .with_arguments(&["keys"])
                                     .idempotent()
                             },
                         ]),
@@ -281,6 +282,7 @@ const _: () = {
                                         "get",
                                         "fn get(&self, keys: &[<String as Keyed>::Key; 3]) -> Vec<String>",
                                     )
+                                    .with_arguments(&["keys"])
                                     .idempotent()
                             },
                         ]),

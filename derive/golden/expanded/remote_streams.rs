@@ -191,6 +191,7 @@ const _: () = {
                                     (u64, ::jstream_rmi::__private::core::primitive::u64),
                                     ::jstream_rmi::__private::core::primitive::u64,
                                 >("below", "fn below(&self, most: u64) -> Stream<u64>")
+                                    .with_arguments(&["most"])
                                     .gives::<u64>()
                             },
                             {
@@ -214,6 +215,7 @@ const _: () = {
                                         "total",
                                         "async fn total(&self, scale: f64, numbers: Stream<f64>) -> f64",
                                     )
+                                    .with_arguments(&["scale", "numbers"])
                                     .takes::<f64>(1usize)
                             },
                             {
@@ -231,6 +233,7 @@ const _: () = {
                                         "both",
                                         "fn both(&mut self, lines: Stream<String>) -> Stream<Result<u64, String>>",
                                     )
+                                    .with_arguments(&["lines"])
                                     .takes::<String>(0usize)
                                     .gives::<Result<u64, String>>()
                             },

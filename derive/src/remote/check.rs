@@ -3,7 +3,7 @@
 use quote::quote;
 use syn::visit::Visit;
 use syn::{
-    Error, FnArg, GenericParam, ItemTrait, Lifetime, Path, ReceiverKind, Safety, Type,
+    Error, FnArg, GenericParam, ItemTrait, Lifetime, LitStr, Path, ReceiverKind, Safety, Type,
     TypeImplTrait, TypePath,
 };
 
@@ -141,6 +141,7 @@ fn check_arguments(method: &Method, errors: &mut Errors) {
     let alone = method.arguments.len() == 1;
     for argument in &method.arguments {
         let Argument { ty, received, .. } = argument;
+        check_rules(argument, errors);
         if let Some(of) = argument.streams() {
             check_stream(method, ty, of, errors);
             continue;
@@ -198,6 +199,29 @@ fn check_arguments(method: &Method, errors: &mut Errors) {
                 ty,
                 "an argument lives only as long as the call: remove `'static`, or take \
                  `Received<T>` to keep the buffer",
+            ));
+        }
+    }
+}
+
+/// Checks the rules of an argument for calls of other versions.
+fn check_rules(argument: &Argument, errors: &mut Errors) {
+    let rules = &argument.rules;
+    let name = rules.older_names.first().map(LitStr::span);
+    let default = rules.default.as_ref().map(|default| default.span);
+    if argument.received.is_some() {
+        if let Some(span) = default.or(name) {
+            errors.add(Error::new(
+                span,
+                "a `Received` argument is the whole message, which has its own rules: state them \
+                 at the fields of its type",
+            ));
+        }
+    } else if let Some(span) = default {
+        if argument.streams().is_some() || argument.passes().is_some() {
+            errors.add(Error::new(
+                span,
+                "an argument with streams or references can't have a default",
             ));
         }
     }

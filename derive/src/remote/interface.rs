@@ -1,10 +1,10 @@
 //! The description of a remote interface, as the code generators use it.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::{
-    AngleBracketedGenericArguments, Attribute, GenericArgument, Ident, ItemTrait, Path,
-    PathArguments, ReceiverKind, Type, TypeReference, parse_quote,
+    AngleBracketedGenericArguments, Attribute, Expr, GenericArgument, Ident, ItemTrait, LitStr,
+    Path, PathArguments, ReceiverKind, Type, TypeReference, parse_quote,
 };
 
 /// A trait whose methods can be called from another node.
@@ -21,6 +21,8 @@ pub(super) struct Interface {
     pub(super) mock: Option<Path>,
     /// True if the state of an object is lost with its connection.
     pub(super) stateful: bool,
+    /// Names of the trait in older versions.
+    pub(super) older_names: Vec<LitStr>,
 }
 
 impl Interface {
@@ -50,6 +52,8 @@ pub(super) struct Method {
     pub(super) one_way: Option<Ident>,
     /// True if the method may run more than once for one call.
     pub(super) idempotent: bool,
+    /// Names of the method in older versions.
+    pub(super) older_names: Vec<LitStr>,
 }
 
 impl Method {
@@ -88,6 +92,24 @@ pub(super) struct Argument {
     pub(super) ty: Type,
     /// The `T` of an argument of type `Received<T>`.
     pub(super) received: Option<Type>,
+    pub(super) rules: ArgumentRules,
+}
+
+/// Rules for calls of other versions.
+#[derive(Clone, Default)]
+pub(super) struct ArgumentRules {
+    /// Names of the argument in older versions.
+    pub(super) older_names: Vec<LitStr>,
+    /// The argument in calls that lack it.
+    pub(super) default: Option<ArgumentDefault>,
+}
+
+/// The option `default`.
+#[derive(Clone)]
+pub(super) struct ArgumentDefault {
+    pub(super) span: Span,
+    /// `None` for the default of the type.
+    pub(super) value: Option<Expr>,
 }
 
 impl Argument {

@@ -2,14 +2,20 @@
 
 use proc_macro2::TokenStream;
 use quote::format_ident;
+use syn::meta::ParseNestedMeta;
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
-use syn::{Error, FnArg, ItemTrait, Pat, PatType, Path, ReturnType, Token, TraitItem, TraitItemFn};
+use syn::spanned::Spanned;
+use syn::{
+    Attribute, Error, FnArg, ItemTrait, Pat, PatType, Path, ReturnType, Token, TraitItem,
+    TraitItemFn,
+};
 
 use super::attributes;
 use super::instances::instances;
-use super::interface::{Argument, Interface, Method, wrapped};
+use super::interface::{Argument, ArgumentDefault, ArgumentRules, Interface, Method, wrapped};
 use crate::errors::Errors;
+use crate::transportable::names_of_option;
 
 /// Returns the parts of the interface that could be parsed, or `None` if the item is not a trait.
 pub(super) fn parse(
@@ -20,6 +26,7 @@ pub(super) fn parse(
     let mut krate = syn::parse_quote!(::jstream_rmi);
     let mut mock = None;
     let mut stateful = false;
+    let mut older = Vec::new();
     let mut listed = Punctuated::<Path, Token![,]>::new();
     let parser = syn::meta::parser(|meta| {
         if meta.path.is_ident("crate") {
@@ -36,10 +43,13 @@ pub(super) fn parse(
         } else if meta.path.is_ident("stateful") {
             stateful = true;
             Ok(())
+        } else if meta.path.is_ident("renamed_from") {
+            older.extend(names_of_option(&meta)?);
+            Ok(())
         } else {
             Err(meta.error(
-                "unknown option: `remote` takes `instances(Trait<Type>, ...)`, `stateful`, `mock` \
-                 and `crate = path`",
+                "unknown option: `remote` takes `instances(Trait<Type>, ...)`, `stateful`, \
+                 `renamed_from = \"name\"`, `mock` and `crate = path`",
             ))
         }
     });
@@ -74,37 +84,31 @@ pub(super) fn parse(
         methods,
         mock,
         stateful,
+        older_names: older,
     })
 }
 
 fn method(of: &mut TraitItemFn, errors: &mut Errors) -> Method {
-    let (mut one_way, mut idempotent) = (None, false);
-    of.attrs.retain(|attr| {
-        if !attr.path().is_ident("remote") {
-            return true;
+    let (mut one_way, mut idempotent, mut older) = (None, false, Vec::new());
+    take_options(&mut of.attrs, errors, |meta| {
+        if meta.path.is_ident("one_way") {
+            one_way = meta.path.get_ident().cloned();
+        } else if meta.path.is_ident("idempotent") {
+            idempotent = true;
+        } else if meta.path.is_ident("renamed_from") {
+            older.extend(names_of_option(&meta)?);
+        } else {
+            return Err(meta.error(
+                "unknown option: on a method, `remote` takes `one_way`, `idempotent` and \
+                 `renamed_from = \"name\"`",
+            ));
         }
-        let parsed = attr.parse_nested_meta(|meta| {
-            if meta.path.is_ident("one_way") {
-                one_way = meta.path.get_ident().cloned();
-                Ok(())
-            } else if meta.path.is_ident("idempotent") {
-                idempotent = true;
-                Ok(())
-            } else {
-                Err(meta.error(
-                    "unknown option: on a method, `remote` takes `one_way` and `idempotent`",
-                ))
-            }
-        });
-        if let Err(error) = parsed {
-            errors.add(error);
-        }
-        false
+        Ok(())
     });
     let arguments = of
         .sig
         .inputs
-        .iter()
+        .iter_mut()
         .filter_map(|input| match input {
             FnArg::Receiver(_) => None,
             FnArg::Typed(of) => Some(of),
@@ -124,10 +128,45 @@ fn method(of: &mut TraitItemFn, errors: &mut Errors) -> Method {
         output,
         one_way,
         idempotent,
+        older_names: older,
     }
 }
 
-fn argument(i: usize, of: &PatType, errors: &mut Errors) -> Argument {
+/// Removes the attributes `remote` of a part of the trait, and parses their options.
+fn take_options(
+    attrs: &mut Vec<Attribute>,
+    errors: &mut Errors,
+    mut option: impl FnMut(ParseNestedMeta<'_>) -> syn::Result<()>,
+) {
+    attrs.retain(|attr| {
+        if !attr.path().is_ident("remote") {
+            return true;
+        }
+        if let Err(error) = attr.parse_nested_meta(&mut option) {
+            errors.add(error);
+        }
+        false
+    });
+}
+
+fn argument(i: usize, of: &mut PatType, errors: &mut Errors) -> Argument {
+    let mut rules = ArgumentRules::default();
+    take_options(&mut of.attrs, errors, |meta| {
+        let span = meta.path.span();
+        if meta.path.is_ident("renamed_from") {
+            rules.older_names.extend(names_of_option(&meta)?);
+        } else if meta.path.is_ident("default") {
+            let has_value = meta.input.peek(Token![=]);
+            let value = has_value.then(|| meta.value()?.parse()).transpose()?;
+            rules.default = Some(ArgumentDefault { span, value });
+        } else {
+            return Err(meta.error(
+                "unknown option: on an argument, `remote` takes `default`, `default = value` and \
+                 `renamed_from = \"name\"`",
+            ));
+        }
+        Ok(())
+    });
     if let Some(attr) = attributes::conditions(&of.attrs).first() {
         errors.add(Error::new_spanned(
             attr,
@@ -148,5 +187,6 @@ fn argument(i: usize, of: &PatType, errors: &mut Errors) -> Argument {
         name,
         ty: (*of.ty).clone(),
         received: wrapped(&of.ty, "Received").cloned(),
+        rules,
     }
 }

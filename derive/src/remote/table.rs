@@ -1,7 +1,8 @@
 //! Generation of the method table.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::LitStr;
 use syn::ext::IdentExt;
 
 use super::interface::{Instance, Interface, Method};
@@ -31,6 +32,7 @@ pub(super) fn remotable(of: &Interface, instance: &Instance) -> TokenStream {
     };
     let entries = instance.methods.iter().map(|method| entry(of, method));
     let stateful = of.stateful.then(|| quote!(.stateful()));
+    let renamed = renamed(&of.older_names);
     quote! {
         #[automatically_derived]
         impl #krate::Remotable for dyn #interface {
@@ -44,6 +46,7 @@ pub(super) fn remotable(of: &Interface, instance: &Instance) -> TokenStream {
                 __INTERFACE.get_or_init(|| {
                     #krate::Interface::new(#name, #krate::__private::list([#(#entries),*]))
                         #stateful
+                        #renamed
                 })
             }
         }
@@ -60,6 +63,8 @@ fn entry(of: &Interface, method: &Method) -> TokenStream {
     let assertions = types::assertions(of, method);
     let one_way = method.one_way.as_ref().map(|_| quote!(.one_way()));
     let idempotent = method.idempotent.then(|| quote!(.idempotent()));
+    let renamed = renamed(&method.older_names);
+    let arguments = arguments(of, method);
     let takes = method.arguments.iter().enumerate();
     let takes = takes.filter_map(|(place, argument)| {
         let item = types::item(argument.streams()?);
@@ -82,14 +87,58 @@ fn entry(of: &Interface, method: &Method) -> TokenStream {
         #(#conditions)* {
             #assertions
             #krate::__private::Method::new::<#message, #output>(#name, #signature)
+                #arguments
                 #(#takes)*
                 #gives
                 #(#passing)*
                 #returns
                 #one_way
                 #idempotent
+                #renamed
         }
     }
+}
+
+/// Returns the call that sets older names, if there are any.
+fn renamed(older_names: &[LitStr]) -> Option<TokenStream> {
+    (!older_names.is_empty()).then(|| quote!(.renamed_from(&[#(#older_names),*])))
+}
+
+/// Returns the calls that set the names and the rules of the arguments, if these are the parts of
+/// the message.
+fn arguments(of: &Interface, method: &Method) -> Option<TokenStream> {
+    let krate = &of.krate;
+    let mut all = method.arguments.iter();
+    if method.arguments.is_empty() || all.any(|argument| argument.received.is_some()) {
+        return None;
+    }
+    let names = method.arguments.iter();
+    let names = names.map(|argument| argument.name.unraw().to_string());
+    let rules = method.arguments.iter().enumerate();
+    let rules = rules.filter_map(|(place, argument)| {
+        let rules = &argument.rules;
+        let older_names = &rules.older_names;
+        if older_names.is_empty() && rules.default.is_none() {
+            return None;
+        }
+        let default = match &rules.default {
+            Some(default) => {
+                let ty = types::item(&argument.ty);
+                let ty = quote!(#krate::__private::check_type_of::<#ty>());
+                let message = match &default.value {
+                    Some(value) => quote!(#ty.write_value(|| #value)),
+                    None => quote_spanned!(default.span=> #ty.write_default()),
+                };
+                quote!(::__core::option::Option::Some(|| #message))
+            }
+            None => quote!(::__core::option::Option::None),
+        };
+        Some(quote!(.with_rules(#place, &[#(#older_names),*], #default)))
+    });
+    Some(quote! {
+        .with_arguments(&[#(#names),*])
+        #(#rules)*
+    })
 }
 
 /// Formats a signature or a type as people write it.

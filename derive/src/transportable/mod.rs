@@ -30,6 +30,7 @@ mod self_name;
 
 pub(crate) use self::alias::alias;
 pub(crate) use self::context::name_of;
+pub(crate) use self::parse::names_of_option;
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -48,7 +48,7 @@ fn variant(of: &syn::Variant, name: &Ident) -> Result<Variant> {
     let mut other = None;
     each_option(&of.attrs, |meta| {
         if meta.path.is_ident("renamed_from") {
-            older_names.extend(names(&meta)?);
+            older_names.extend(names_of_option(&meta)?);
         } else if meta.path.is_ident("other") {
             other = Some(meta.path.span());
         } else {
@@ -144,7 +144,7 @@ fn part_options(attrs: &[Attribute]) -> Result<PartOptions> {
 fn part_rule(meta: &ParseNestedMeta<'_>, rules: &mut PartRules) -> Result<bool> {
     let span = meta.path.span();
     if meta.path.is_ident("renamed_from") {
-        rules.older_names.extend(names(meta)?);
+        rules.older_names.extend(names_of_option(meta)?);
     } else if meta.path.is_ident("default") {
         let has_value = meta.input.peek(Token![=]);
         let value = has_value.then(|| meta.value()?.parse()).transpose()?;
@@ -186,7 +186,7 @@ fn options(attrs: &[Attribute]) -> Result<Options> {
         } else if meta.path.is_ident("no_debug") {
             options.no_debug = true;
         } else if meta.path.is_ident("renamed_from") {
-            options.older_names.extend(names(&meta)?);
+            options.older_names.extend(names_of_option(&meta)?);
         } else {
             return Err(meta.error(
                 "unknown option: on a type, `transportable` takes `crate = unsafe(path)`, `own`, \
@@ -222,7 +222,7 @@ fn paths(meta: &ParseNestedMeta<'_>) -> Result<Vec<Path>> {
 }
 
 /// Parses the value of the option `renamed_from`, or the list in its parentheses.
-fn names(meta: &ParseNestedMeta<'_>) -> Result<Vec<LitStr>> {
+pub(crate) fn names_of_option(meta: &ParseNestedMeta<'_>) -> Result<Vec<LitStr>> {
     if meta.input.peek(Token![=]) {
         return Ok(vec![meta.value()?.parse()?]);
     }

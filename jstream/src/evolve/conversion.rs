@@ -15,7 +15,7 @@ use super::scan::SeenClass;
 use super::types::Types;
 use crate::buffer::{ALIGNMENT, MessageBuffer};
 use crate::read::Limits;
-use crate::schema::{Schema, TypeIndex};
+use crate::schema::{Schema, TypeIndex, reachable_classes};
 use crate::wire::Header;
 
 /// Converts messages of one schema to messages of another. The program needs neither type: both
@@ -57,7 +57,7 @@ use crate::wire::Header;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Conversion {
     plan: Arc<Plan>,
     /// Descriptor of the old root.
@@ -82,14 +82,30 @@ impl Conversion {
         old: (&Schema, TypeIndex),
         new: (&Schema, TypeIndex),
     ) -> Result<Self, ConversionError> {
-        let types = |(schema, root): (&Schema, TypeIndex)| {
-            let types = Types::new(schema.clone(), root);
-            types.map(Arc::new).map_err(ConversionError::Schema)
+        let described = |(schema, root): (&Schema, TypeIndex)| schema.descriptor(root);
+        Self::with_descriptors(old, new, (described(old), described(new)))
+    }
+
+    /// Plans a conversion like [`new`](Self::new), between messages that carry these descriptors:
+    /// that of the old messages and that of the results. Meant for schemas whose
+    /// [fields were named](Schema::with_field_names), because fields are matched by their names.
+    ///
+    /// # Errors
+    ///
+    /// As for [`new`](Self::new).
+    pub fn with_descriptors(
+        old: (&Schema, TypeIndex),
+        new: (&Schema, TypeIndex),
+        (from, to): (u64, u64),
+    ) -> Result<Self, ConversionError> {
+        let types = |(schema, root): (&Schema, TypeIndex), descriptor| {
+            let types = Types::new(schema.clone(), root).map_err(ConversionError::Schema);
+            types.map(|types| Arc::new(types.with_descriptor(descriptor)))
         };
-        let plan = make_plan(types(old)?, types(new)?);
+        let plan = make_plan(types(old, from)?, types(new, to)?);
         Ok(Self {
             plan: Arc::new(plan.map_err(ConversionError::Incompatible)?),
-            from: old.0.descriptor(old.1),
+            from,
             limits: Limits::default(),
             old_classes: HashMap::new(),
             new_classes: Vec::new(),
@@ -134,6 +150,20 @@ impl Conversion {
             root,
         });
         self.planned.clear();
+        Ok(())
+    }
+
+    /// Adds all classes that the trait objects of a type may have in this program, as
+    /// [`add_new_class`](Self::add_new_class) does. The type is given by its schema, which
+    /// [`Schema::of`] has returned.
+    ///
+    /// # Errors
+    ///
+    /// As for [`add_new_class`](Self::add_new_class).
+    pub fn add_own_classes(&mut self, of: &Schema) -> Result<(), InvalidSchema> {
+        for (_, (schema, root)) in reachable_classes(of) {
+            self.add_new_class(&schema, root)?;
+        }
         Ok(())
     }
 

@@ -337,7 +337,7 @@ fn plan_class<'p>(plans: impl Iterator<Item = &'p Arc<Plan>>, class: &SeenClass)
 }
 
 /// A class that objects may become.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct NewClass {
     pub(super) number: u64,
     pub(super) schema: Schema,

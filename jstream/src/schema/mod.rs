@@ -233,6 +233,38 @@ impl Schema {
         self.rules.get(&index)
     }
 
+    /// Returns the schema with other names for the fields of a struct or tuple, or `None` if there
+    /// are not as many. A `()` becomes a struct without fields. As the names are part of what a
+    /// descriptor hashes, messages keep that of the schema before. Meant for tuples whose fields
+    /// have names elsewhere, such as the arguments of a method.
+    ///
+    /// ```
+    /// use jstream::schema::{Kind, Schema};
+    ///
+    /// let (schema, root) = Schema::of::<(u32, bool)>();
+    /// let named = schema.with_field_names(root, &["count", "all"]).unwrap();
+    /// let Kind::Struct(fields) = &named.get(root).unwrap().kind else { panic!() };
+    /// assert_eq!(fields[1].name, "all");
+    /// ```
+    #[must_use]
+    pub fn with_field_names(mut self, of: TypeIndex, names: &[impl AsRef<str>]) -> Option<Self> {
+        let is_unit = self.is_unit(of);
+        let info = self.types.get_mut(of.0 as usize)?.as_mut()?;
+        if is_unit {
+            info.kind = Kind::Struct(Vec::new());
+        }
+        let Kind::Struct(fields) = &mut info.kind else {
+            return None;
+        };
+        if fields.len() != names.len() {
+            return None;
+        }
+        for (field, name) in fields.iter_mut().zip(names) {
+            field.name = name.as_ref().to_owned().into();
+        }
+        Some(self)
+    }
+
     /// Returns the hash of the types reachable from `root`; other types of the schema do not affect
     /// it.
     #[must_use]

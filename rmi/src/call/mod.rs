@@ -35,11 +35,14 @@ mod outgoing;
 mod reflection;
 mod registry;
 
-pub(crate) use self::incoming::{MOST_WAITING, handlers};
+pub(crate) use self::incoming::{MOST_WAITING, for_version, handlers};
 pub use self::incoming::{Serves, Skeleton};
 pub use self::outgoing::{Call, RemoteCall, Reply};
 pub use self::reflection::{
     Bound, BoundRef, Described, Description, DescriptionRef, Health, Reflection, ReflectionStub,
     Signature, SignatureRef,
 };
-pub use self::registry::{Claimed, Found, Registry, RegistryStub};
+pub use self::registry::{
+    CallerMethod, CallerVersion, CallerVersionRef, Claimed, Found, FoundVersion, RefusedMethod,
+    Registry, RegistryStub,
+};

@@ -28,8 +28,15 @@ pub struct Description {
     pub name: String,
     /// The [id](crate::Interface::id) of the interface.
     pub id: u64,
+    /// Identifies the interface and the classes that its trait objects may have at the server. It is
+    /// the id if there are no trait objects.
+    pub version: u64,
+    /// The names that the trait had in older versions.
+    pub older_names: Vec<String>,
     /// The methods of the trait. A method is called by its index.
     pub methods: Vec<Signature>,
+    /// Encoded schemas of the classes that trait objects may have, as far as they fit into 256 KiB.
+    pub classes: Vec<Vec<u8>>,
 }
 
 /// A method, as described by its server.
@@ -38,14 +45,22 @@ pub struct Description {
 pub struct Signature {
     /// The name of the method.
     pub name: String,
+    /// The names that the method had in older versions of the trait.
+    pub older_names: Vec<String>,
+    /// Identifies the method with its name, its trait and all its types.
+    pub id: u64,
     /// Name, arguments and result, as written in the trait.
     pub text: String,
     /// Encoded schema of the arguments' message, for
-    /// [`Schema::from_bytes`](jstream::schema::Schema::from_bytes). The message is the tuple of the
-    /// arguments, or the only argument if the method takes the whole message.
+    /// [`Schema::from_snapshot`](jstream::schema::Schema::from_snapshot), with the fields that must
+    /// be understood. The message is the tuple of the arguments, or the only argument if the method
+    /// takes the whole message.
     pub arguments: Vec<u8>,
-    /// Encoded schema of the result's message.
+    /// Encoded schema of the result's message, in the same form.
     pub result: Vec<u8>,
+    /// A text for each stream and reference among the arguments and of the result, with its name
+    /// and type, which are not in the schemas.
+    pub carried: Vec<String>,
     /// True if the method is one-way: the caller gets no answer.
     pub one_way: bool,
     /// True if the method may run more than once for one call.

@@ -30,10 +30,59 @@ pub struct Claimed<'b> {
     pub found: Found<'b>,
 }
 
+/// A method whose arguments the caller sends in its own version.
+#[doc(hidden)]
+#[derive(Transportable, Debug, Clone)]
+#[transportable(derive(Debug, Clone, Copy))]
+pub struct CallerMethod {
+    /// The index of the method at the server.
+    pub index: u16,
+    /// The names of the parts of the arguments' message. Empty if it is that of one argument.
+    pub argument_names: Vec<String>,
+    /// The snapshot of the arguments' message.
+    pub arguments: Vec<u8>,
+}
+
+/// The methods of an interface in the version of a caller.
+#[doc(hidden)]
+#[derive(Transportable, Debug, Clone, Default)]
+#[transportable(derive(Debug, Clone, Copy))]
+pub struct CallerVersion {
+    /// The methods whose arguments the server has to convert.
+    pub methods: Vec<CallerMethod>,
+    /// The snapshots of the classes that trait objects in the arguments may have.
+    pub classes: Vec<Vec<u8>>,
+}
+
+/// A method whose arguments the server can't convert.
+#[doc(hidden)]
+#[derive(Transportable, Debug, Clone)]
+#[transportable(derive(Debug, Clone, Copy))]
+pub struct RefusedMethod {
+    /// The index of the method at the server.
+    pub index: u16,
+    /// The reason.
+    pub reason: String,
+}
+
+/// Result of looking up a name for a caller of another version.
+#[doc(hidden)]
+#[derive(Transportable, Debug, Clone, Default)]
+#[transportable(derive(Debug, Clone, Copy))]
+pub struct FoundVersion {
+    /// The number of the object. `None` if it is not given, or has another interface.
+    pub number: Option<u32>,
+    /// The reason why it is not given.
+    pub reason: String,
+    /// The methods whose arguments can't be converted.
+    pub refused: Vec<RefusedMethod>,
+}
+
 /// Finds objects by name.
 #[remote(crate = crate)]
 pub trait Registry {
-    /// Returns the object that is bound to `name`, if its interface has the id `interface`.
+    /// Returns the object that is bound to `name`, if its interface has the
+    /// [version](crate::Description::version) `interface`.
     fn lookup(&self, name: &str, interface: u64) -> Found<'_>;
 
     /// Returns all bound names, in order.
@@ -56,4 +105,15 @@ pub trait Registry {
     /// Returns the nonce of an offer, which a claim has to prove.
     #[doc(hidden)]
     fn offer(&self, id: [u64; 2]) -> Option<[u64; 4]>;
+
+    /// Returns the object that is bound to `name`, if its interface has the version `interface`,
+    /// which is another one than the caller's. The server then converts the arguments of this
+    /// caller.
+    #[doc(hidden)]
+    fn lookup_version(
+        &self,
+        name: &str,
+        interface: u64,
+        caller: &CallerVersionRef<'_>,
+    ) -> FoundVersion;
 }

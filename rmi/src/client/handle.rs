@@ -15,7 +15,7 @@ use crate::client::reconnect::{
 };
 use crate::frame::{REFLECTION, REGISTRY};
 use crate::interface::Interface;
-use crate::reference::{Object, ObjectPlace, Remotable, Stub};
+use crate::reference::{FoundObject, Object, ObjectPlace, Remotable, Stub};
 use crate::session::{Connection, Context, Exports, Import, PeerInfo};
 use crate::support::{CallError, ConnectError, LookupError, Operation, StepEnd, may_block};
 
@@ -138,15 +138,18 @@ impl Client {
         }
     }
 
-    /// Returns a stub of the object that the server has bound to a name. The object may have
-    /// further methods behind those of `T`, if the server
-    /// [allows reflection](crate::ServerOptions::reflects) and the methods of `T` have no streams or
-    /// references. The request is sent immediately.
+    /// Returns a stub of the object that the server has bound to a name. The request is sent
+    /// immediately.
+    ///
+    /// If the server [allows reflection](crate::ServerOptions::reflects), the object may have
+    /// another version of `T`: methods are found by their names, and arguments and results are
+    /// converted. A method that the object lacks, or whose types can't be converted, fails when it
+    /// is called. See the page [`versions`](crate::guide::versions) of the guide.
     ///
     /// # Errors
     ///
-    /// [`LookupError`] if nothing is bound to the name, if the object has another interface, or if
-    /// the call of the registry fails.
+    /// [`LookupError`] if nothing is bound to the name, if no method of the object could be called, or
+    /// if the call of the registry fails.
     pub fn lookup<T: Remotable + ?Sized>(
         &self,
         name: &str,
@@ -165,8 +168,8 @@ impl Client {
         let interface = T::interface();
         let (client, reconnection) = self.for_lookup();
         let named = name.to_owned();
-        let stub = move |client: &Self, object| {
-            let found = client.imported(Arc::clone(&object));
+        let stub = move |client: &Self, object: FoundObject| {
+            let found = Object::found(object.clone(), client.time);
             T::Stub::new(match reconnection {
                 Some((link, generation)) => {
                     let object = (object, generation);
@@ -183,13 +186,16 @@ impl Client {
         &self,
         name: &str,
         interface: &'static Interface,
-        stub: impl FnOnce(&Self, Arc<Import>) -> R + Send + 'static,
+        stub: impl FnOnce(&Self, FoundObject) -> R + Send + 'static,
     ) -> Operation<Result<R, LookupError>> {
         self.find(
             name,
-            interface.id(),
+            interface.version(),
             move |client, name, found| match found {
-                Ok(import) => StepEnd::Done(Ok(stub(client, import))),
+                Ok(import) => {
+                    let methods = None;
+                    StepEnd::Done(Ok(stub(client, FoundObject { import, methods })))
+                }
                 Err(found) => StepEnd::Next(client.find_by_methods(name, interface, found, stub)),
             },
         )
@@ -222,7 +228,7 @@ impl Client {
     }
 
     /// Looks up a name, and passes the object to `then`, or the description of its interface if
-    /// that is another one.
+    /// that has another version.
     pub(super) fn find<R: 'static>(
         &self,
         name: &str,
@@ -239,12 +245,7 @@ impl Client {
                 Err(error) => return StepEnd::Done(Err(error.into())),
             };
             let found = match *found.get() {
-                Found::Object { number } => {
-                    let connection = client.connection();
-                    let references = connection.references();
-                    let import = references.enter(&connection, number, None);
-                    import.map(Ok)
-                }
+                Found::Object { number } => imported(&client, number).map(Ok),
                 Found::Unknown => None,
                 Found::Other(found) => Some(Err(found.to_owned())),
             };
@@ -283,10 +284,10 @@ impl Client {
                 Ok(description) => description.into_received(),
                 Err(error) => return StepEnd::Done(Err(error.into())),
             };
-            let Some(id) = description.get().map(|described| described.id) else {
+            let Some(version) = description.get().map(|described| described.version) else {
                 return StepEnd::Done(Err(unknown(&name)));
             };
-            StepEnd::Next(client.find(&name, id, |client, name, import| {
+            StepEnd::Next(client.find(&name, version, |client, name, import| {
                 // The object may have been replaced after it was described.
                 let object = import.ok().map(|import| client.imported(import));
                 let described = object.and_then(|object| Described::new(object, description));
@@ -391,13 +392,19 @@ impl Client {
     }
 }
 
+/// Records an object that was found by its name. Returns `None` if there are too many references.
+pub(super) fn imported(client: &Client, number: u32) -> Option<Arc<Import>> {
+    let connection = client.connection();
+    connection.references().enter(&connection, number, None)
+}
+
 /// Looks up an object over a new connection. Blocks for `time` at most.
 fn find_object(
     connection: &Connection,
     name: &str,
     interface: &'static Interface,
     time: Duration,
-) -> Result<Arc<Import>, LookupError> {
+) -> Result<FoundObject, LookupError> {
     let link = ClientLink::Single(connection.clone());
     let client = Client { link, time };
     let found = client.find_as(name, interface, |_, object| object);

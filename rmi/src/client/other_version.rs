@@ -1,23 +1,32 @@
 //! Lookups of objects whose interface has another id than the requested one.
+//!
+//! The server describes the interface of the object, and the methods are found by their names. If
+//! arguments have changed, the caller describes them to the server, which converts them. The caller
+//! converts results.
 
 use std::sync::Arc;
 
-use crate::client::handle::Client;
-use crate::interface::{DescribedMethod, Interface};
-use crate::session::Import;
+use jstream::Received;
+
+use crate::call::{CallerMethod, CallerVersion, Description, DescriptionRef};
+use crate::client::handle::{Client, imported};
+use crate::interface::{
+    ClassList, DescribedInterface, DescribedMethod, Interface, MAX_DESCRIPTION, MappedMethod,
+    MappedMethods, MethodMap,
+};
+use crate::reference::FoundObject;
 use crate::support::{LookupError, Operation, StepEnd, shown};
 
 impl Client {
     /// Looks up a name whose object has an interface with another id and this description. Succeeds
-    /// if the object has the requested methods at the same places and others behind them, which the
-    /// server's reflection tells.
+    /// if a method can be called, which the server's reflection tells.
     #[cold]
     pub(super) fn find_by_methods<R: 'static>(
         &self,
         name: String,
         interface: &'static Interface,
         found: String,
-        stub: impl FnOnce(&Self, Arc<Import>) -> R + Send + 'static,
+        stub: impl FnOnce(&Self, FoundObject) -> R + Send + 'static,
     ) -> Operation<Result<R, LookupError>> {
         let client = self.clone();
         let call = self.reflection().describe(&name);
@@ -31,29 +40,168 @@ impl Client {
             let Ok(description) = description else {
                 return StepEnd::Done(Err(other.by_texts()));
             };
-            let Some(description) = description.get() else {
-                return StepEnd::Done(Err(other.by_texts()));
-            };
-            let methods = description.methods.iter().map(|method| DescribedMethod {
-                name: method.name,
-                signature: method.text,
-                schemas: [method.arguments, method.result],
-                one_way: method.one_way,
-            });
-            let methods: Vec<_> = methods.collect();
-            let differences = interface.differences(description.name, &methods);
-            if !differences.is_empty() {
-                return StepEnd::Done(Err(other.by(differences.join("; "))));
-            }
-            let name = other.name.clone();
-            StepEnd::Next(
-                client.find(&name, description.id, move |client, _, import| {
-                    // The object may have been replaced after it was described.
-                    let import = import.map_err(|_| other.by_texts());
-                    StepEnd::Done(import.map(|import| stub(client, import)))
-                }),
-            )
+            client.find_described(other, &description.into_received(), stub)
         })
+    }
+
+    /// Looks up an object whose interface the server has described.
+    fn find_described<R: 'static>(
+        &self,
+        other: OtherObject,
+        description: &Received<Option<Description>>,
+        stub: impl FnOnce(&Self, FoundObject) -> R + Send + 'static,
+    ) -> StepEnd<Result<R, LookupError>> {
+        let Some(description) = description.get() else {
+            return StepEnd::Done(Err(other.by_texts()));
+        };
+        let mapped = match self.map(&other, description) {
+            Ok(mapped) => mapped,
+            Err(error) => return StepEnd::Done(Err(error)),
+        };
+        let (theirs, version) = (description.id, description.version);
+        let MappedMethods { methods, changed } = mapped;
+        if changed.is_empty() {
+            let name = other.name.clone();
+            return StepEnd::Next(self.find(&name, version, move |client, _, import| {
+                let Ok(import) = import else {
+                    // The object was replaced after it was described.
+                    return StepEnd::Done(Err(other.by_texts()));
+                };
+                let methods = MethodMap::new(other.interface, theirs, methods).map(Arc::new);
+                StepEnd::Done(Ok(stub(client, FoundObject { import, methods })))
+            }));
+        }
+        let mut methods = methods;
+        let signatures = changed.iter().map(|(_, index)| {
+            let theirs = description.methods.get(usize::from(*index));
+            theirs.map_or("", |method| method.text).to_owned()
+        });
+        let signatures: Vec<_> = signatures.collect();
+        let own = described(other.interface, &changed, &mut methods);
+        let client = self.clone();
+        let call = self.registry().lookup_version(&other.name, version, &own);
+        StepEnd::Next(call.then(move |found| {
+            let found = match found {
+                Ok(found) => found,
+                Err(error) => return StepEnd::Done(Err(error.into())),
+            };
+            let found = found.get();
+            for refused in found.refused {
+                let mut all = changed.iter().zip(&signatures);
+                let is_it = |((_, index), _): &(&(usize, u16), _)| *index == refused.index;
+                let Some(((place, _), signature)) = all.find(is_it) else {
+                    continue;
+                };
+                let method = other.interface.methods().get(*place);
+                if let (Some(method), Some(found)) = (method, methods.get_mut(*place)) {
+                    let reason = shown(refused.reason);
+                    let reason = format!("its arguments can't be converted: {reason}");
+                    *found = Err(method.refused(signature, &reason));
+                }
+            }
+            let import = found.number.and_then(|number| imported(&client, number));
+            let Some(import) = import else {
+                return StepEnd::Done(Err(match found.reason {
+                    "" => other.by_texts(),
+                    reason => other.by(shown(reason)),
+                }));
+            };
+            if let Err(difference) = assert_callable(other.interface, &methods) {
+                return StepEnd::Done(Err(other.by(difference)));
+            }
+            let methods = MethodMap::new(other.interface, theirs, methods).map(Arc::new);
+            StepEnd::Done(Ok(stub(&client, FoundObject { import, methods })))
+        }))
+    }
+
+    /// Finds the methods of the requested interface at the object.
+    fn map(
+        &self,
+        other: &OtherObject,
+        description: &DescriptionRef<'_>,
+    ) -> Result<MappedMethods, LookupError> {
+        let methods = description.methods.iter().map(|method| DescribedMethod {
+            name: method.name,
+            older_names: method.older_names,
+            signature: method.text,
+            id: method.id,
+            snapshots: [method.arguments, method.result],
+            carried: method.carried,
+            one_way: method.one_way,
+        });
+        let theirs = DescribedInterface {
+            name: description.name,
+            older_names: description.older_names,
+            methods: methods.collect(),
+            classes: description.classes,
+        };
+        let limits = self.connection().session().terms.limits;
+        let mapped = other.interface.map(&theirs, limits);
+        let mapped = mapped.and_then(|mapped| {
+            assert_callable(other.interface, &mapped.methods)?;
+            Ok(mapped)
+        });
+        mapped.map_err(|difference| other.by(difference))
+    }
+}
+
+/// Checks that a method can be called. The error lists the reason of each.
+fn assert_callable(interface: &Interface, methods: &[MappedMethod]) -> Result<(), String> {
+    if methods.is_empty() || methods.iter().any(Result::is_ok) {
+        return Ok(());
+    }
+    let reasons = interface.methods().iter().zip(methods);
+    let reasons = reasons.filter_map(|(method, found)| {
+        let reason = found.as_ref().err()?;
+        Some(format!("{}: {reason}", method.name()))
+    });
+    Err(reasons.collect::<Vec<_>>().join("; "))
+}
+
+/// Describes the arguments that have changed. A method whose arguments take too many bytes can't be
+/// called.
+fn described(
+    interface: &Interface,
+    changed: &[(usize, u16)],
+    methods: &mut [MappedMethod],
+) -> CallerVersion {
+    let mut classes = ClassList::default();
+    let mut room = MAX_DESCRIPTION;
+    let mut described = Vec::new();
+    for (place, index) in changed {
+        let (Some(method), Some(found)) =
+            (interface.methods().get(*place), methods.get_mut(*place))
+        else {
+            continue;
+        };
+        let [arguments, _] = method.snapshots().unwrap_or_default();
+        let mut arguments = arguments.into_iter();
+        let first = arguments.next();
+        let Some(snapshot) = first.filter(|snapshot| snapshot.len() <= room / 2) else {
+            *found = Err("the description of its arguments is too long".to_owned());
+            continue;
+        };
+        room = room.saturating_sub(snapshot.len());
+        arguments.for_each(|class| classes.add(class));
+        described.push(CallerMethod {
+            index: *index,
+            argument_names: method.argument_names().map(str::to_owned).collect(),
+            arguments: snapshot,
+        });
+    }
+    let mut classes = classes.into_snapshots();
+    let mut taken = 0usize;
+    classes.retain(|class| {
+        let len = class.len().saturating_add(taken);
+        let fits = len <= room;
+        if fits {
+            taken = len;
+        }
+        fits
+    });
+    CallerVersion {
+        methods: described,
+        classes,
     }
 }
 
@@ -66,17 +214,17 @@ struct OtherObject {
 }
 
 impl OtherObject {
-    fn by_texts(self) -> LookupError {
+    fn by_texts(&self) -> LookupError {
         let expected = self.interface.differs_from(&self.found);
         let difference = format!("{expected} here, {} there", shown(&self.found));
         self.by(difference)
     }
 
-    fn by(self, difference: String) -> LookupError {
+    fn by(&self, difference: String) -> LookupError {
         LookupError::OtherInterface {
             expected: self.interface.differs_from(&self.found),
             found: shown(&self.found),
-            name: self.name,
+            name: self.name.clone(),
             difference,
         }
     }

@@ -17,6 +17,7 @@
 //! | [`metadata`] | keys and values that travel with calls, such as trace contexts |
 //! | [`failures`] | errors of calls, and when to retry |
 //! | [`restarts`] | servers that are restarted, and what becomes of calls |
+//! | [`versions`] | clients and servers that have different versions of a trait |
 //! | [`testing`] | mocks, servers within a test, and control of time |
 //! | [`threads`] | the threads that run methods and receive answers |
 //! | [`callbacks`] | calls from a server to its clients |
@@ -45,3 +46,4 @@ pub mod testing;
 pub mod threads;
 #[cfg(feature = "tokio")]
 pub mod tokio;
+pub mod versions;

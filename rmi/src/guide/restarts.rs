@@ -69,7 +69,7 @@
 //!
 //! # State
 //!
-//! The object of the same name may be another one: a counter begins at 0 again. If callers rely on
+//! The object of the same name may have [another version](super::versions) of the trait, and it may be another one: a counter begins at 0 again. If callers rely on
 //! the state of an object, declare its trait `#[remote(stateful)]`. Its calls then fail with
 //! [`CallError::ObjectLost`](crate::CallError::ObjectLost) until the program looks it up again.
 //!

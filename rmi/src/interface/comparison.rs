@@ -1,145 +1,219 @@
-//! Comparison of an interface with that of an object, as its server describes it.
+//! Comparison of an interface with that of an object of another version, as its server describes
+//! it.
 
-use jstream::schema::{Kind, Schema, TypeIndex};
+use std::collections::HashSet;
+use std::sync::Arc;
 
+use jstream::Limits;
+
+use crate::interface::conversion::{MessageConversion, TheirMessage};
+use crate::interface::method_map::{MappedMethod, TheirMethod};
 use crate::interface::methods::{Interface, Method};
 use crate::support::shown;
+
+/// An object's interface, as its server describes it.
+pub(crate) struct DescribedInterface<'d> {
+    pub(crate) name: &'d str,
+    pub(crate) older_names: &'d [&'d str],
+    pub(crate) methods: Vec<DescribedMethod<'d>>,
+    /// The snapshots of the classes that trait objects may have.
+    pub(crate) classes: &'d [&'d [u8]],
+}
 
 /// A method of an object's interface, as its server describes it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DescribedMethod<'d> {
     pub(crate) name: &'d str,
+    pub(crate) older_names: &'d [&'d str],
     pub(crate) signature: &'d str,
-    /// Encoded schemas of the arguments' message and of the result's message.
-    pub(crate) schemas: [&'d [u8]; 2],
+    pub(crate) id: u64,
+    /// Schemas of the arguments' message and of the result's message, with the fields that must be
+    /// understood.
+    pub(crate) snapshots: [&'d [u8]; 2],
+    pub(crate) carried: &'d [&'d str],
     pub(crate) one_way: bool,
 }
 
+/// The methods of an interface at an object of another version.
+pub(crate) struct MappedMethods {
+    pub(crate) methods: Vec<MappedMethod>,
+    /// The methods whose arguments the server has to convert, each with its index here and there.
+    pub(crate) changed: Vec<(usize, u16)>,
+}
+
 impl Interface {
-    /// Returns the differences to an interface with another id, as texts. Returns none if that
-    /// interface has the same name, all these methods at the same places, and further ones behind
-    /// them. A description has no types of stream items and references, so an interface with these
-    /// is different if there are further methods.
-    pub(crate) fn differences(&self, name: &str, theirs: &[DescribedMethod<'_>]) -> Vec<String> {
-        if self.name() != name {
-            return vec![format!("{} here, {} there", self.name(), shown(name))];
+    /// Finds the methods of this interface at an object of another version, by their names. Results
+    /// are converted within these limits.
+    ///
+    /// # Errors
+    ///
+    /// The reason why no method can be called.
+    pub(crate) fn map(
+        &self,
+        theirs: &DescribedInterface<'_>,
+        limits: Limits,
+    ) -> Result<MappedMethods, String> {
+        let name = self.name();
+        if !is_same_name(
+            (name, self.older_names()),
+            (theirs.name, theirs.older_names),
+        ) {
+            return Err(format!("{name} here, {} there", shown(theirs.name)));
         }
-        let mut differences = Vec::new();
-        let mut moved = None;
-        for (place, method) in self.methods().iter().enumerate() {
-            let mut known = theirs.iter().enumerate();
-            match known.find(|(_, theirs)| theirs.name == method.name()) {
-                None => differences.push(format!("`{}` is missing there", method.signature())),
-                Some((their_place, theirs)) => {
-                    differences.extend(method.difference(theirs));
-                    if place != their_place && moved.is_none() {
-                        moved = Some((method.name(), place, their_place));
-                    }
+        let places = self.places(&theirs.methods);
+        let has_same_classes = self.class_snapshots() == theirs.classes;
+        let mut changed = Vec::new();
+        let own = self.methods().iter().zip(places).enumerate();
+        let methods = own.map(|(index, (method, place))| {
+            let found = place.and_then(|place| Some((place, theirs.methods.get(place)?)));
+            let Some((place, their_method)) = found else {
+                return Err(format!("`{}` is missing there", method.signature()));
+            };
+            let place = u16::try_from(place).map_err(|_| "there are too many methods there")?;
+            let [arguments_vary, result_varies] = match has_same_classes {
+                true => [false; 2],
+                false => method.has_trait_objects(),
+            };
+            let [same_arguments, same_result] = method.has_same_types(their_method);
+            let refused = |reason: String| method.refused(their_method.signature, &reason);
+            method.assert_called_alike(their_method).map_err(refused)?;
+            let result = match method.is_one_way() || (same_result && !result_varies) {
+                true => None,
+                false => {
+                    let result = method.result_from(their_method, theirs.classes, limits);
+                    Some(result.map_err(refused)?)
                 }
+            };
+            if !same_arguments || arguments_vary {
+                changed.push((index, place));
             }
-        }
-        if !differences.is_empty() {
-            return differences;
-        }
-        if let Some((name, place, their_place)) = moved {
-            return vec![format!(
-                "{name} is method {place} here, {their_place} there; add methods behind the others"
-            )];
-        }
-        let mut methods = self.methods().iter();
-        let hidden = methods.find(|method| method.has_hidden_types());
-        if theirs.len() > self.len() && hidden.is_none() {
-            return Vec::new();
-        }
-        vec![match hidden {
-            Some(of) if theirs.len() > self.len() => format!(
-                "there are further methods there, and the items or references of `{}` can't be \
-                 compared: use the same trait",
-                of.signature()
-            ),
-            Some(of) => format!("`{}` has other types here than there", of.signature()),
-            None => "the ids of the interfaces differ".to_owned(),
-        }]
+            Ok(TheirMethod {
+                index: place,
+                result: result.map(Arc::new),
+            })
+        });
+        let methods: Vec<MappedMethod> = methods.collect();
+        Ok(MappedMethods { methods, changed })
     }
+
+    /// Returns the index of each method among those of the other version. Methods of the same name
+    /// go before those with older names, and no two have the same index.
+    fn places(&self, theirs: &[DescribedMethod<'_>]) -> Vec<Option<usize>> {
+        let mut taken = HashSet::new();
+        let mut take = |is_it: &dyn Fn(&DescribedMethod<'_>) -> bool| {
+            let place = theirs.iter().position(is_it);
+            place.filter(|place| taken.insert(*place))
+        };
+        let methods = self.methods();
+        let same_name = methods.iter();
+        let mut places: Vec<_> = same_name
+            .map(|method| take(&|theirs| theirs.name == method.name()))
+            .collect();
+        for (place, method) in places.iter_mut().zip(methods) {
+            let own = (method.name(), method.older_names());
+            let is_it =
+                |theirs: &DescribedMethod<'_>| is_same_name(own, (theirs.name, theirs.older_names));
+            *place = place.or_else(|| take(&is_it));
+        }
+        places
+    }
+}
+
+/// Returns true if two parts of programs, each with its older names, have the same name, or one has
+/// a name that the other one had.
+fn is_same_name(own: (&str, &[&str]), theirs: (&str, &[&str])) -> bool {
+    own.0 == theirs.0 || own.1.contains(&theirs.0) || theirs.1.contains(&own.0)
 }
 
 impl Method {
-    /// Returns the first difference to a method of the same name, as a text.
-    fn difference(&self, theirs: &DescribedMethod<'_>) -> Option<String> {
-        let name = self.name();
+    /// Returns the reason why the method can't be called, with both signatures if they differ.
+    pub(crate) fn refused(&self, their_signature: &str, reason: &str) -> String {
+        let (here, there) = (self.signature(), shown(their_signature));
+        if here == there {
+            return reason.to_owned();
+        }
+        format!("`{here}` here, `{there}` there: {reason}")
+    }
+
+    /// Checks that a method of another version is called and answered in the same way.
+    ///
+    /// # Errors
+    ///
+    /// The reason why the method can't be called.
+    fn assert_called_alike(&self, theirs: &DescribedMethod<'_>) -> Result<(), String> {
+        if self.id() == theirs.id {
+            return Ok(());
+        }
         if self.is_one_way() != theirs.one_way {
             let kind = |one_way| if one_way { "one-way" } else { "answered" };
-            let (local, there) = (kind(self.is_one_way()), kind(theirs.one_way));
-            return Some(format!("{name}: {local} here, {there} there"));
+            let (here, there) = (kind(self.is_one_way()), kind(theirs.one_way));
+            return Err(format!("it is {here} here, {there} there"));
         }
-        let signatures = || {
-            let (local, there) = (self.signature(), shown(theirs.signature));
-            (local != there).then(|| format!("`{local}` here, `{there}` there"))
+        if self.carried() != theirs.carried {
+            return Err("its streams or references have other types there".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Returns whether the types of the arguments' message and of the result's message are those of
+    /// a method of another version.
+    fn has_same_types(&self, theirs: &DescribedMethod<'_>) -> [bool; 2] {
+        if self.id() == theirs.id {
+            return [true; 2];
+        }
+        let [own_arguments, own_result] = self.descriptors();
+        let [arguments, result] = theirs.snapshots.map(descriptor_of);
+        [arguments == Some(own_arguments), result == Some(own_result)]
+    }
+
+    /// Plans the conversion of the results of a method of another version.
+    ///
+    /// # Errors
+    ///
+    /// The reason why no result can be converted.
+    fn result_from(
+        &self,
+        theirs: &DescribedMethod<'_>,
+        classes: &[&[u8]],
+        limits: Limits,
+    ) -> Result<MessageConversion, String> {
+        if self.returns_references() {
+            // What can't be converted would not be given back.
+            return Err("its result has references, and another type there".to_owned());
+        }
+        let ([_, snapshot], [_, descriptor]) = (theirs.snapshots, self.descriptors());
+        let theirs = TheirMessage {
+            snapshot,
+            names: None,
+            classes,
         };
-        let schemas = self.schemas();
-        let mut pairs = schemas.iter().zip(theirs.schemas);
-        let Some((ours, theirs)) = pairs.find(|(ours, theirs)| ours != theirs) else {
-            return self.has_hidden_types().then(signatures).flatten();
-        };
-        Some(match difference(ours, theirs) {
-            Some((path, details)) if is_inner(&path, &details) => {
-                format!("{name}: {}: {}", shown(&path), shown(&details))
-            }
-            found => signatures().unwrap_or_else(|| {
-                let details = found.map(|(_, details)| shown(&details));
-                let details = details.unwrap_or_else(|| "other types here than there".to_owned());
-                format!("{name}: {details}")
-            }),
-        })
+        let conversion = MessageConversion::new(&theirs, &self.result_schema(), descriptor, limits);
+        conversion.map_err(|reason| format!("its result can't be converted: {reason}"))
+    }
+
+    /// Plans the conversion of the arguments of callers that have another version of the method.
+    ///
+    /// # Errors
+    ///
+    /// The reason why no arguments can be converted.
+    pub(crate) fn arguments_from(
+        &self,
+        theirs: &TheirMessage<'_>,
+        limits: Limits,
+    ) -> Result<MessageConversion, String> {
+        let [descriptor, _] = self.descriptors();
+        MessageConversion::new(theirs, &self.arguments_schema(), descriptor, limits)
     }
 }
 
-/// Returns true if a difference is not one of the types at the root of the path, which the
-/// signatures show.
-fn is_inner(path: &str, details: &str) -> bool {
-    let rest = details.strip_prefix(path);
-    !rest.is_some_and(|rest| rest.starts_with(" here, "))
-}
-
-/// Returns the path and the text of the first difference between two encoded schemas of messages.
-/// The path begins at an argument. Returns `None` if there is no such difference, as for messages
-/// of different numbers of arguments.
-fn difference(ours: &[u8], theirs: &[u8]) -> Option<(String, String)> {
-    let (ours, our_root) = Schema::from_bytes(ours).ok()?;
-    let (theirs, their_root) = Schema::from_bytes(theirs).ok()?;
-    let (our_parts, their_parts) = (parts(&ours, our_root), parts(&theirs, their_root));
-    if our_parts.len() != their_parts.len() {
-        return None;
-    }
-    // Last, the layout of the tuple of the arguments.
-    let both = our_parts.into_iter().zip(their_parts);
-    let mut differing = both
-        .chain([(our_root, their_root)])
-        .filter_map(|(a, b)| ours.difference(a, &theirs, b));
-    differing.next().map(|found| (found.path, found.details))
-}
-
-/// Returns the types of a message's parts: those of a tuple, or the type itself. For references,
-/// returns their targets.
-fn parts(of: &Schema, root: TypeIndex) -> Vec<TypeIndex> {
-    let info = of.get(root);
-    let fields = info.and_then(|info| match &info.kind {
-        Kind::Struct(fields) if info.name == "()" => Some(fields),
-        _ => None,
-    });
-    let parts = fields.map_or_else(
-        || vec![root],
-        |fields| fields.iter().map(|field| field.of).collect(),
-    );
-    let target = |part| match of.get(part).map(|info| &info.kind) {
-        Some(Kind::Reference(target)) => *target,
-        _ => part,
-    };
-    parts.into_iter().map(target).collect()
+/// Returns the descriptor of the type that a snapshot describes.
+fn descriptor_of(snapshot: &[u8]) -> Option<u64> {
+    let (schema, root) = jstream::schema::Schema::from_snapshot(snapshot).ok()?;
+    Some(schema.descriptor(root))
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "test code")]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
 mod tests {
     use super::*;
 
@@ -148,6 +222,14 @@ mod tests {
         pub(super) struct Point {
             pub(super) _x: u32,
         }
+
+        /// A class of points whose number does not fit.
+        pub(super) mod other {
+            #[derive(jstream::Transportable)]
+            pub(in super::super) struct Point {
+                pub(in super::super) _x: bool,
+            }
+        }
     }
 
     #[derive(jstream::Transportable)]
@@ -155,96 +237,147 @@ mod tests {
         _x: u64,
     }
 
-    /// Returns the differences of two interfaces of the name `T`.
-    fn compared(ours: Vec<Method>, theirs: Vec<Method>) -> Vec<String> {
+    type Places = Vec<Result<(u16, bool), String>>;
+
+    /// Returns the methods of one interface at an object of another one, with true if results are
+    /// converted, and the indices of the methods whose arguments are.
+    fn mapped(ours: Vec<Method>, theirs: Vec<Method>) -> (Places, Vec<(usize, u16)>) {
         let (ours, theirs) = (Interface::new("T", ours), Interface::new("T", theirs));
-        let schemas: Vec<_> = theirs.methods().iter().map(Method::schemas).collect();
-        let described = theirs.methods().iter().zip(&schemas);
-        let described: Vec<_> = described
-            .map(|(method, schemas)| DescribedMethod {
-                name: method.name(),
-                signature: method.signature(),
-                schemas: schemas.each_ref().map(Vec::as_slice),
-                one_way: method.is_one_way(),
-            })
+        let mapped = map(&ours, &theirs).unwrap();
+        let places = mapped.methods.into_iter();
+        let places = places.map(|found| found.map(|of| (of.index, of.result.is_some())));
+        (places.collect(), mapped.changed)
+    }
+
+    fn map(ours: &Interface, theirs: &Interface) -> Result<MappedMethods, String> {
+        let methods = theirs.methods();
+        let snapshots = methods.iter().map(|method| method.snapshots().unwrap());
+        let snapshots: Vec<_> = snapshots.collect();
+        let carried: Vec<Vec<String>> = methods.iter().map(Method::carried).collect();
+        let carried: Vec<Vec<&str>> = carried
+            .iter()
+            .map(|of| of.iter().map(String::as_str).collect())
             .collect();
-        ours.differences("T", &described)
+        let described = methods.iter().enumerate();
+        let described = described.map(|(place, method)| DescribedMethod {
+            name: method.name(),
+            older_names: method.older_names(),
+            signature: method.signature(),
+            id: method.id(),
+            snapshots: snapshots[place].each_ref().map(|of| of[0].as_slice()),
+            carried: &carried[place],
+            one_way: method.is_one_way(),
+        });
+        let theirs = DescribedInterface {
+            name: theirs.name(),
+            older_names: theirs.older_names(),
+            methods: described.collect(),
+            classes: &[],
+        };
+        ours.map(&theirs, Limits::default())
     }
 
     fn add() -> Method {
-        Method::new::<(&'static Point, u64), ()>("add", "fn add(&self, p: &Point, n: u64)")
+        let add =
+            Method::new::<(&'static Point, u64), ()>("add", "fn add(&self, p: &Point, n: u64)");
+        add.with_arguments(&["p", "n"])
     }
 
     #[test]
-    fn further_methods_are_no_difference() {
+    fn methods_are_found_by_their_names() {
         let more = || Method::new::<(), ()>("more", "fn more(&self)");
-        assert!(compared(vec![add()], vec![add(), more()]).is_empty());
+        let (places, changed) = mapped(vec![add(), more()], vec![more(), add()]);
+        assert_eq!(places, [Ok((1, false)), Ok((0, false))]);
+        assert!(changed.is_empty());
+        let (places, _) = mapped(vec![add(), more()], vec![add()]);
         assert_eq!(
-            compared(vec![add(), more()], vec![add()]),
-            ["`fn more(&self)` is missing there"]
+            places,
+            [
+                Ok((0, false)),
+                Err("`fn more(&self)` is missing there".to_owned())
+            ]
         );
-        let items =
-            || Method::new::<u64, ()>("sum", "fn sum(&self, of: Stream<u64>)").takes::<u64>(0);
-        let refused = compared(vec![items()], vec![items(), more()]);
-        assert!(
-            refused.join("").contains("use the same trait"),
-            "{refused:?}"
-        );
-        assert_eq!(
-            compared(vec![add()], vec![more(), add()]),
-            ["add is method 0 here, 1 there; add methods behind the others"]
-        );
-    }
-
-    #[test]
-    fn a_difference_names_the_field_or_shows_the_signatures() {
-        let text = "fn add(&self, p: &Point, n: u64)";
-        let field = Method::new::<(&'static there::Point, u64), ()>("add", text);
-        assert_eq!(
-            compared(vec![add()], vec![field]),
-            ["add: Point._x: u64 here, u32 there"]
-        );
-        // Names of arguments are no difference.
-        let renamed = "fn add(&self, point: &Point, n: u64)";
-        let renamed = Method::new::<(&'static Point, u64), ()>("add", renamed);
-        let other = "fn add(&self, p: &Point, n: u32)";
-        let number = Method::new::<(&'static Point, u32), ()>("add", other);
-        let fewer = Method::new::<(&'static Point,), ()>("add", "fn add(&self, p: &Point)");
-        let one_way = || add().one_way();
-        for (theirs, shown) in [
-            (renamed, "the ids of the interfaces differ".to_owned()),
-            (number, format!("`{text}` here, `{other}` there")),
-            (
-                fewer,
-                format!("`{text}` here, `fn add(&self, p: &Point)` there"),
-            ),
-            (one_way(), "add: answered here, one-way there".to_owned()),
-            (
-                Method::new::<(&'static Point, u32), ()>("add", text),
-                "add: u64 here, u32 there".to_owned(),
-            ),
-            (
-                Method::new::<(&'static Point, u64), u8>("add", text),
-                "add: () here, u8 there".to_owned(),
-            ),
-        ] {
-            assert_eq!(compared(vec![add()], vec![theirs]), [shown]);
-        }
-    }
-
-    #[test]
-    fn texts_of_a_peer_are_tamed() {
-        let ours = Interface::new("T", vec![add()]);
-        assert_eq!(ours.differences("\u{1b}", &[]), ["T here, \\u{1b} there"]);
-        let theirs = DescribedMethod {
-            name: "add",
-            signature: "\n",
-            schemas: [&[1, 2, 3], &[]],
-            one_way: false,
+        let items = |name| {
+            let items = Method::new::<(u64,), ()>(name, "fn sum(&self, of: Stream<u64>)");
+            items.with_arguments(&["of"]).takes::<u64>(0)
         };
+        // Older names on either side; the method that has the name itself goes first.
+        let sum = || items("total").renamed_from(&["sum"]);
+        let (places, changed) = mapped(vec![sum()], vec![more(), items("sum")]);
+        assert_eq!((places, changed), (vec![Ok((1, false))], Vec::new()));
+        let (places, _) = mapped(vec![items("sum")], vec![more(), sum()]);
+        assert_eq!(places, [Ok((1, false))]);
+        let (places, _) = mapped(vec![sum(), items("sum")], vec![items("sum")]);
+        assert!(places[0].is_err() && places[1] == Ok((0, false)));
+    }
+
+    #[test]
+    fn changed_types_are_converted_or_refuse_their_method_alone() {
+        let text = "fn add(&self, p: &Point, n: u64)";
+        let narrower = Method::new::<(&'static there::Point, u64), ()>("add", text);
+        let (places, changed) = mapped(vec![add()], vec![narrower]);
+        assert_eq!((places, changed), (vec![Ok((0, false))], vec![(0, 0)]));
+        let get = |method: Method| method.with_arguments(&[]);
+        let wide = || get(Method::new::<(), Point>("get", "fn get(&self) -> Point"));
+        let narrow = get(Method::new::<(), there::Point>("get", ""));
+        let (places, changed) = mapped(vec![wide()], vec![narrow]);
+        assert_eq!((places, changed), (vec![Ok((0, true))], Vec::new()));
+        let signature = "fn get(&self) -> Point";
+        let other = get(Method::new::<(), there::other::Point>("get", signature));
+        let (places, _) = mapped(vec![wide()], vec![other]);
+        let reason = places[0].clone().unwrap_err();
+        assert!(
+            reason.starts_with("its result can't be converted: "),
+            "{reason}"
+        );
+        assert!(reason.contains("_x"), "{reason}");
+        let (places, _) = mapped(vec![add()], vec![add().one_way()]);
         assert_eq!(
-            ours.differences("T", &[theirs]),
-            ["`fn add(&self, p: &Point, n: u64)` here, `\\n` there"]
+            places,
+            [Err("it is answered here, one-way there".to_owned())]
+        );
+        let items = |method: Method| method.with_arguments(&["of"]);
+        let sum = || items(Method::new::<(u64,), ()>("sum", ""));
+        let (places, _) = mapped(vec![sum().takes::<u64>(0)], vec![sum().takes::<u32>(0)]);
+        assert_eq!(
+            places,
+            [Err(
+                "its streams or references have other types there".to_owned()
+            )]
+        );
+    }
+
+    #[test]
+    fn traits_have_the_same_name_or_an_older_one() {
+        let of = |name| Interface::new(name, vec![add()]);
+        let refused = map(&of("T"), &of("\u{1b}")).err().unwrap();
+        assert_eq!(refused, "T here, \\u{1b} there");
+        assert!(map(&of("T"), &of("S").renamed_from(&["T"])).is_ok());
+        assert!(map(&of("T").renamed_from(&["S"]), &of("S")).is_ok());
+    }
+
+    #[test]
+    fn invalid_snapshots_refuse_their_method() {
+        let ours = Interface::new("T", vec![add()]);
+        let theirs = DescribedInterface {
+            name: "T",
+            older_names: &[],
+            methods: vec![DescribedMethod {
+                name: "add",
+                older_names: &[],
+                signature: "\n",
+                id: 0,
+                snapshots: [&[1, 2, 3], &[]],
+                carried: &[],
+                one_way: false,
+            }],
+            classes: &[&[7]],
+        };
+        let mapped = ours.map(&theirs, Limits::default()).unwrap();
+        let reason = mapped.methods[0].as_ref().unwrap_err();
+        assert!(
+            reason.starts_with("`fn add(&self, p: &Point, n: u64)` here, `\\n` there: "),
+            "{reason}"
         );
     }
 }

@@ -1,12 +1,15 @@
 //! Interfaces of remote traits and their methods.
 
+use std::borrow::Cow;
 use std::pin::Pin;
+use std::sync::OnceLock;
 
-use jstream::schema::Schema;
+use jstream::schema::{DefaultValue, FieldRules, Schema, SnapshotError, TypeIndex, TypeRules};
 use jstream::{Covariant, Transportable};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::frame::MOST_METHODS;
+use crate::interface::class_list::ClassList;
 
 /// The return type of the async methods of a remote trait. It makes the trait dyn compatible.
 ///
@@ -41,6 +44,18 @@ pub struct Interface {
     description: String,
     /// True if the state of an object is lost with its connection.
     stateful: bool,
+    /// Names of the trait in older versions.
+    older_names: &'static [&'static str],
+    /// The classes that trait objects in messages may have, once they were needed.
+    classes: OnceLock<Classes>,
+}
+
+/// The classes of an interface.
+#[derive(Debug)]
+struct Classes {
+    /// See [`Interface::version`].
+    version: u64,
+    snapshots: Vec<Vec<u8>>,
 }
 
 /// A method of an interface.
@@ -58,15 +73,44 @@ pub struct Method {
     one_way: bool,
     idempotent: bool,
     id: u64,
-    /// Encoded schemas of the arguments' message and of the result's message.
-    schemas: [fn() -> Vec<u8>; 2],
+    /// The arguments, if they are the parts of the message.
+    arguments: Vec<DeclaredArgument>,
+    /// Names of the method in older versions of the trait.
+    older_names: &'static [&'static str],
+    /// The types of the arguments' message and of the result's message.
+    messages: [MessageType; 2],
 }
 
-/// Returns the encoded schema of a type.
-fn schema<T: Transportable + 'static>() -> Vec<u8> {
-    let (schema, root) = Schema::of::<T>();
-    schema.to_bytes(root)
+/// An argument of a method, with the rules for callers that have another version of the trait.
+#[derive(Debug)]
+struct DeclaredArgument {
+    name: &'static str,
+    older_names: &'static [&'static str],
+    default: Option<WriteDefault>,
 }
+
+/// Function that writes a message with the default of an argument.
+type WriteDefault = fn() -> Result<Vec<u8>, String>;
+
+/// The type of a message, with the type parameter erased.
+#[derive(Debug, Clone, Copy)]
+struct MessageType {
+    schema: fn() -> (Schema, TypeIndex),
+    snapshots: fn() -> Result<Vec<Vec<u8>>, SnapshotError>,
+}
+
+impl MessageType {
+    fn of<T: Transportable + 'static>() -> Self {
+        Self {
+            schema: Schema::of::<T>,
+            snapshots: jstream::schema::snapshots::<T>,
+        }
+    }
+}
+
+/// Name of the part of the arguments' message that stands for a stream that is the result. Not a
+/// name that an argument can have.
+const RESULT_STREAM: &str = "->";
 
 impl Method {
     /// Creates a method that takes a message of type `A` and returns one of type `R`.
@@ -85,7 +129,50 @@ impl Method {
             one_way: false,
             idempotent: false,
             id: 0,
-            schemas: [schema::<A>, schema::<R>],
+            arguments: Vec::new(),
+            older_names: &[],
+            messages: [MessageType::of::<A>(), MessageType::of::<R>()],
+        }
+    }
+
+    /// Names the arguments, which are the parts of the arguments' message.
+    #[must_use]
+    pub fn with_arguments(mut self, names: &[&'static str]) -> Self {
+        let arguments = names.iter().map(|name| DeclaredArgument {
+            name,
+            older_names: &[],
+            default: None,
+        });
+        self.arguments = arguments.collect();
+        self
+    }
+
+    /// Sets the rules of the argument with this index, for callers of another version: its names in
+    /// older versions, and a function that writes a message with its default.
+    ///
+    /// # Panics
+    ///
+    /// If the arguments have not been named.
+    #[must_use]
+    pub fn with_rules(
+        mut self,
+        place: usize,
+        older_names: &'static [&'static str],
+        default: Option<WriteDefault>,
+    ) -> Self {
+        let Some(argument) = self.arguments.get_mut(place) else {
+            panic!("{} has no argument {place}", self.name);
+        };
+        (argument.older_names, argument.default) = (older_names, default);
+        self
+    }
+
+    /// Sets the names that the method had in older versions of the trait.
+    #[must_use]
+    pub fn renamed_from(self, older_names: &'static [&'static str]) -> Self {
+        Self {
+            older_names,
+            ..self
         }
     }
 
@@ -168,16 +255,108 @@ impl Method {
         !self.streams.is_empty()
     }
 
-    /// Returns true if an argument or the result has streams or references, whose types are not in
-    /// the schemas.
-    pub(crate) fn has_hidden_types(&self) -> bool {
-        self.has_streams() || !self.references.is_empty()
+    /// Returns a text for each stream and reference among the arguments and of the result, whose
+    /// types are not in the schemas. Two methods have the same if these texts are equal.
+    pub(crate) fn carried(&self) -> Vec<String> {
+        let name = |place: Option<usize>| match place {
+            Some(place) => self.arguments.get(place).map_or("?", |of| of.name),
+            None => RESULT_STREAM,
+        };
+        let streams = self.streams.iter();
+        let streams = streams.map(|(place, item)| format!("{}: stream {item:#x}", name(*place)));
+        let references = self.references.iter();
+        let references = references.map(|(place, of)| format!("{}: {of}", name(*place)));
+        streams.chain(references).collect()
+    }
+
+    /// Returns true if the result has references.
+    pub(crate) fn returns_references(&self) -> bool {
+        self.references.iter().any(|(place, _)| place.is_none())
     }
 
     /// Returns the schemas of the arguments' message and of the result's message, as accepted by
     /// [`Schema::from_bytes`].
+    #[cfg(feature = "capture")]
     pub(crate) fn schemas(&self) -> [Vec<u8>; 2] {
-        self.schemas.map(|schema| schema())
+        self.messages.map(|message| {
+            let (schema, root) = (message.schema)();
+            schema.to_bytes(root)
+        })
+    }
+
+    /// Returns the schema of the arguments' message, with the names and rules of the arguments, and
+    /// its root.
+    pub(crate) fn arguments_schema(&self) -> (Schema, TypeIndex) {
+        let [arguments, _] = self.messages;
+        let (schema, root) = (arguments.schema)();
+        let names: Vec<_> = self.argument_names().collect();
+        let rules = self.arguments.iter().map(|argument| {
+            let mut rules = FieldRules::default();
+            let older_names = argument.older_names.iter();
+            rules.names = older_names.map(|name| Cow::Borrowed(*name)).collect();
+            rules.default = argument.default.map(DefaultValue::Function);
+            rules
+        });
+        let rules = rules.enumerate();
+        let mut of_type = TypeRules::default();
+        of_type.fields = rules
+            .filter(|(_, of)| *of != FieldRules::default())
+            .collect();
+        match schema.clone().with_field_names(root, &names) {
+            Some(mut named) => {
+                named.set_rules(root, of_type);
+                (named, root)
+            }
+            None => (schema, root),
+        }
+    }
+
+    /// Returns the schema of the result's message, and its root.
+    pub(crate) fn result_schema(&self) -> (Schema, TypeIndex) {
+        let [_, result] = self.messages;
+        (result.schema)()
+    }
+
+    /// Returns whether the arguments' message and the result's message may have trait objects, whose
+    /// classes are not in the schemas.
+    pub(crate) fn has_trait_objects(&self) -> [bool; 2] {
+        self.messages
+            .map(|message| (message.schema)().0.has_trait_objects())
+    }
+
+    /// Returns the names of the parts of the arguments' message. There are none if the message is
+    /// that of the only argument.
+    pub(crate) fn argument_names(&self) -> impl Iterator<Item = &'static str> {
+        let has_stream = self.streams.iter().any(|(place, _)| place.is_none());
+        let result_stream = has_stream.then_some(RESULT_STREAM);
+        let names = self.arguments.iter().map(|argument| argument.name);
+        names.chain(result_stream)
+    }
+
+    /// Returns the snapshots of the arguments' message and of the result's message, each followed
+    /// by those of the classes that its trait objects may have.
+    ///
+    /// # Errors
+    ///
+    /// [`SnapshotError`] if one of them is too long.
+    pub(crate) fn snapshots(&self) -> Result<[Vec<Vec<u8>>; 2], SnapshotError> {
+        let [arguments, result] = self.messages;
+        Ok([(arguments.snapshots)()?, (result.snapshots)()?])
+    }
+
+    /// Returns the descriptors of the arguments' message and of the result's message.
+    pub(crate) fn descriptors(&self) -> [u64; 2] {
+        self.descriptors
+    }
+
+    /// Returns the id. Two methods with the same id have the same name, trait and types.
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Returns the names of the method in older versions of the trait.
+    pub(crate) fn older_names(&self) -> &'static [&'static str] {
+        self.older_names
     }
 
     pub(crate) fn name(&self) -> &'static str {
@@ -232,7 +411,24 @@ impl Interface {
             description: format!("{name} {{ {} }}", signatures.join("; ")),
             methods,
             stateful: false,
+            older_names: &[],
+            classes: OnceLock::new(),
         }
+    }
+
+    /// Sets the names that the trait had in older versions.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn renamed_from(self, older_names: &'static [&'static str]) -> Self {
+        Self {
+            older_names,
+            ..self
+        }
+    }
+
+    /// Returns the names that the trait had in older versions.
+    pub(crate) fn older_names(&self) -> &'static [&'static str] {
+        self.older_names
     }
 
     /// Declares that the state of an object is lost with its connection.
@@ -259,6 +455,43 @@ impl Interface {
     #[must_use]
     pub fn id(&self) -> u64 {
         self.id
+    }
+
+    /// Returns a number that is equal for interfaces of the same id whose trait objects may have the
+    /// same classes. It is the id if there are no trait objects.
+    pub(crate) fn version(&self) -> u64 {
+        self.classes().version
+    }
+
+    /// Returns the snapshots of the classes that trait objects in messages may have, as far as they
+    /// fit into a description.
+    pub(crate) fn class_snapshots(&self) -> &[Vec<u8>] {
+        &self.classes().snapshots
+    }
+
+    fn classes(&self) -> &Classes {
+        self.classes.get_or_init(|| {
+            let mut classes = ClassList::default();
+            for method in self
+                .methods
+                .iter()
+                .filter(|of| of.has_trait_objects() != [false; 2])
+            {
+                let messages = method.snapshots().unwrap_or_default();
+                let of_messages = messages.into_iter().flat_map(|all| all.into_iter().skip(1));
+                of_messages.for_each(|class| classes.add(class));
+            }
+            let snapshots = classes.into_snapshots();
+            let mut all = self.id.to_le_bytes().to_vec();
+            all.extend(snapshots.iter().flatten());
+            Classes {
+                version: match snapshots.is_empty() {
+                    true => self.id,
+                    false => xxh3_64(&all),
+                },
+                snapshots,
+            }
+        })
     }
 
     /// Returns the signatures of its methods.
@@ -289,6 +522,12 @@ impl Interface {
             unreachable!("a stub calls the methods of its own interface")
         };
         method
+    }
+
+    /// Returns the index of a method of this interface.
+    pub(crate) fn index_of(&self, method: &Method) -> Option<usize> {
+        let mut methods = self.methods.iter();
+        methods.position(|of| std::ptr::eq(of, method))
     }
 
     pub(crate) fn methods(&self) -> &[Method] {

@@ -20,7 +20,7 @@ pub use self::borrowed::{each, lend, lend_slice, slices};
 pub use self::export::{Export, ReferenceCounts};
 pub use self::handed::Unfit;
 pub use self::object::Object;
-pub(crate) use self::object::{Ahead, Became, ObjectPlace, own};
+pub(crate) use self::object::{Ahead, Became, FoundObject, ObjectPlace, own};
 pub(crate) use self::passing::{Between, GiveError, PassedObjects, Passing};
 pub use self::passing::{Giving, Leads, Passed, Taking};
 pub use self::remote::Remote;

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crate::frame::{CallHeader, Metadata, PROMISED, REGISTRY, Span};
+use crate::interface::MethodMap;
 use crate::reference::renewal::Renewal;
 use crate::reference::retries::Retries;
 use crate::session::{Connection, Import, Node};
@@ -109,6 +110,17 @@ pub struct Object {
     pub(crate) metadata: Metadata,
     /// The source of the object if its connection is lost.
     pub(crate) renewal: Option<Arc<dyn Renewal>>,
+    /// The methods of the object if its interface has another version. Then there is no shared
+    /// header.
+    pub(crate) methods: Option<Arc<MethodMap>>,
+}
+
+/// An object that was found by its name.
+#[derive(Clone)]
+pub(crate) struct FoundObject {
+    pub(crate) import: Arc<Import>,
+    /// The methods of the object if its interface has another version.
+    pub(crate) methods: Option<Arc<MethodMap>>,
 }
 
 /// Location of an object.
@@ -134,6 +146,20 @@ impl Object {
             retries: None,
             metadata: Metadata::default(),
             renewal: None,
+            methods: None,
+        }
+    }
+
+    /// Creates a handle of an object that was found by its name.
+    pub(crate) fn found(found: FoundObject, time: Duration) -> Self {
+        Self::new(ObjectPlace::Import(found.import), time).mapped(found.methods)
+    }
+
+    fn mapped(self, methods: Option<Arc<MethodMap>>) -> Self {
+        Self {
+            shared_header: self.shared_header.filter(|_| methods.is_none()),
+            methods,
+            ..self
         }
     }
 
@@ -145,14 +171,16 @@ impl Object {
         }
     }
 
-    /// Returns the handle of the same object over another connection.
-    pub(crate) fn at(&self, import: Arc<Import>) -> Self {
-        let place = ObjectPlace::Import(import);
-        Self {
+    /// Returns the handle of the same object over another connection, whose server may have
+    /// another version of the interface.
+    pub(crate) fn at(&self, found: FoundObject) -> Self {
+        let place = ObjectPlace::Import(found.import);
+        let object = Self {
             shared_header: shared_header(&place, &self.span).filter(|_| self.metadata.is_empty()),
             place,
             ..self.clone()
-        }
+        };
+        object.mapped(found.methods)
     }
 
     /// Returns a handle of the object over a connection that is open, as far as that is known, for
@@ -181,7 +209,7 @@ impl Object {
     #[cold]
     fn renew_handle(&self, renewal: &Arc<dyn Renewal>) -> Option<Self> {
         match renewal.known() {
-            Some(import) => Some(self.at(import)),
+            Some(found) => Some(self.at(found)),
             None => {
                 renewal.clone().begin();
                 None
@@ -262,6 +290,7 @@ impl Object {
         let object = Self {
             retries: self.retries,
             renewal: self.renewal.clone(),
+            methods: self.methods.clone(),
             ..Self::new(self.place.clone(), time)
         };
         object.with_metadata(self.metadata.clone())
@@ -269,8 +298,9 @@ impl Object {
 
     pub(crate) fn with_metadata(&self, metadata: Metadata) -> Self {
         let shared_header = shared_header(&self.place, &self.span);
+        let is_shared = metadata.is_empty() && self.methods.is_none();
         Self {
-            shared_header: shared_header.filter(|_| metadata.is_empty()),
+            shared_header: shared_header.filter(|_| is_shared),
             metadata,
             ..self.clone()
         }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use jstream_base::Address;
 
 use crate::interface::Interface;
+use crate::reference::object::FoundObject;
 use crate::session::Import;
 use crate::support::CallError;
 
@@ -16,7 +17,7 @@ use crate::support::CallError;
 /// the object as a thread or as a task.
 pub(crate) trait Renewal: Send + Sync {
     /// Returns the object, if it is known over a connection that is open.
-    fn known(&self) -> Option<Arc<Import>>;
+    fn known(&self) -> Option<FoundObject>;
 
     /// Begins to look for the object, if it is not known.
     fn begin(self: Arc<Self>);
@@ -26,7 +27,7 @@ pub(crate) trait Renewal: Send + Sync {
         self: Arc<Self>,
         key: &mut Option<u64>,
         context: &mut Context<'_>,
-    ) -> Poll<Result<Arc<Import>, RenewalError>>;
+    ) -> Poll<Result<FoundObject, RenewalError>>;
 
     /// Ends a wait before the object was found.
     fn cancel(&self, key: u64);
@@ -93,7 +94,7 @@ impl RenewalWait {
     pub(crate) fn poll(
         &mut self,
         context: &mut Context<'_>,
-    ) -> Poll<Result<Arc<Import>, RenewalError>> {
+    ) -> Poll<Result<FoundObject, RenewalError>> {
         let polled = self.renewal.clone().poll(&mut self.key, context);
         let is_over = self.until.is_some_and(|until| until <= Instant::now());
         if polled.is_pending() && is_over {

@@ -2,8 +2,11 @@
 
 use std::sync::{Arc, Weak};
 
-use crate::call::{Claimed, Found, Registry};
-use crate::session::{As, Connection, Exports, Key, Node, context};
+use crate::call::{
+    CallerVersionRef, Claimed, Found, FoundVersion, RefusedMethod, Registry, for_version,
+};
+use crate::interface::{Interface, MAX_CLASSES, MAX_DESCRIPTION, MessageConversion, TheirMessage};
+use crate::session::{As, Connection, Exports, Key, Node, TOO_MANY, VersionPlace, context};
 
 /// The registry object of one server.
 pub(crate) struct Names {
@@ -13,7 +16,8 @@ pub(crate) struct Names {
 impl Registry for Names {
     fn lookup(&self, name: &str, interface: u64) -> Found<'_> {
         let node = self.exports.upgrade().and_then(|all| all.named(name));
-        found(node, interface, As::Name)
+        let is_it = |found: &Interface| found.version() == interface;
+        found(node, is_it, As::Name)
     }
 
     fn list(&self) -> Vec<String> {
@@ -31,7 +35,7 @@ impl Registry for Names {
         let (node, proof) = claimed.unzip();
         Claimed {
             proof: proof.unwrap_or_default(),
-            found: found(node, interface, As::Result),
+            found: found(node, |found| found.id() == interface, As::Result),
         }
     }
 
@@ -54,6 +58,103 @@ impl Registry for Names {
         let now = caller()?.references().now();
         self.exports.upgrade()?.offers.nonce(id, now)
     }
+
+    fn lookup_version(
+        &self,
+        name: &str,
+        interface: u64,
+        caller: &CallerVersionRef<'_>,
+    ) -> FoundVersion {
+        let node = self.exports.upgrade().and_then(|all| all.named(name));
+        let node = node.filter(|node| node.interface().version() == interface);
+        let (Some(node), Some(connection)) = (node, self::caller()) else {
+            return FoundVersion::default();
+        };
+        if let Some(reason) = excess(caller, node.interface()) {
+            return not_given(reason);
+        }
+        let references = connection.references();
+        let Some(place) = references.reserve_version() else {
+            return not_given("the limit of objects in other versions is reached".to_owned());
+        };
+        let (node, refused) = converted(node, caller, &connection, place);
+        match references.give(&connection, &node, As::Name) {
+            Some(number) => FoundVersion {
+                number: Some(number),
+                reason: String::new(),
+                refused,
+            },
+            None => not_given(TOO_MANY.to_owned()),
+        }
+    }
+}
+
+/// Returns the limit that the description of a caller's version exceeds.
+fn excess(caller: &CallerVersionRef<'_>, interface: &Interface) -> Option<String> {
+    let (methods, limit) = (caller.methods.len(), interface.len());
+    if methods > limit {
+        return Some(format!(
+            "the caller describes {methods} methods of an interface that has {limit}"
+        ));
+    }
+    let methods = caller.methods.iter();
+    let methods = methods.map(|method| method.arguments.len());
+    let lengths = methods.chain(caller.classes.iter().map(|class| class.len()));
+    let len = lengths.fold(0, usize::saturating_add);
+    if len > MAX_DESCRIPTION {
+        return Some(format!(
+            "the description of the caller's types has {len} bytes, and the limit is {MAX_DESCRIPTION}"
+        ));
+    }
+    let classes = caller.classes.len();
+    (classes > MAX_CLASSES)
+        .then(|| format!("the caller describes {classes} classes, and the limit is {MAX_CLASSES}"))
+}
+
+fn not_given(reason: String) -> FoundVersion {
+    FoundVersion {
+        reason,
+        ..FoundVersion::default()
+    }
+}
+
+/// Plans the conversions of a caller's arguments. Returns what the caller calls, and the methods
+/// whose arguments can't be converted.
+fn converted(
+    object: Arc<Node>,
+    caller: &CallerVersionRef<'_>,
+    connection: &Connection,
+    place: VersionPlace,
+) -> (Arc<Node>, Vec<RefusedMethod>) {
+    let limits = connection.session().terms.limits;
+    let methods = object.interface().methods();
+    let mut refused = Vec::new();
+    let mut conversions: Vec<Option<MessageConversion>> = Vec::new();
+    conversions.resize_with(methods.len(), || None);
+    for theirs in caller.methods {
+        let index = usize::from(theirs.index);
+        let (Some(method), Some(conversion)) = (methods.get(index), conversions.get_mut(index))
+        else {
+            continue;
+        };
+        // A repeated one costs no second plan.
+        if conversion.is_some() {
+            continue;
+        }
+        let message = TheirMessage {
+            snapshot: theirs.arguments,
+            names: Some(theirs.argument_names),
+            classes: caller.classes,
+        };
+        match method.arguments_from(&message, limits) {
+            Ok(planned) => *conversion = Some(planned),
+            Err(reason) => refused.push(RefusedMethod {
+                index: theirs.index,
+                reason,
+            }),
+        }
+    }
+    (for_version(object, conversions, place), refused)
 }
 
 /// Returns the connection of the call that this thread is answering.
@@ -62,11 +163,15 @@ fn caller() -> Option<Connection> {
 }
 
 /// Gives the caller a reference to an object, if the object has the requested interface.
-fn found(node: Option<Arc<Node>>, interface: u64, how: As) -> Found<'static> {
+fn found(
+    node: Option<Arc<Node>>,
+    has_interface: impl FnOnce(&Interface) -> bool,
+    how: As,
+) -> Found<'static> {
     let (Some(node), Some(caller)) = (node, caller()) else {
         return Found::Unknown;
     };
-    if node.interface().id() != interface {
+    if !has_interface(node.interface()) {
         return Found::Other(node.interface().description());
     }
     match caller.references().give(&caller, &node, how) {

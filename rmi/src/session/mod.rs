@@ -73,7 +73,9 @@ pub(crate) use self::objects::{
 };
 pub use self::peer_info::PeerInfo;
 pub(crate) use self::pipelining::{Aim, Named, Promise, PromisedArguments, Turn};
-pub(crate) use self::references::{As, ClaimRole, Import, Key, References, TOO_MANY, claim_nonce};
+pub(crate) use self::references::{
+    As, ClaimRole, Import, Key, References, TOO_MANY, VersionPlace, claim_nonce,
+};
 pub(crate) use self::refusal::{fail, refuse, refuse_received};
 pub(crate) use self::sending::MUCH;
 pub(crate) use self::state::Session;

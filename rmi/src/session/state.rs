@@ -72,7 +72,7 @@ impl Session {
         let own = self.exports().and_then(|exports| exports.own(number));
         let node = match own {
             Some(node) => node.clone(),
-            None => self.references().object(number)?,
+            None => self.references().called(number)?,
         };
         Some((node.interface(), node.callee()?))
     }

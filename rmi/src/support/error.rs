@@ -177,6 +177,24 @@ pub enum CallError {
         /// The methods of the object, as stated by the peer.
         known: String,
     },
+    /// The object has another version of the interface, in which the method is missing, or has
+    /// types from which or to which no value can be converted. The call was not sent.
+    #[error(
+        "{method} was not called: {reason} (the server has another version of {interface}: \
+         {here:#018x} here, {there:#018x} there)"
+    )]
+    OtherVersion {
+        /// The method.
+        method: &'static str,
+        /// The difference.
+        reason: String,
+        /// The name of the trait.
+        interface: &'static str,
+        /// The [id](crate::Interface::id) of the interface of this program.
+        here: u64,
+        /// The id of the interface of the object.
+        there: u64,
+    },
     /// An interceptor of this side or of the peer denied the call.
     #[error("{method} was denied: {reason}")]
     Denied {
@@ -263,6 +281,7 @@ impl CallError {
             | Self::Metadata { .. }
             | Self::UnknownObject { .. }
             | Self::UnknownMethod { .. }
+            | Self::OtherVersion { .. }
             | Self::Busy { .. }
             | Self::Ending { .. }
             | Self::Disconnected { .. }

@@ -284,10 +284,10 @@ fn lost_peers_are_told(of: Setup) {
 }
 
 mod other {
-    /// A trait with the name of another one and a different signature.
+    /// A trait with the name of another one and a different method.
     #[jstream_rmi::remote]
     pub(super) trait Book {
-        fn ping(&self, twice: bool);
+        fn pong(&self, twice: bool);
     }
 }
 

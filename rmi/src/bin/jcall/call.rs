@@ -69,7 +69,7 @@ fn metadata(entries: &[String]) -> Result<Metadata, Failure> {
 /// Decodes a message by its schema. An empty message stands for `()`.
 pub(crate) fn value_of(schema: &[u8], bytes: &[u8]) -> Result<Json, Failure> {
     if bytes.is_empty() {
-        let (schema, root) = Schema::from_bytes(schema)?;
+        let (schema, root) = Schema::from_snapshot(schema)?;
         if schema.is_unit(root) {
             return Ok(Json::Null);
         }

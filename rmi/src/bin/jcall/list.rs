@@ -25,10 +25,10 @@ pub(crate) fn names(client: &Client, arguments: &Arguments) -> Result<(), Failur
     }
     let widest = bound.get().iter().map(|of| of.name.chars().count()).max();
     let width = widest.unwrap_or(0).min(40);
-    let lines = bound
-        .get()
-        .iter()
-        .map(|of| (format!("{:width$}", of.name), format!("  {}", of.interface)));
+    let lines = bound.get().iter().map(|of| {
+        let interface = format!("  {} {}", of.interface, id(of.id));
+        (format!("{:width$}", of.name), interface)
+    });
     output::named(&lines.collect::<Vec<_>>())
 }
 
@@ -57,7 +57,8 @@ pub(crate) fn methods(client: &Client, name: &str, arguments: &Arguments) -> Res
         });
         return output::value(&all, true);
     }
-    let mut lines = vec![(name.to_owned(), format!(": {}", description.name))];
+    let interface = format!(": {} {}", description.name, id(description.id));
+    let mut lines = vec![(name.to_owned(), interface)];
     let methods = description.methods.iter();
     lines.extend(methods.map(|of| (String::new(), line(of))));
     output::named(&lines)

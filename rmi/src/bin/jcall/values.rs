@@ -30,7 +30,7 @@ pub(crate) fn compose_call(
     of: &SignatureRef<'_>,
     arguments: &[String],
 ) -> Result<ComposedCall, Failure> {
-    let (schema, root) = Schema::from_bytes(of.arguments)?;
+    let (schema, root) = Schema::from_snapshot(of.arguments)?;
     let parameters = Parameters::of(of, &schema, root);
     parameters.check_count(arguments.len())?;
     let values = arguments
@@ -69,7 +69,7 @@ pub(crate) fn compose_call(
 /// Replaces the references in a result by descriptions of them. `text` is the signature of the
 /// method.
 pub(crate) fn shown(schema: &[u8], text: &str, result: Json) -> Result<Json, Failure> {
-    let (schema, root) = Schema::from_bytes(schema)?;
+    let (schema, root) = Schema::from_snapshot(schema)?;
     let result_type = text.rsplit_once("->").map_or("", |(_, result)| result);
     let mut traits = result_type.split("dyn ").skip(1);
     let name = traits.next().filter(|_| traits.next().is_none());

@@ -102,9 +102,10 @@ fn list(arguments: &Arguments, names: &Names) -> Result<(), Failure> {
     }
     let widest = bound.iter().map(|of| of.name.chars().count()).max();
     let width = widest.unwrap_or(0).min(40);
-    let lines = bound
-        .iter()
-        .map(|of| (format!("{:width$}", of.name), format!("  {}", of.interface)));
+    let lines = bound.iter().map(|of| {
+        let interface = format!("  {} {}", of.interface, id(of.id));
+        (format!("{:width$}", of.name), interface)
+    });
     output::named(&lines.collect::<Vec<_>>())
 }
 
@@ -126,7 +127,8 @@ fn lookup(arguments: &Arguments, names: &Names, name: &str) -> Result<(), Failur
         });
         return output::value(&entry, true);
     }
-    let mut lines = vec![(entry.name.to_owned(), format!(": {}", entry.description))];
+    let interface = format!(": {} {}", id(entry.id), entry.description);
+    let mut lines = vec![(entry.name.to_owned(), interface)];
     let addresses = entry.addresses.iter();
     lines.extend(addresses.map(|address| (String::new(), format!("  {address}"))));
     output::named(&lines)

@@ -37,7 +37,9 @@ impl Object {
             return self.begin_local(node, (index, method), arguments, Giving::none());
         }
         if let (Some(retries), true) = (self.retries, method.is_idempotent()) {
-            record_interface(self.destination(), interface, index);
+            if self.methods.is_none() {
+                record_interface(self.destination(), interface, index);
+            }
             return self.begin_retrying(interface, index, arguments, retries);
         }
         if let Some(renewed) = self.renewed_handle() {

@@ -70,7 +70,9 @@ impl Object {
     ) -> Result<OutgoingCall<'_>, CallError> {
         let method = interface.method(index);
         let destination = self.destination();
-        record_interface(destination, interface, index);
+        if self.methods.is_none() {
+            record_interface(destination, interface, index);
+        }
         let clock = destination.map_or(&Clock::SYSTEM, |(connection, _)| connection.clock());
         let (deadline, header) = self.header(clock, method, index)?;
         let mut metadata = self.metadata(method)?;
@@ -180,8 +182,11 @@ impl Object {
         if time == Some(Duration::ZERO) {
             return Err(too_late(method));
         }
-        let method = u16::try_from(index.min(MOST_METHODS.saturating_sub(1))).unwrap_or_default();
-        Ok(CallHeader::within(REGISTRY, method, time))
+        let index = match &self.methods {
+            Some(methods) => methods.get(method)?.index,
+            None => u16::try_from(index.min(MOST_METHODS.saturating_sub(1))).unwrap_or_default(),
+        };
+        Ok(CallHeader::within(REGISTRY, index, time))
     }
 
     #[inline(always)]
@@ -193,6 +198,10 @@ impl Object {
         deadline: Option<Instant>,
         rest: Option<Box<Rest>>,
     ) -> Sent {
+        let rest = match &self.methods {
+            Some(methods) => Rest::with_conversion(rest, methods.result_of(method)),
+            None => rest,
+        };
         let (import, ahead) = match &self.place {
             ObjectPlace::Import(import) => (Some(import.clone()), None),
             ObjectPlace::Ahead(ahead) => self.kept_ahead(ahead),

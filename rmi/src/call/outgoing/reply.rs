@@ -3,10 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use jstream::{Covariant, Limits, MessageBuffer, Received, Restore, RestoreError, Transportable};
+use jstream::{
+    Covariant, Limits, MessageBuffer, ReadError, Received, Restore, RestoreError, Transportable,
+};
 
 use crate::frame::read;
-use crate::interface::Method;
+use crate::interface::{MessageConversion, Method};
 use crate::session::Watched;
 use crate::support::CallError;
 
@@ -60,6 +62,8 @@ pub(super) struct UnreadResult {
     payload: MessageBuffer,
     /// The interceptors that are told the outcome.
     pub(super) watched: Option<Arc<Watched>>,
+    /// The conversion of the result, if the server has another version of the method.
+    pub(super) conversion: Option<Arc<MessageConversion>>,
 }
 
 impl UnreadResult {
@@ -69,18 +73,41 @@ impl UnreadResult {
             limits,
             payload,
             watched: None,
+            conversion: None,
         }
     }
 
     /// Reads the result, and reports the outcome to the interceptors.
     pub(super) fn read<R: Transportable + 'static>(self) -> Result<Reply<R>, CallError> {
         let bytes = self.payload.len() as u64;
-        let result = read_result(self.method, self.limits, self.payload);
+        let payload = match &self.conversion {
+            Some(conversion) => converted(conversion, self.method, self.payload),
+            None => Ok(self.payload),
+        };
+        let result = payload.and_then(|payload| read_result(self.method, self.limits, payload));
         if let Some(watched) = &self.watched {
             watched.end(result.as_ref().map(drop).map_err(CallError::outcome), bytes);
         }
         result
     }
+}
+
+/// Converts a result of another version of the method.
+#[cold]
+fn converted(
+    conversion: &MessageConversion,
+    method: &'static Method,
+    payload: MessageBuffer,
+) -> Result<MessageBuffer, CallError> {
+    let converted = conversion.convert(payload.as_bytes());
+    converted.map_err(|details| CallError::Result {
+        method: method.name(),
+        source: ReadError::Value {
+            path: String::new(),
+            details,
+            offset: 0,
+        },
+    })
 }
 
 #[inline]

@@ -5,7 +5,6 @@
 //! that may have run is repeated only if its method is idempotent, and a few times at most, because
 //! it may be what ends the server.
 
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
@@ -15,8 +14,8 @@ use jstream_active::{Reason, RequestError};
 use crate::call::outgoing::sent::{Answered, Sent};
 use crate::frame::{CallHeader, Metadata, metadata_of};
 use crate::interface::Method;
-use crate::reference::{Object, ObjectPlace, RenewalError, RenewalWait, Retries};
-use crate::session::{Import, until_ready};
+use crate::reference::{FoundObject, Object, ObjectPlace, RenewalError, RenewalWait, Retries};
+use crate::session::until_ready;
 use crate::support::{CallError, Outcome};
 
 /// Maximum number of repetitions, over other connections, of a call that may have run.
@@ -97,8 +96,11 @@ impl RetryState {
         let len = arguments.len();
         payload.truncate(len);
         let object = Object::imported(import.clone()).renewed_by(renewal.clone());
-        let interface = renewal.interface().name();
-        let named = (interface, sent.method, usize::from(header.method));
+        let interface = renewal.interface();
+        // The header has the index that the method has at the object, whose interface may be of
+        // another version.
+        let index = interface.index_of(sent.method)?;
+        let named = (interface.name(), sent.method, index);
         let terms = (sent.deadline, metadata);
         Some(Self::new(object, named, payload, terms, None))
     }
@@ -155,6 +157,7 @@ impl RetryState {
                 | CallError::Deadline { .. }
                 | CallError::UnknownObject { .. }
                 | CallError::UnknownMethod { .. }
+                | CallError::OtherVersion { .. }
                 | CallError::Denied { .. }
                 | CallError::Refused { .. }
         );
@@ -209,11 +212,11 @@ impl RetryState {
         self.end_wait(found)
     }
 
-    fn end_wait(&mut self, found: Result<Arc<Import>, RenewalError>) -> Result<(), CallError> {
+    fn end_wait(&mut self, found: Result<FoundObject, RenewalError>) -> Result<(), CallError> {
         self.waiting = None;
         match found {
-            Ok(import) => {
-                self.object = self.object.at(import);
+            Ok(found) => {
+                self.object = self.object.at(found);
                 Ok(())
             }
             Err(error) => Err(error.of_call(self.method.name())),

@@ -10,7 +10,7 @@ use jstream_active::{Reason, RequestError, Ticket};
 use crate::call::outgoing::failure::{failure, unanswered};
 use crate::call::outgoing::reply::UnreadResult;
 use crate::frame::Code;
-use crate::interface::Method;
+use crate::interface::{MessageConversion, Method};
 use crate::reference::{Became, Giving, Renewal};
 use crate::session::{
     Connection, Import, MUCH, Session, Watched, discard_answer, discard_kept, number_of,
@@ -44,6 +44,8 @@ pub(crate) struct Rest {
     pub(crate) watched: Option<Arc<Watched>>,
     /// Number of the kept result, if the method has run and its result was requested.
     fetching: Option<[u8; 4]>,
+    /// The conversion of the result, if the server has another version of the method.
+    conversion: Option<Arc<MessageConversion>>,
 }
 
 impl Rest {
@@ -65,6 +67,20 @@ impl Rest {
             Some(watched) => Some(Self::insert(rest, watched)),
             None => rest,
         }
+    }
+
+    /// Adds the conversion of the result, if there is one.
+    #[cold]
+    pub(super) fn with_conversion(
+        rest: Option<Box<Self>>,
+        conversion: Option<Arc<MessageConversion>>,
+    ) -> Option<Box<Self>> {
+        let Some(conversion) = conversion else {
+            return rest;
+        };
+        let mut rest = rest.unwrap_or_default();
+        rest.conversion = Some(conversion);
+        Some(rest)
     }
 
     #[cold]
@@ -200,11 +216,13 @@ impl Sent {
         let mut ended = EndedCall {
             method: self.method,
             watched: None,
+            conversion: None,
             was_sent: true,
             has_run: false,
         };
         if let Some(mut rest) = self.rest.take() {
             ended.watched = rest.watched.take();
+            ended.conversion = rest.conversion.take();
             ended.has_run = rest.fetching.is_some();
             if let Some(kept) = &mut rest.kept {
                 // A method that has run has received the references, whatever becomes of its
@@ -222,6 +240,7 @@ impl Sent {
         let ended = EndedCall {
             method: self.method,
             watched: rest.watched,
+            conversion: rest.conversion,
             was_sent,
             has_run: rest.fetching.is_some(),
         };
@@ -274,6 +293,7 @@ pub(super) fn is_small(answer: &Answered) -> bool {
 pub(super) struct EndedCall {
     method: &'static Method,
     watched: Option<Arc<Watched>>,
+    conversion: Option<Arc<MessageConversion>>,
     /// False if the server never received the call.
     was_sent: bool,
     /// True if the method ran and its result was requested.
@@ -315,6 +335,7 @@ impl EndedCall {
             Ok(payload) => {
                 let mut result = UnreadResult::new(self.method, limits, payload);
                 result.watched = self.watched;
+                result.conversion = self.conversion;
                 Ok(result)
             }
             Err(error) => {

@@ -9,13 +9,13 @@ use jstream_sync::lock;
 use super::options::ConnectionState;
 use super::reconnection::{Reconnection, WantedObject};
 use crate::interface::Interface;
-use crate::reference::{Renewal, RenewalError};
+use crate::reference::{FoundObject, Renewal, RenewalError};
 use crate::session::{Connection, Import};
 use crate::support::LookupError;
 
 /// Function that looks up an object, and blocks for as long as a handshake may take.
 pub(crate) type FindObject =
-    fn(&Connection, &str, &'static Interface, Duration) -> Result<Arc<Import>, LookupError>;
+    fn(&Connection, &str, &'static Interface, Duration) -> Result<FoundObject, LookupError>;
 
 /// An object that is looked up again over each new connection.
 pub(crate) struct NamedObject {
@@ -23,14 +23,14 @@ pub(crate) struct NamedObject {
     name: String,
     interface: &'static Interface,
     find: FindObject,
-    found: Mutex<FoundObject>,
+    found: Mutex<LastLookup>,
 }
 
 /// The last result of the lookup.
-struct FoundObject {
+struct LastLookup {
     /// Generation of the connection of the object.
     generation: u64,
-    object: Arc<Import>,
+    object: FoundObject,
     /// The generation of a connection over which the object can't be found, and the reason.
     failure: Option<(u64, String)>,
 }
@@ -40,9 +40,9 @@ impl NamedObject {
         reconnection: Arc<Reconnection>,
         name: String,
         (interface, find): (&'static Interface, FindObject),
-        (object, generation): (Arc<Import>, u64),
+        (object, generation): (FoundObject, u64),
     ) -> Arc<Self> {
-        let found = Mutex::new(FoundObject {
+        let found = Mutex::new(LastLookup {
             generation,
             object,
             failure: None,
@@ -65,7 +65,7 @@ impl WantedObject for NamedObject {
         let time = self.reconnection.lookup_timeout();
         let failure = match (self.find)(connection, &self.name, self.interface, time) {
             Ok(object) => {
-                let found = FoundObject {
+                let found = LastLookup {
                     generation,
                     object,
                     failure: None,
@@ -104,7 +104,7 @@ impl NamedObject {
 }
 
 impl Renewal for NamedObject {
-    fn known(&self) -> Option<Arc<Import>> {
+    fn known(&self) -> Option<FoundObject> {
         let open = self.reconnection.open_generation()?;
         let found = lock(&self.found);
         (found.generation == open).then(|| found.object.clone())
@@ -120,7 +120,7 @@ impl Renewal for NamedObject {
         self: Arc<Self>,
         key: &mut Option<u64>,
         context: &mut Context<'_>,
-    ) -> Poll<Result<Arc<Import>, RenewalError>> {
+    ) -> Poll<Result<FoundObject, RenewalError>> {
         if self.interface.is_stateful() {
             return Poll::Ready(Err(self.failure()));
         }
@@ -152,7 +152,7 @@ impl Renewal for NamedObject {
 
     fn abandon(&self, import: &Import) {
         let found = lock(&self.found);
-        if std::ptr::eq(&*found.object, import) {
+        if std::ptr::eq(&*found.object.import, import) {
             self.reconnection.abandon(found.generation);
         }
     }

@@ -66,6 +66,9 @@ impl fmt::Debug for Home {
 pub struct Node {
     interface: &'static Interface,
     home: Arc<Home>,
+    /// The object itself, if this is what callers of another version call, whose arguments are
+    /// converted.
+    original: Option<Arc<Node>>,
     /// Number of connections that hold references to the object.
     leases: AtomicUsize,
     state: Mutex<ExportState>,
@@ -87,15 +90,37 @@ impl Node {
         home: &Arc<Home>,
     ) -> Arc<Self> {
         home.counts.exports.fetch_add(1, Ordering::Relaxed);
+        Self::with_original(interface, callee, home, None)
+    }
+
+    /// Creates a node for callers of another version, which calls an object with converted
+    /// arguments. It is not counted as an export.
+    pub(crate) fn for_version(original: Arc<Self>, callee: Arc<dyn Callee>) -> Arc<Self> {
+        let (interface, home) = (original.interface, original.home.clone());
+        Self::with_original(interface, callee, &home, Some(original))
+    }
+
+    fn with_original(
+        interface: &'static Interface,
+        callee: Arc<dyn Callee>,
+        home: &Arc<Home>,
+        original: Option<Arc<Self>>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             interface,
             home: home.clone(),
+            original,
             leases: AtomicUsize::new(0),
             state: Mutex::new(ExportState {
                 callee: Some(callee),
                 notice: None,
             }),
         })
+    }
+
+    /// Returns the object itself, which may be called without conversion.
+    pub(crate) fn original(self: Arc<Self>) -> Arc<Self> {
+        self.original.clone().unwrap_or(self)
     }
 
     pub(crate) fn interface(&self) -> &'static Interface {
@@ -146,7 +171,9 @@ impl Node {
         drop(state);
         if callee.is_some() {
             changed();
-            self.counts().exports.fetch_sub(1, Ordering::Relaxed);
+            if self.original.is_none() {
+                self.counts().exports.fetch_sub(1, Ordering::Relaxed);
+            }
         }
         // The object may be dropped with this, and its `Drop` may panic or call the server.
         callbacks::run(move || drop(callee));

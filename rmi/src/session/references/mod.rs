@@ -20,4 +20,4 @@ pub(crate) use self::imports::{Import, TOO_MANY};
 pub(crate) use self::key::Key;
 pub(crate) use self::lanes::Lanes;
 pub(crate) use self::offers::Offers;
-pub(crate) use self::table::References;
+pub(crate) use self::table::{References, VersionPlace};

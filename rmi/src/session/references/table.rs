@@ -1,7 +1,7 @@
 //! The table of the references of a connection, and the messages about them.
 
 use std::io::IoSlice;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -32,6 +32,20 @@ const CLEANED_AT_ONCE: usize = 64;
 /// Time for which an abandoned call with references is tracked.
 const FOLLOWED: Duration = Duration::from_secs(300);
 
+/// Maximum number of objects that a peer calls in another version of their interface. Each holds the
+/// plans of its conversions.
+const MAX_VERSIONS: usize = 64;
+
+/// Guard that counts one object which the other side calls in another version of its interface.
+#[derive(Debug)]
+pub(crate) struct VersionPlace(Arc<AtomicUsize>);
+
+impl Drop for VersionPlace {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// The references of a connection.
 pub(crate) struct References {
     given: Mutex<Given>,
@@ -46,6 +60,8 @@ pub(crate) struct References {
     pub(crate) reach: Option<Address>,
     /// Number of objects that the other side offers to third parties.
     offers: Arc<AtomicUsize>,
+    /// Number of objects that the other side calls in another version of their interface.
+    versions: Arc<AtomicUsize>,
     /// Key by which further connections of the other side join this one.
     pub(crate) key: OnceLock<Option<Key>>,
     /// Results that the other side has to fetch.
@@ -78,6 +94,7 @@ impl References {
             most,
             reach,
             offers: Arc::default(),
+            versions: Arc::default(),
             key: OnceLock::new(),
             results: Results::default(),
         }
@@ -98,7 +115,19 @@ impl References {
 
     /// Returns the object to which the other side refers by this number.
     pub(crate) fn object(&self, number: u32) -> Option<Arc<Node>> {
+        self.called(number).map(Node::original)
+    }
+
+    /// Returns what the other side calls by this number, which may convert the arguments.
+    pub(crate) fn called(&self, number: u32) -> Option<Arc<Node>> {
         lock(&self.given).object(number).cloned()
+    }
+
+    /// Reserves a place for an object that the other side calls in another version of its
+    /// interface. Returns `None` if there are too many.
+    pub(crate) fn reserve_version(&self) -> Option<VersionPlace> {
+        let place = VersionPlace(self.versions.clone());
+        (self.versions.fetch_add(1, Ordering::Relaxed) < MAX_VERSIONS).then_some(place)
     }
 
     pub(crate) fn now(&self) -> Instant {
