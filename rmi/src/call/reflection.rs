@@ -28,8 +28,8 @@ pub struct Description {
     pub name: String,
     /// The [id](crate::Interface::id) of the interface.
     pub id: u64,
-    /// Identifies the interface and the classes that its trait objects may have at the server. It is
-    /// the id if there are no trait objects.
+    /// Identifies the interface and the classes that its trait objects may have at the server. It
+    /// is the id if there are no trait objects.
     pub version: u64,
     /// The names that the trait had in older versions.
     pub older_names: Vec<String>,

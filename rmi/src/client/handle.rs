@@ -148,8 +148,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`LookupError`] if nothing is bound to the name, if no method of the object could be called, or
-    /// if the call of the registry fails.
+    /// [`LookupError`] if nothing is bound to the name, if no method of the object could be called,
+    /// or if the call of the registry fails.
     pub fn lookup<T: Remotable + ?Sized>(
         &self,
         name: &str,

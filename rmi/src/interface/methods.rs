@@ -317,8 +317,8 @@ impl Method {
         (result.schema)()
     }
 
-    /// Returns whether the arguments' message and the result's message may have trait objects, whose
-    /// classes are not in the schemas.
+    /// Returns whether the arguments' message and the result's message may have trait objects,
+    /// whose classes are not in the schemas.
     pub(crate) fn has_trait_objects(&self) -> [bool; 2] {
         self.messages
             .map(|message| (message.schema)().0.has_trait_objects())
@@ -457,8 +457,8 @@ impl Interface {
         self.id
     }
 
-    /// Returns a number that is equal for interfaces of the same id whose trait objects may have the
-    /// same classes. It is the id if there are no trait objects.
+    /// Returns a number that is equal for interfaces of the same id whose trait objects may have
+    /// the same classes. It is the id if there are no trait objects.
     pub(crate) fn version(&self) -> u64 {
         self.classes().version
     }

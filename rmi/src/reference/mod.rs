@@ -6,6 +6,7 @@
 
 mod borrowed;
 mod export;
+mod found;
 mod handed;
 mod object;
 mod passing;
@@ -18,9 +19,10 @@ mod third_party;
 
 pub use self::borrowed::{each, lend, lend_slice, slices};
 pub use self::export::{Export, ReferenceCounts};
+pub(crate) use self::found::FoundObject;
 pub use self::handed::Unfit;
 pub use self::object::Object;
-pub(crate) use self::object::{Ahead, Became, FoundObject, ObjectPlace, own};
+pub(crate) use self::object::{Ahead, Became, ObjectPlace, own};
 pub(crate) use self::passing::{Between, GiveError, PassedObjects, Passing};
 pub use self::passing::{Giving, Leads, Passed, Taking};
 pub use self::remote::Remote;

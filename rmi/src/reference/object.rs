@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::frame::{CallHeader, Metadata, PROMISED, REGISTRY, Span};
 use crate::interface::MethodMap;
+use crate::reference::found::FoundObject;
 use crate::reference::renewal::Renewal;
 use crate::reference::retries::Retries;
 use crate::session::{Connection, Import, Node};
@@ -112,14 +113,6 @@ pub struct Object {
     pub(crate) renewal: Option<Arc<dyn Renewal>>,
     /// The methods of the object if its interface has another version. Then there is no shared
     /// header.
-    pub(crate) methods: Option<Arc<MethodMap>>,
-}
-
-/// An object that was found by its name.
-#[derive(Clone)]
-pub(crate) struct FoundObject {
-    pub(crate) import: Arc<Import>,
-    /// The methods of the object if its interface has another version.
     pub(crate) methods: Option<Arc<MethodMap>>,
 }
 

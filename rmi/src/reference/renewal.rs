@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use jstream_base::Address;
 
 use crate::interface::Interface;
-use crate::reference::object::FoundObject;
+use crate::reference::found::FoundObject;
 use crate::session::Import;
 use crate::support::CallError;
 

@@ -12,5 +12,6 @@ mod features;
 mod pipelining_storms;
 mod registry_restarts;
 mod restart;
+mod rolling_versions;
 mod servers;
 mod stream_processes;

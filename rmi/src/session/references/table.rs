@@ -32,8 +32,8 @@ const CLEANED_AT_ONCE: usize = 64;
 /// Time for which an abandoned call with references is tracked.
 const FOLLOWED: Duration = Duration::from_secs(300);
 
-/// Maximum number of objects that a peer calls in another version of their interface. Each holds the
-/// plans of its conversions.
+/// Maximum number of objects that a peer calls in another version of their interface. Each holds
+/// the plans of its conversions.
 const MAX_VERSIONS: usize = 64;
 
 /// Guard that counts one object which the other side calls in another version of its interface.
