@@ -13,6 +13,7 @@ mod samples;
 mod scenes;
 mod service;
 mod subject;
+mod with_added;
 #[cfg(feature = "peers")]
 mod with_capnp;
 mod with_endpoint;

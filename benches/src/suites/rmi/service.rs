@@ -57,6 +57,12 @@ pub(super) trait Service {
     /// Ignores the numbers, and returns the processor time that the server has used, in
     /// nanoseconds.
     fn untouched(&self, numbers: &[f64]) -> u64;
+
+    /// Does the same as `null`. Callers of another version lack the argument.
+    fn null_added(&self, #[remote(default = 1)] more: u64);
+
+    /// Does the same as `structs`. Callers of another version lack the second argument.
+    fn structs_added(&self, items: &[Item<'_>], #[remote(default = 1)] more: u64) -> Tally;
 }
 
 pub(super) struct Plain {
@@ -98,6 +104,15 @@ impl Service for Plain {
     fn untouched(&self, numbers: &[f64]) -> u64 {
         black_box(numbers);
         computed(self.clock)
+    }
+
+    fn null_added(&self, more: u64) {
+        black_box(more);
+    }
+
+    fn structs_added(&self, items: &[Item<'_>], more: u64) -> Tally {
+        black_box(more);
+        tally(items)
     }
 }
 

@@ -4,7 +4,7 @@ use super::case::{Case, Objects, Way, What};
 use super::pair::Serving;
 use super::samples::Samples;
 use super::service::Given;
-use super::{raw, with_endpoint, with_jstream, with_objects, with_streams};
+use super::{raw, with_added, with_endpoint, with_jstream, with_objects, with_streams};
 #[cfg(feature = "peers")]
 use super::{with_capnp, with_tarpc, with_tonic};
 use crate::Failure;
@@ -60,6 +60,9 @@ pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
     if case.way == Way::Shm && case.has_arguments() {
         subjects.push("jstream-trusted");
     }
+    if case.way == Way::Shm && matches!(case.what, What::Null | What::Structs(_)) {
+        subjects.push("jstream-added");
+    }
     if case.is_encrypted() {
         subjects.push("jstream-tcp");
     }
@@ -84,9 +87,8 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Serving, Failure> {
     }
     match subject {
         _ if case.what == What::Stream => with_streams::serve(case, subject),
-        "jstream" | "jstream-ready" | "jstream-inline" | "jstream-trusted" | "jstream-copying" => {
-            with_jstream::serve(case, subject)
-        }
+        "jstream" | "jstream-ready" | "jstream-inline" | "jstream-trusted" | "jstream-copying"
+        | "jstream-added" => with_jstream::serve(case, subject),
         "jstream-tcp" => with_jstream::serve(&case.over(Way::Tcp), subject),
         "jstream-endpoint" => with_endpoint::serve(case),
         "raw" => raw::serve(case),
@@ -110,6 +112,7 @@ pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn 
         "jstream" | "jstream-ready" | "jstream-inline" | "jstream-trusted" | "jstream-copying" => {
             with_jstream::join(case, subject, address)
         }
+        "jstream-added" => with_added::join(case, address),
         "jstream-tcp" => with_jstream::join(&case.over(Way::Tcp), subject, address),
         "jstream-endpoint" => with_endpoint::join(case, address),
         "raw" => raw::join(case, address),

@@ -15,7 +15,7 @@ use super::service::{Arguments, Expected, Given, Plain, Service, ServiceStub};
 use super::subject::{Caller, one_by_one};
 use crate::Failure;
 
-const NAME: &str = "service";
+pub(super) const NAME: &str = "service";
 
 /// Serves until the handle is dropped.
 pub(super) fn serve(case: &Case, subject: &str) -> Result<Serving, Failure> {

@@ -1,0 +1,90 @@
+//! Calls of a program whose version of the service lacks an argument, which the server adds.
+
+use std::collections::VecDeque;
+
+use jstream_rmi::{Call, Client, ClientOptions};
+
+use super::address::options;
+use super::case::{Case, IN_FLIGHT, What};
+use super::samples::Samples;
+use super::service::{Arguments, Expected, Given};
+use super::subject::{Caller, one_by_one};
+use super::with_jstream::NAME;
+use crate::Failure;
+
+mod older {
+    use super::super::service::{Item, Tally};
+
+    /// The service before `more` was added.
+    #[jstream_rmi::remote]
+    pub(super) trait Service {
+        fn null_added(&self);
+
+        fn structs_added(&self, items: &[Item<'_>]) -> Tally;
+    }
+}
+
+use self::older::{Service, ServiceStub};
+
+/// Connects to the server.
+pub(super) fn join(case: &Case, address: &str) -> Result<Box<dyn Caller>, Failure> {
+    let mut settings = ClientOptions::default();
+    settings.transport = options(case)?;
+    let client = Client::connect_with(&address.parse()?, &settings).wait()?;
+    let arguments = Arguments::of(case);
+    Ok(Box::new(Older {
+        what: case.what,
+        service: client.lookup::<dyn Service>(NAME).wait()?,
+        expected: Expected::of(case, &arguments),
+        arguments,
+        on_their_way: VecDeque::with_capacity(IN_FLIGHT),
+    }))
+}
+
+struct Older {
+    what: What,
+    service: ServiceStub,
+    arguments: Arguments,
+    expected: Expected,
+    /// Calls that are in flight, in the order in which they were made.
+    on_their_way: VecDeque<Call<()>>,
+}
+
+impl Older {
+    fn call(&mut self) -> Result<Given, Failure> {
+        let given = match self.what {
+            What::Null | What::Flood => {
+                self.service.null_added().wait()?;
+                Given::Nothing
+            }
+            What::Structs(_) => {
+                let items = &self.arguments.items;
+                Given::Tally(*self.service.structs_added(items).wait()?.get())
+            }
+            _ => return Err("this case has no call of another version".into()),
+        };
+        self.expected.check(given)?;
+        Ok(given)
+    }
+}
+
+impl Caller for Older {
+    fn calls(&mut self, samples: &mut Samples) -> Result<(), Failure> {
+        one_by_one(samples, || self.call())
+    }
+
+    fn flood(&mut self, calls: usize) -> Result<(), Failure> {
+        for _ in 0..calls {
+            if self.on_their_way.len() == IN_FLIGHT {
+                if let Some(first) = self.on_their_way.pop_front() {
+                    first.wait()?;
+                }
+            }
+            self.on_their_way.push_back(self.service.null_added());
+        }
+        while let Some(first) = self.on_their_way.pop_front() {
+            first.wait()?;
+        }
+        Ok(())
+    }
+}
