@@ -89,9 +89,10 @@
 //!
 //! # Costs
 //!
-//! If the interfaces are equal, none. Otherwise the lookup takes three round trips, and a call of a
-//! changed method converts its messages: the bytes are checked against the other version's schema,
-//! and written anew.
+//! If the interfaces are equal and both programs have the same classes of trait objects, none.
+//! Otherwise the lookup takes three round trips, and a call of a changed method converts its
+//! messages: the bytes are checked against the other version's schema, and written anew. Messages
+//! that may have trait objects are converted if the sender has a class that the receiver has not.
 //!
 //! The server must [allow reflection](crate::ServerOptions::reflects), and the side that converts needs
 //! the feature `evolve`, which is on by default. `jcall` shows the versions of the interfaces of a

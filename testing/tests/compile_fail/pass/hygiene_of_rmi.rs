@@ -70,11 +70,23 @@ pub enum Kind {
     Second,
 }
 
+/// Returns a default.
+fn shadowed() -> u64 {
+    4
+}
+
 /// Points by name.
 #[calls::remote(crate = ::calls)]
 pub trait Points {
     /// Finds one.
-    fn r#find(&self, slot: &str, method: u64, call: &Point<'_>, object: &[u8]) -> u64;
+    #[remote(renamed_from = "found")]
+    fn r#find(
+        &self,
+        #[remote(renamed_from("r#slot", "type"), default = "none")] slot: &str,
+        #[remote(default = shadowed())] method: u64,
+        call: &Point<'_>,
+        #[remote(default)] object: &[u8],
+    ) -> u64;
 }
 
 /// Points that wait, and have names that generated code might use.
