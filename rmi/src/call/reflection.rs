@@ -51,6 +51,8 @@ pub struct Signature {
     pub id: u64,
     /// Name, arguments and result, as written in the trait.
     pub text: String,
+    /// The names of the parts of the arguments' message. Empty if it is that of the only argument.
+    pub argument_names: Vec<String>,
     /// Encoded schema of the arguments' message, for
     /// [`Schema::from_snapshot`](jstream::schema::Schema::from_snapshot), with the fields that must
     /// be understood. The message is the tuple of the arguments, or the only argument if the method

@@ -94,6 +94,7 @@
 //! messages: the bytes are checked against the other version's schema, and written anew. Messages
 //! that may have trait objects are converted if the sender has a class that the receiver has not.
 //!
-//! The server must [allow reflection](crate::ServerOptions::reflects), and the side that converts needs
-//! the feature `evolve`, which is on by default. `jcall` shows the versions of the interfaces of a
-//! server, as ids.
+//! The server must [allow reflection](crate::ServerOptions::reflects), and the side that converts
+//! needs the feature `evolve`, which is on by default. `jcall` shows the versions of the interfaces
+//! of a server, as ids, and `jcall compat OLD NEW` says which methods the clients of one server can
+//! call at another one.

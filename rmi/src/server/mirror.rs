@@ -34,6 +34,7 @@ impl Reflection for Mirror {
                 older_names: texts(method.older_names()),
                 id: method.id(),
                 text: method.signature().to_owned(),
+                argument_names: method.argument_names().map(str::to_owned).collect(),
                 arguments: first(arguments),
                 result: first(result),
                 carried: method.carried(),

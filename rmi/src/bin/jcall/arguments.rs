@@ -26,6 +26,7 @@ Examples:
   jcall tcp://127.0.0.1:7000 book                           list the methods of an object
   jcall tcp://127.0.0.1:7000 book gaxpy 3 '[0.5, 1, 2e-3]'  call a method
   jcall tcp://127.0.0.1:7000 book submit '{\"id\": 7, \"symbol\": \"ACME\", \"legs\": [], \"parent\": null}'
+  jcall compat tcp://127.0.0.1:7000 tcp://127.0.0.1:7001    compare two servers, see jcall compat --help
   jcall replay calls.jcap tcp://127.0.0.1:7000              repeat captured calls, see jcall replay --help
 
 Exit codes: 0 on success, 1 if the server could not be reached or the call failed, 2 on wrong usage, such as an \

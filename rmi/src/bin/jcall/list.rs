@@ -79,6 +79,6 @@ fn line(of: &SignatureRef<'_>) -> String {
 }
 
 /// Formats a number that programs compare but do not compute with.
-fn id(of: u64) -> String {
+pub(crate) fn id(of: u64) -> String {
     format!("{of:#018x}")
 }

@@ -3,6 +3,7 @@
 
 mod arguments;
 mod call;
+mod compat;
 mod failure;
 mod list;
 mod options;
@@ -17,6 +18,7 @@ use jstream::command_line;
 use jstream_rmi::Client;
 
 use self::arguments::Arguments;
+use self::compat::Compat;
 use self::failure::Failure;
 use self::replay::Replay;
 
@@ -26,15 +28,26 @@ const PROGRAM: &str = "jcall";
 fn main() -> ExitCode {
     // On wrong usage, parsing exits with code 2.
     let words: Vec<_> = std::env::args_os().collect();
-    if words.get(1).is_some_and(|word| word == "replay") {
-        // `replay` has a command line of its own.
-        let words = words.into_iter().skip(1).collect();
-        let arguments: Replay = command_line::parse(words, |all| all);
-        arguments.color.set();
-        return Failure::exit(replay::replay(&arguments));
+    // These commands have command lines of their own.
+    let own = words.iter().skip(1).cloned().collect();
+    match words.get(1).and_then(|word| word.to_str()) {
+        Some("replay") => {
+            let arguments: Replay = command_line::parse(own, |all| all);
+            arguments.color.set();
+            return Failure::exit(replay::replay(&arguments));
+        }
+        Some("compat") => {
+            let arguments: Compat = command_line::parse(own, |all| all);
+            arguments.color.set();
+            return Failure::exit(compat::compare(&arguments));
+        }
+        _ => {}
     }
-    let replay = || Replay::command().name("replay");
-    let arguments: Arguments = command_line::parse(words, |all| all.subcommand(replay()));
+    let arguments: Arguments = command_line::parse(words, |all| {
+        let compat = Compat::command().name("compat");
+        all.subcommand(compat)
+            .subcommand(Replay::command().name("replay"))
+    });
     arguments.color.set();
     Failure::exit(run(&arguments))
 }

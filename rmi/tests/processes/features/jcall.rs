@@ -370,6 +370,70 @@ fn references_are_named_and_shown() {
     assert!(text.contains("did not run"), "{text}");
 }
 
+/// The trait of the server before some changes.
+mod older {
+    use jstream_rmi::remote;
+
+    #[remote]
+    pub(super) trait Book {
+        fn add(&self, a: i16) -> i32;
+        fn greet(&self, name: &str) -> String;
+        fn note(&self, text: &str);
+        fn gone(&self);
+    }
+}
+
+struct Before;
+
+impl older::Book for Before {
+    fn add(&self, a: i16) -> i32 {
+        a.into()
+    }
+
+    fn greet(&self, name: &str) -> String {
+        name.to_owned()
+    }
+
+    fn note(&self, _: &str) {}
+
+    fn gone(&self) {}
+}
+
+#[test]
+fn servers_of_two_versions_are_compared() {
+    let (_new, new) = serve(ServerOptions::default());
+    let server = Server::default();
+    server
+        .bind::<dyn older::Book>("book", Arc::new(Before))
+        .unwrap();
+    let old = server.listen(&"tcp://127.0.0.1:0".parse().unwrap());
+    let old = old.unwrap();
+    let compat = |one: &Serving, other: &Serving, arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_jcall"));
+        command.args(["compat", "--timeout", "100"]);
+        let addresses = [one, other].map(|of| of.address().to_string());
+        command.args(addresses).args(arguments).output().unwrap()
+    };
+    let output = compat(&old, &new, &["--json"]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let compared: Json = serde_json::from_slice(&output.stdout).unwrap();
+    let methods = &compared["names"][0]["methods"];
+    let of = |place: usize, key: &str| methods[place][key].as_str().unwrap_or_default();
+    assert_eq!(of(0, "calls"), "refused");
+    assert!(of(0, "reason").starts_with("arguments: b: "), "{methods}");
+    assert_eq!(of(1, "calls"), "unchanged");
+    assert_eq!(of(2, "calls"), "refused");
+    assert_eq!(of(3, "reason"), "it is missing there");
+    assert_eq!(compared["compatible"], false);
+    let same = printed(&compat(&new, &new, &["--name", "book"]));
+    assert!(same.contains("  add: unchanged\n"), "{same}");
+    let (code, text) = complaint(&compat(&old, &new, &["--quiet"]));
+    assert!(
+        code == 1 && text.contains("can't call all methods"),
+        "{text}"
+    );
+}
+
 #[test]
 fn colours_and_silence_are_asked_for() {
     let (_server, serving) = serve(ServerOptions::default());
