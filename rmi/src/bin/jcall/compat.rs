@@ -17,9 +17,9 @@ use crate::output;
 /// Compares the interfaces of two running servers, and shows which methods the clients of OLD can
 /// call at NEW.
 ///
-/// Arguments are converted by the rules of NEW, which is asked. Results are converted by the rules of the
-/// clients, which no server knows: a result that lacks a field counts as refused, although the clients may have
-/// a default for it.
+/// Arguments are converted by the rules of NEW, which is asked. Results are converted by the rules
+/// of the clients, which no server knows: a result that lacks a field counts as refused, although
+/// the clients may have a default for it.
 #[derive(Debug, Parser)]
 #[command(
     name = "jcall compat",
@@ -52,7 +52,7 @@ pub(crate) struct Compat {
     connecting: Connecting,
 }
 
-/// What becomes of the calls of a method.
+/// The effect of the differences on calls of a method.
 enum Calls {
     /// The messages are read in place.
     Unchanged,
