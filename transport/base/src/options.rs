@@ -21,8 +21,8 @@ pub struct Options {
     pub pool: Pool,
     /// Maximum length of a received payload, in bytes (default 64 MiB). Protects against a header
     /// that claims more memory than this side has. The peer learns the limit when the connection is
-    /// made. Between ranks, it applies to messages for which the library allocates memory; a
-    /// receive that gives its own memory takes any message that fits.
+    /// made. Between ranks, it applies to messages that are sent before a receive asks for them;
+    /// longer ones are announced, and the receive decides.
     pub max_message: u64,
     /// Maximum payload bytes of incomplete messages, over all connections that are made with these
     /// options and their clones (default 1 GiB, and never more than half of what the pool maps). A

@@ -109,6 +109,36 @@ impl RankState {
         }
     }
 
+    /// Drops a message for which the library would have to allocate more than it may. Its sender is
+    /// told, unless it has sent the message eagerly.
+    pub(super) fn refuse_letter(
+        &mut self,
+        heading: &Heading,
+        letter: Letter,
+        deferred: &mut DeferredWork,
+    ) {
+        let (source, max) = (heading.envelope.source, self.max_allocated);
+        let (sender, payload) = match letter {
+            Letter::Announced { offer } => {
+                self.release_credit(source, heading.held, deferred);
+                self.arrivals.forbid_withdrawal(source, offer);
+                return self.send_frame(source, Frame::Refused { offer, max }, deferred);
+            }
+            Letter::Here {
+                payload,
+                ack: Ack::Thread(sender) | Ack::Admitted(sender),
+            } => (sender, Some(payload)),
+            Letter::Lent { bytes, sender, .. } => {
+                // The memory is released before its owner is notified.
+                drop(bytes);
+                (sender, None)
+            }
+            letter => return self.drop_letter(heading, letter, deferred),
+        };
+        let error = sender.too_long(heading.length, max);
+        deferred.drop_later(Refusal::new(sender, payload, error));
+    }
+
     fn drop_messages(&mut self, is_meant: impl Fn(&Envelope) -> bool, deferred: &mut DeferredWork) {
         for (heading, letter) in self.arrivals.remove_messages(is_meant) {
             self.drop_letter(&heading, letter, deferred);

@@ -121,8 +121,8 @@ pub enum Error {
     /// than what the other rank allocates. None of it was sent.
     #[error(
         "a message of {length} bytes is too long for rank {rank}, which allocates at most {max} \
-         for it; receive it into memory with `recv` there, split it, or raise the \
-         Options::max_message of rank {rank}"
+         for it; receive it into memory with `recv` there, split it, or raise the `bytes` of \
+         rank::Options::object_limits of rank {rank}"
     )]
     TooLong {
         /// The length of the message in bytes.
@@ -133,11 +133,13 @@ pub enum Error {
         rank: u32,
     },
     /// The receive gives no memory for the matched message, and the message is longer than what the
-    /// rank allocates: the [`max_message`](jstream_base::Options::max_message) of the connection.
-    /// The message is not received, and its sender gets [`TooLong`](Self::TooLong).
+    /// rank allocates: the `bytes` of its [`object_limits`](super::Options::object_limits). The
+    /// message is not received, and its sender gets [`TooLong`](Self::TooLong), unless it has sent
+    /// the message [eagerly](super::Rank::eager).
     #[error(
         "the message of rank {rank} with tag {tag:#x} has {length} bytes, but this rank allocates \
-         at most {max}; receive it into memory with `recv`, or raise Options::max_message"
+         at most {max}; receive it into memory with `recv`, or raise the `bytes` of \
+         rank::Options::object_limits"
     )]
     OverLimit {
         /// The length of the message in bytes.

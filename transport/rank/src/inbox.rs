@@ -20,7 +20,6 @@ use super::queue::Entry;
 use super::state::RankState;
 use super::summary::{Flags, Summary};
 use jstream_device::SlotMessage as Cell;
-use jstream_device::connection::Limits;
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::spin::Spin;
 use jstream_sync::Condvar;
@@ -33,6 +32,10 @@ pub(super) struct Inbox {
     pub(super) rank: u32,
     pub(super) size: u32,
     pub(super) options: Options,
+    /// Maximum length in bytes of a message to another thread that is sent as a copy.
+    pub(super) eager_between_threads: u64,
+    /// Maximum length in bytes of a message for which the library allocates memory.
+    pub(super) max_allocated: u64,
     /// The flag that allows senders to leave messages in their queues.
     pub(super) attention: Attention,
     /// Views of the queues by rank, to poll them without the lock.
@@ -122,6 +125,8 @@ impl Inbox {
             rank,
             size,
             options: options.clone(),
+            eager_between_threads: options.eager_between_threads(),
+            max_allocated: options.max_allocated(),
             attention: Attention::new(),
             views: (0..size).map(|_| OnceLock::new()).collect(),
             state: PublishingLock::new(RankState::new(size, options), listeners),
@@ -148,11 +153,10 @@ impl Inbox {
         &self.state.listeners().changed
     }
 
-    /// Prepares for messages of `rank` over a connection with these limits.
-    pub(super) fn add_line(&self, rank: u32, limits: &Limits) {
+    /// Prepares for messages of `rank` over a connection.
+    pub(super) fn add_line(&self, rank: u32) {
         let bounds = self.options.bounds;
-        let mut state = self.lock();
-        state.peers.open_account(rank, bounds, limits.max_receive);
+        self.lock().peers.open_account(rank, bounds);
     }
 
     /// Opens the queue for messages of a thread of a rank. Returns `None` if it has one already.

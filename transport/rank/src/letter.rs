@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use jstream::buffer::{MessageBuffer, PoolError};
 
+use super::error::Error;
 use super::inbox::Inbox;
 use super::layout::runs::Runs;
 use super::table::Number;
@@ -91,6 +92,12 @@ impl Sender {
 
     pub(super) fn is_of(&self, request: OpId) -> bool {
         self.request == request
+    }
+
+    /// Returns the error of a message for which the receiver allocates at most `max` bytes.
+    pub(super) fn too_long(&self, length: u64, max: u64) -> Error {
+        let rank = self.to;
+        Error::TooLong { length, max, rank }
     }
 }
 

@@ -36,8 +36,9 @@
 //! - A short message is sent eagerly. A long one is announced, and its payload is transferred
 //!   directly to the memory of the receive once one matches. See [`Rank::eager`].
 //! - A receive that gives its own memory takes every message that fits. If the library allocates
-//!   the memory, [`max_message`](jstream_base::Options::max_message) of the connection is the
-//!   limit. A longer message is an error of the receive and of the send.
+//!   the memory, the `bytes` of [`Options::object_limits`] are the limit, between threads and over
+//!   connections. A longer message is an error of the receive and of the send, and no memory is
+//!   allocated for it.
 //! - A message that does not fit its receive, or has another element type, fails only that receive.
 //! - If a rank ends or its connection breaks, only the requests that depend on this rank alone
 //!   fail. Messages that it sent before are still received. A message that waits for room at

@@ -25,6 +25,8 @@ pub(super) struct Line {
     pub(super) endpoint: Endpoint,
     /// Maximum length in bytes of an eager message.
     pub(super) eager: u64,
+    /// Maximum length in bytes of a message whose jbuf is moved without an announcement.
+    pub(super) max_moved: u64,
     /// True if the other rank is gone.
     gone: Arc<AtomicBool>,
     /// Receives the outcomes of messages whose request ends when they are sent.
@@ -41,6 +43,7 @@ impl Line {
         let eager = inbox
             .options
             .eager_over(endpoint.info().scheme, endpoint.info().limits);
+        let max_moved = endpoint.info().limits.max_send.min(inbox.max_allocated);
         let gone = Arc::new(AtomicBool::new(false));
         let offers: Arc<dyn Sink> = Arc::new(Offers(inbox.clone()));
         let whole = |is_awaited| Whole {
@@ -65,6 +68,7 @@ impl Line {
         let is_ours = endpoint.shared().set_receive_sink(Arc::new(sink));
         let line = Self {
             eager,
+            max_moved,
             gone,
             whole,
             offers,

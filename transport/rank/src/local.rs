@@ -43,6 +43,8 @@ pub(super) struct Near {
     /// The rank of the inbox. The inbox's own field shares cache lines with those that its rank
     /// changes for each message.
     rank: u32,
+    /// Maximum length in bytes of a message for which the other rank allocates memory.
+    pub(super) max_allocated: u64,
     /// The sending end of the queue, opened on first use. `None` if another rank of the same number
     /// has opened it.
     entry: OnceLock<Option<Entry>>,
@@ -52,6 +54,7 @@ impl Near {
     pub(super) fn new(inbox: Arc<Inbox>) -> Self {
         Self {
             rank: inbox.rank,
+            max_allocated: inbox.max_allocated,
             inbox,
             entry: OnceLock::new(),
         }

@@ -144,6 +144,7 @@ impl RankState {
         }
         let (id, heading) = (matched.receive, matched.heading);
         let source = heading.envelope.source;
+        let is_over_limit = self.is_over_limit(id, &heading);
         let is_accepted = match &matched.message {
             // The receive ends with the text that is arriving.
             Letter::Coming { .. } if has_text(&heading) => self.await_text(id),
@@ -153,6 +154,9 @@ impl RankState {
             } => self.accept(id, &heading, filled.as_bytes(), deferred),
             _ => self.accept(id, &heading, &[], deferred),
         };
+        if is_over_limit && !is_accepted {
+            return self.refuse_letter(&heading, matched.message, deferred);
+        }
         self.release_credit(source, heading.held, deferred);
         match matched.message {
             Letter::Here { payload, ack } => {
@@ -227,7 +231,10 @@ impl RankState {
         let Some((expected, capacity)) = self.requests.set_matched(id) else {
             return false;
         };
-        match refusal(expected, capacity, heading) {
+        let max = self.max_allocated;
+        let is_over_limit = capacity.is_none() && heading.length > max;
+        let refused = refusal(expected, capacity, heading);
+        match refused.or_else(|| is_over_limit.then(|| over_limit(heading, max))) {
             None => true,
             Some(error) => {
                 let error = add_text(error, heading, payload);
@@ -235,6 +242,12 @@ impl RankState {
                 false
             }
         }
+    }
+
+    /// Returns true if the library would have to allocate too much for the message of a receive.
+    #[inline]
+    pub(super) fn is_over_limit(&self, id: OpId, heading: &Heading) -> bool {
+        heading.length > self.max_allocated && self.requests.needs_memory(id)
     }
 
     /// Gives a receive its message, whose payload has arrived, or drops it.
@@ -434,4 +447,16 @@ pub(super) fn refusal(
         rank,
         tag,
     })
+}
+
+/// Returns the error of a receive for whose message the library would have to allocate more than
+/// `max` bytes.
+#[cold]
+pub(super) fn over_limit(heading: &Heading, max: u64) -> Error {
+    Error::OverLimit {
+        length: heading.length,
+        max,
+        rank: heading.envelope.source,
+        tag: heading.envelope.tag,
+    }
 }

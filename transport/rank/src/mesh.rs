@@ -88,7 +88,7 @@ impl Mesh {
     /// Panics if the group has no rank `peer`.
     pub fn endpoint(mut self, peer: u32, endpoint: Endpoint) -> io::Result<Self> {
         self.inbox.open_bell()?;
-        self.inbox.add_line(peer, endpoint.info().limits);
+        self.inbox.add_line(peer);
         self.set(peer, Way::Endpoint(endpoint));
         Ok(self)
     }

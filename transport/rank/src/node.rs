@@ -152,7 +152,7 @@ impl Node {
         if place.get().is_some() {
             return;
         }
-        self.inbox.add_line(rank, endpoint.info().limits);
+        self.inbox.add_line(rank);
         let line = Line::new(rank, endpoint, &self.inbox);
         if place.set(line).is_ok() {
             let mut state = self.inbox.lock();

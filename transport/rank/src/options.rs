@@ -5,6 +5,7 @@ use std::time::Duration;
 use jstream::Limits as ObjectLimits;
 use jstream::buffer::Pool;
 
+use super::queue::SHORT;
 use jstream_endpoint::Limits;
 use jstream_matching::Bounds;
 
@@ -25,7 +26,11 @@ pub struct Options {
     /// `None` selects a default for the device: see [`Rank::eager`](super::Rank::eager).
     pub eager: Option<u64>,
     /// Limits on the objects that the rank reads and writes (default: those of
-    /// [`Limits`](jstream::Limits)).
+    /// [`Limits`](jstream::Limits)). Their `bytes` limit all messages for which the library
+    /// allocates the memory: objects, vectors, and jbufs that were not posted. Values below 4 KiB
+    /// are raised to this for vectors and jbufs. A longer message fails with
+    /// [`OverLimit`](super::Error::OverLimit) before memory is allocated for it. A receive into
+    /// memory of the program has no limit but the length of that memory.
     pub object_limits: ObjectLimits,
     /// Time for which a waiting thread spins before it sleeps (default: as for
     /// [`Options::spin`](jstream_base::Options::spin)).
@@ -62,12 +67,24 @@ impl Options {
             "shm" => EAGER_SHM,
             _ => EAGER_SOCKETS,
         };
-        self.eager.unwrap_or(default).min(limits.max_send)
+        let eager = self.eager.unwrap_or(default).min(limits.max_send);
+        eager.min(self.max_allocated())
     }
 
     /// Returns the maximum length of messages between threads that are sent as a copy.
     pub(super) fn eager_between_threads(&self) -> u64 {
-        self.eager.unwrap_or(EAGER_THREADS)
+        let eager = self.eager.unwrap_or(EAGER_THREADS);
+        eager.min(self.max_allocated())
+    }
+
+    /// Returns the maximum length in bytes of a message for which the library allocates memory.
+    ///
+    /// Messages in the queues between threads are within it, and so are those by which the ranks
+    /// tell each other of failures. Eager messages are within the limit of their sender. If all
+    /// ranks have the same limit, as they usually have, a longer message is announced, and its
+    /// sender learns that it was refused.
+    pub(super) fn max_allocated(&self) -> u64 {
+        self.object_limits.bytes.max(SHORT) as u64
     }
 }
 

@@ -40,9 +40,7 @@ impl<'n, 'b> RunTransfer<'n, 'b> {
         length: usize,
     ) -> Self {
         match node.link(to) {
-            Ok(Link::Thread(near))
-                if length as u64 > node.inbox.options.eager_between_threads() =>
-            {
+            Ok(Link::Thread(near)) if length as u64 > node.inbox.eager_between_threads => {
                 Self::Lent(near)
             }
             Ok(Link::Line(line)) if !line.endpoint.shared().info().limits.moves => {

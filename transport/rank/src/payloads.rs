@@ -10,18 +10,18 @@
 use super::error::Error;
 use super::failures::has_text;
 use super::letter::{Ack, Letter};
+use super::matching::over_limit;
 use super::names::Status;
 use super::outcome::RequestOutcome;
 use super::peers::{ExpectedPayload, Requester, Want};
 use super::state::RankState;
-use super::table::Number;
 use super::wire::Frame;
 use super::work_queue::{DeferredTask, DeferredWork};
 use jstream::buffer::PoolError;
 use jstream_device::connection::Payload;
 use jstream_endpoint::ops::OpId;
 use jstream_endpoint::receiving::Choice;
-use jstream_matching::{Claim, Heading};
+use jstream_matching::Claim;
 
 impl RankState {
     /// Gives an announced message to a receive: requests the payload, unless it was requested
@@ -34,14 +34,13 @@ impl RankState {
     ) {
         let heading = *claim.heading();
         let source = heading.envelope.source;
+        let is_over_limit = self.is_over_limit(request, &heading);
         if !self.accept(request, &heading, &[], deferred) {
-            return self.decline(claim, deferred);
-        }
-        let has_memory = self.requests.has_capacity(request);
-        if let (false, Some((offer, max))) = (has_memory, self.over_limit(&claim)) {
-            let error = over_limit(&heading, max);
-            self.complete(request, RequestOutcome::failed(error), deferred);
-            return self.refuse(claim, offer, max, deferred);
+            let (heading, letter) = self.arrivals.take(claim);
+            return match is_over_limit {
+                true => self.refuse_letter(&heading, letter, deferred),
+                false => self.drop_letter(&heading, letter, deferred),
+            };
         }
         if self.peers.is_gone(source) {
             drop(self.arrivals.take(claim));
@@ -81,48 +80,18 @@ impl RankState {
         self.requests.set_want(request, source, want);
     }
 
-    /// Declines a message whose receive has ended with an error.
-    fn decline(&mut self, claim: Claim, deferred: &mut DeferredWork) {
-        let (heading, letter) = self.arrivals.take(claim);
-        let source = heading.envelope.source;
-        self.release_credit(source, heading.held, deferred);
-        // A payload that was requested before is dropped when it arrives.
-        if let Letter::Announced { offer } = letter {
-            self.acknowledge(source, Ack::Line(offer), deferred);
-        }
-    }
-
-    /// Returns the offer and the limit of a claimed message that is too long to allocate memory for
-    /// it. A payload that was requested before is received in any case.
-    fn over_limit(&mut self, claim: &Claim) -> Option<(Number, u64)> {
-        let heading = claim.heading();
-        let max = self.peers.max_allocated(heading.envelope.source)?;
-        match self.arrivals.claimed(claim)? {
-            Letter::Announced { offer } if heading.length > max => Some((*offer, max)),
-            _ => None,
-        }
-    }
-
-    /// Refuses a message for which `max` bytes at most are allocated.
-    fn refuse(&mut self, claim: Claim, offer: Number, max: u64, deferred: &mut DeferredWork) {
-        let (heading, _) = self.arrivals.take(claim);
-        let source = heading.envelope.source;
-        self.release_credit(source, heading.held, deferred);
-        self.arrivals.forbid_withdrawal(source, offer);
-        self.send_frame(source, Frame::Refused { offer, max }, deferred);
-    }
-
     /// Refuses a claimed message if it is too long to allocate memory for it.
     pub(super) fn claim_to_allocate(
         &mut self,
         claim: Claim,
         deferred: &mut DeferredWork,
     ) -> Result<Claim, Error> {
-        let Some((offer, max)) = self.over_limit(&claim) else {
+        if claim.heading().length <= self.max_allocated {
             return Ok(claim);
-        };
-        let error = over_limit(claim.heading(), max);
-        self.refuse(claim, offer, max, deferred);
+        }
+        let (heading, letter) = self.arrivals.take(claim);
+        let error = over_limit(&heading, self.max_allocated);
+        self.refuse_letter(&heading, letter, deferred);
         self.admit_backlogs(deferred);
         Err(error)
     }
@@ -229,15 +198,5 @@ impl RankState {
             },
             ExpectedPayload::Nothing | ExpectedPayload::Unwanted => deferred.drop_later(payload),
         }
-    }
-}
-
-/// Returns the error of a receive without memory.
-fn over_limit(heading: &Heading, max: u64) -> Error {
-    Error::OverLimit {
-        length: heading.length,
-        max,
-        rank: heading.envelope.source,
-        tag: heading.envelope.tag,
     }
 }

@@ -32,8 +32,6 @@ struct Peer {
     gone: Option<Arc<str>>,
     /// Flow control of its messages, if they arrive over a connection.
     account: Option<Account>,
-    /// Maximum length in bytes of an announced message for which memory is allocated.
-    max_allocated: u64,
     /// The destination of the payload that is arriving.
     expected: ExpectedPayload,
     /// Messages of this rank that the peer has to answer.
@@ -163,12 +161,10 @@ impl Peers {
         })
     }
 
-    /// Prepares for messages of a rank over a connection, which may be announced with at most
-    /// `max_allocated` bytes to receives without memory.
-    pub(super) fn open_account(&mut self, rank: u32, bounds: Bounds, max_allocated: u64) {
+    /// Prepares for messages of a rank over a connection.
+    pub(super) fn open_account(&mut self, rank: u32, bounds: Bounds) {
         if let Some(peer) = self.get_mut(rank) {
             peer.account = Some(Account::new(bounds));
-            peer.max_allocated = max_allocated;
         }
     }
 
@@ -197,11 +193,6 @@ impl Peers {
     #[must_use = "the frame is sent to the rank"]
     pub(super) fn release_bypassed(&mut self, rank: u32, passed: Credit) -> Option<Frame> {
         Some(credit_frame(self.account(rank)?.release_passed(passed)?))
-    }
-
-    /// Returns the maximum length in bytes of an announced message for which memory is allocated.
-    pub(super) fn max_allocated(&self, rank: u32) -> Option<u64> {
-        Some(self.get(rank)?.max_allocated)
     }
 
     /// Sets the destination of the payload that is about to arrive.

@@ -48,7 +48,7 @@ impl Rank {
     pub fn eager(&self, rank: u32) -> Option<u64> {
         match self.node().link(self.members().in_node(rank)).ok()? {
             Link::Line(line) => Some(line.eager),
-            Link::Thread(_) => Some(self.node().inbox.options.eager_between_threads()),
+            Link::Thread(_) => Some(self.node().inbox.eager_between_threads),
         }
     }
 
@@ -214,8 +214,9 @@ impl Rank {
     }
 
     /// Blocks until a message arrives, and returns its elements in a vector of their number. The
-    /// length is bounded by [`Options::max_message`](jstream_base::Options::max_message), and
-    /// between threads by what the sender has. [`recv`](Self::recv) takes longer messages.
+    /// length is bounded by the `bytes` of
+    /// [`Options::object_limits`](super::Options::object_limits). [`recv`](Self::recv) takes longer
+    /// messages.
     ///
     /// ```
     /// use jstream_transport::rank::{self, Source};
@@ -233,7 +234,8 @@ impl Rank {
     ///
     /// [`Error::WrongElements`] if the elements have another type, and [`Error::Truncated`] if
     /// untyped bytes end within an element; only that message is dropped. [`Error::OverLimit`] if
-    /// the message is too long. Otherwise as for [`recv`](Self::recv).
+    /// the message is too long. [`Error::NoBuffer`] if the system has no memory for it; the message
+    /// can be received again. Otherwise as for [`recv`](Self::recv).
     pub fn recv_vec<E: Element>(
         &self,
         from: impl Into<Source>,

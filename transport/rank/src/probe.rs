@@ -1,8 +1,9 @@
 //! Probes: messages that are inspected before they are received.
 
 use std::sync::Arc;
-use std::{fmt, iter};
+use std::{fmt, io};
 
+use jstream::buffer::PoolError;
 use zerocopy::IntoBytes;
 
 use super::communicator::Members;
@@ -123,9 +124,22 @@ impl Probed {
             self.claim = Some(claimed.map_err(|error| self.members.error(error))?);
         }
         let count = self.status.len::<E>();
-        let mut elements: Vec<E> = iter::repeat_with(E::new_zeroed).take(count).collect();
+        // The system provides the memory as the payload arrives, because nothing else is written.
+        let zeroed = E::new_vec_zeroed(count);
+        let mut elements = zeroed.map_err(|_| self.out_of_memory())?;
         let status = self.recv(&mut elements)?;
         Ok((elements, status))
+    }
+
+    #[cold]
+    fn out_of_memory(&self) -> Error {
+        Error::NoBuffer {
+            length: self.status.bytes,
+            source: PoolError::System {
+                wanted: self.status.len::<u8>(),
+                source: io::ErrorKind::OutOfMemory.into(),
+            },
+        }
     }
 
     /// Receives the message in a jbuf.

@@ -21,7 +21,7 @@ use super::inbox::InboxGuard;
 use super::lent_memory::{AbortOnUnwind, jbuf_of, received};
 use super::letter::{Ack, Letter};
 use super::line::Line;
-use super::matching::refusal;
+use super::matching::{over_limit, refusal};
 use super::names::Status;
 use super::node::Node;
 use super::progress;
@@ -263,7 +263,10 @@ impl Node {
         let mut target = EarlyTarget::Payload;
         let spun = match self.receive_early(&pattern, &mut target, || Deadline::NEVER) {
             Ok(EarlyMessage::Whole(heading, payload)) => {
-                return Ok((Status::from_heading(&heading), payload));
+                return match self.inbox.max_allocated {
+                    max if heading.length > max => Err(over_limit(&heading, max)),
+                    _ => Ok((Status::from_heading(&heading), payload)),
+                };
             }
             Ok(EarlyMessage::Copied(_)) => unreachable!("no memory was given"),
             Err(spun) => spun,

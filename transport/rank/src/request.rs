@@ -144,10 +144,10 @@ impl Requests {
         Some(self.table.get(id)?.context)
     }
 
-    /// Returns true if the receive has memory of its own.
-    pub(super) fn has_capacity(&self, id: OpId) -> bool {
+    /// Returns true if the library allocates the memory for the message of a receive.
+    pub(super) fn needs_memory(&self, id: OpId) -> bool {
         let request = self.table.get(id);
-        request.is_some_and(|request| request.capacity.is_some())
+        request.is_some_and(|request| request.capacity.is_none())
     }
 
     /// Records the request for the payload of a receive.

@@ -45,7 +45,9 @@ impl Node {
         if let Err(error) = self.check(context) {
             return PostOutcome::Refused(error, Some(payload));
         }
-        if !mode.is_confirmed() {
+        // The sender of a message that the receiver may refuse has to learn it.
+        let is_confirmed = mode.is_confirmed() || heading.length > near.max_allocated;
+        if !is_confirmed {
             payload = match near.try_bring(heading, payload) {
                 Ok(()) => return PostOutcome::Done,
                 Err((Some(error), payload)) => return PostOutcome::Refused(error, Some(payload)),
@@ -56,10 +58,13 @@ impl Node {
             Ok(request) => request,
             Err(error) => return PostOutcome::Refused(error, Some(payload)),
         };
-        let ack = if mode.is_confirmed() {
-            Ack::Thread(sender)
-        } else {
-            Ack::Admitted(sender)
+        // A long message without room stays with its sender until a receive has it, as over a
+        // connection. It uses no room, so that a probe finds it however long it is.
+        let is_long = heading.length > self.inbox.eager_between_threads;
+        let (heading, ack) = match (is_long, is_confirmed) {
+            (true, _) => (heading.announced(), Ack::Thread(sender)),
+            (false, true) => (heading, Ack::Thread(sender)),
+            (false, false) => (heading, Ack::Admitted(sender)),
         };
         if let Err(letter) = near
             .inbox
@@ -116,7 +121,7 @@ impl Node {
                     Err(error) => Some(Err(unsendable(to, error))),
                 }
             }
-            Link::Thread(near) if length <= self.inbox.options.eager_between_threads() => {
+            Link::Thread(near) if length <= self.inbox.eager_between_threads => {
                 let heading = label.heading(self.inbox.rank, length);
                 match near.leave_copy(heading, bytes) {
                     Left::Done => Some(Ok(())),
@@ -178,7 +183,7 @@ impl Node {
         bytes: &[u8],
         mode: SendMode,
     ) -> Result<(), Error> {
-        let is_long = bytes.len() as u64 > self.inbox.options.eager_between_threads();
+        let is_long = bytes.len() as u64 > self.inbox.eager_between_threads;
         let copy = if is_long {
             None
         } else {
@@ -336,7 +341,7 @@ impl Node {
         match self.link(to) {
             Ok(Link::Thread(near)) => {
                 let heading = label.heading(self.inbox.rank, length);
-                if !mode.is_confirmed() && length <= self.inbox.options.eager_between_threads() {
+                if !mode.is_confirmed() && length <= self.inbox.eager_between_threads {
                     match near.leave_copy(heading, bytes) {
                         Left::Done => return PostOutcome::Done,
                         Left::Refused(error) => return PostOutcome::Refused(error, None),
@@ -367,7 +372,7 @@ impl Node {
         }
         let limits = &line.endpoint.shared().info().limits;
         let moves = limits.moves && !matches!(body, Body::Borrowed(_));
-        let is_long = length > limits.max_send || length > line.eager && !moves;
+        let is_long = length > if moves { line.max_moved } else { line.eager };
         if mode.is_confirmed() || is_long {
             let body = match body {
                 // The message may be confirmed before all of it was sent, so its bytes are copied.
@@ -459,16 +464,18 @@ impl Node {
         label: Label,
         object: Payload,
     ) -> Result<PostOutcome, Error> {
+        let length = match &object {
+            Payload::Object(object) => object.capacity() as u64,
+            Payload::Bytes(filled) => filled.len() as u64,
+        };
         match self.link(to)? {
-            Link::Thread(near) => {
-                let length = match &object {
-                    Payload::Object(object) => object.capacity() as u64,
-                    Payload::Bytes(filled) => filled.len() as u64,
-                };
+            // The message of an object may be shorter than its buffer, so an object in a buffer
+            // beyond the limit is converted.
+            Link::Thread(near) if length <= near.max_allocated => {
                 let heading = label.heading(self.inbox.rank, length);
                 Ok(self.post_to_thread(to, near, heading, object, SendMode::Standard))
             }
-            Link::Line(_) => {
+            Link::Thread(_) | Link::Line(_) => {
                 let filled = self.bytes_of(object)?;
                 Ok(self.post_buffer(to, label, filled, SendMode::Standard))
             }

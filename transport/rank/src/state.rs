@@ -22,6 +22,8 @@ pub(super) struct RankState {
     pub(super) contexts: Contexts,
     /// Pool for the messages of threads.
     pub(super) pool: Pool,
+    /// Maximum length in bytes of a message for which the library allocates memory.
+    pub(super) max_allocated: u64,
     is_closed: bool,
 }
 
@@ -35,6 +37,7 @@ impl RankState {
             waiters: Waiters::default(),
             contexts: Contexts::default(),
             pool: options.pool.clone(),
+            max_allocated: options.max_allocated(),
             is_closed: false,
         }
     }

@@ -41,8 +41,9 @@ pub(super) enum DeferredTask {
     DropPayload(#[allow(dead_code, reason = "is dropped")] Payload),
 }
 
-/// A message that is not received, because its communicator was revoked. Dropping it ends the
-/// request of its sender with the error, and returns the message.
+/// A message that is not received, because its communicator was revoked, or because the receiver
+/// would have to allocate too much. Dropping it ends the request of its sender with the error, and
+/// returns the message.
 pub(super) struct Refusal(Option<(Sender, Option<Payload>, Error)>);
 
 impl Refusal {

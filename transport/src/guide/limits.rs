@@ -26,14 +26,18 @@
 //!
 //! # Messages between ranks
 //!
+//! The limits are the same whether the ranks are threads or processes. `max_message` is not one of
+//! them: a message that is longer than an [eager](crate::rank::Rank::eager) one is announced, and
+//! stays with its sender until a receive asks for it.
+//!
 //! A receive that gives its own memory takes every message that fits, however long: `recv`,
-//! `recv_timeout`, receives in a scope, and collective operations on slices. This is the same
-//! whether the ranks are threads or processes. If the library allocates the memory (`recv_vec`,
-//! `recv_buffer`, objects), `max_message` of the receiver is the limit between processes. A longer
-//! message is not transferred: the receive fails with
+//! `recv_timeout`, receives in a scope, and collective operations on slices. If the library
+//! allocates the memory (`recv_vec`, `recv_buffer`, objects), the limit is `bytes` in
+//! [`object_limits`](crate::rank::Options::object_limits) of the receiver: 4 GiB by default. A
+//! longer message is not transferred, and no memory is allocated for it: the receive fails with
 //! [`OverLimit`](crate::rank::Error::OverLimit) and the send with
-//! [`TooLong`](crate::rank::Error::TooLong). Both have the length and the limit. Between threads
-//! there is no such limit, because the message is in the memory of the process already.
+//! [`TooLong`](crate::rank::Error::TooLong). Both have the length and the limit. An object that is
+//! longer than the same limit of its sender is not written.
 //!
 //! # When the pool is empty
 //!

@@ -1,5 +1,5 @@
-//! Messages that are longer than the limit of the connection, which is 64 MiB by default: the
-//! memory of the receive bounds them, if it has any.
+//! Messages that are longer than the limit of the connection, which is 64 MiB by default. If the
+//! receive has memory, this bounds them. Otherwise, `object_limits.bytes` of the receiver does.
 
 use std::slice;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,14 +9,14 @@ use std::time::Duration;
 use jstream::buffer::{MessageBuffer, Pool, PoolOptions};
 use jstream_transport::rank::operation::Sum;
 use jstream_transport::rank::{Collective, Error, Layout, Mesh, Options, Rank, SendRequest};
-use testing::transport::ranks::{each, two};
+use testing::transport::ranks::{each, group_of, two, ways};
 use testing::transport::{SCHEMES, filled, pair, patient};
 use testing::{LONG, SHORT, until};
 
 /// 80 MiB of doubles.
 const MANY: usize = 10 << 20;
 
-/// The limit of the short connections, in bytes and in elements.
+/// The limit of the short connections, and of what rank 1 allocates, in bytes and in elements.
 const LIMIT: u64 = 1 << 20;
 const FIT: usize = 1 << 17;
 
@@ -26,13 +26,27 @@ const WAYS: [&str; 5] = ["threads", "inproc", "shm", "uds", "tcp"];
 /// The devices that copy payloads.
 const COPYING: [&str; 4] = ["shm", "uds", "tcp", "uring"];
 
-/// Connects two ranks whose connection takes [`LIMIT`].
-fn limited(scheme: &str) -> [Rank; 2] {
+/// Returns the options of ranks of which all but rank 0 allocate at most `bytes` for a message.
+fn allocating(rank: u32, bytes: u64) -> Options {
+    let mut options = Options::default();
+    if rank > 0 {
+        options.object_limits.bytes = bytes as usize;
+    }
+    options
+}
+
+/// Connects two ranks. Rank 1 allocates at most [`LIMIT`] for a message, which is also the limit of
+/// the connection, if there is one.
+fn limited(way: &str) -> [Rank; 2] {
+    if way == "threads" {
+        let ranks = group_of(way, 2, |rank| allocating(rank, LIMIT));
+        return ranks.try_into().unwrap();
+    }
     let mut options = patient();
     options.max_message = LIMIT;
-    let (zero, one) = pair(scheme, &options, &options);
+    let (zero, one) = pair(way, &options, &options);
     [(0, zero), (1, one)].map(|(number, end)| {
-        let mesh = Mesh::new(number, 2, &Options::default());
+        let mesh = Mesh::new(number, 2, &allocating(number, LIMIT));
         mesh.endpoint(1 - number, end).unwrap().build()
     })
 }
@@ -73,9 +87,37 @@ fn arrays_beyond_the_default_limit_arrive_in_the_memory_of_the_receiver() {
     }
 }
 
+/// A message that nobody has asked for stays with its sender, whatever its length.
+#[test]
+fn unexpected_arrays_and_objects_beyond_the_limit_of_a_connection_arrive() {
+    for way in WAYS {
+        let (zero, one) = two(way);
+        let long = vec![1u8; 80 << 20];
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                zero.send(1, 1, &long).unwrap();
+                zero.send(1, 2, &long).unwrap();
+                zero.objects().send(1, 3, &long).unwrap();
+            });
+            drop(one.probe(0, 1).unwrap());
+            let (received, _) = one.recv_vec::<u8>(0, 1).unwrap();
+            assert!(received == long, "{way}");
+            drop(received);
+            drop(one.probe(0, 2).unwrap());
+            let mut received = vec![0; long.len()];
+            one.recv(0, 2, &mut received).unwrap();
+            assert!(received == long, "{way}");
+            drop(received);
+            drop(one.probe(0, 3).unwrap());
+            let (received, _) = one.objects().recv::<Vec<u8>>(0, 3).unwrap();
+            assert!(**received.get() == *long, "{way}");
+        });
+    }
+}
+
 #[test]
 fn every_operation_on_slices_takes_more_than_the_limit() {
-    for scheme in SCHEMES {
+    for scheme in ways() {
         let ranks = limited(scheme);
         each(&ranks, |rank| {
             let count = 2 * FIT;
@@ -122,8 +164,8 @@ fn every_operation_on_slices_takes_more_than_the_limit() {
 /// Checks the errors of both sides of a message that is too long to allocate memory for it.
 fn check_both(sent: &Error, received: &Error, scheme: &str) {
     for (error, option) in [
-        (sent, "Options::max_message of rank 1"),
-        (received, "Options::max_message"),
+        (sent, "rank::Options::object_limits of rank 1"),
+        (received, "rank::Options::object_limits"),
     ] {
         let text = error.to_string();
         let has_all = text.contains(&LIMIT.to_string()) && text.contains(option);
@@ -157,7 +199,7 @@ fn check_both(sent: &Error, received: &Error, scheme: &str) {
 
 #[test]
 fn memory_is_allocated_up_to_the_limit_and_no_further() {
-    for scheme in SCHEMES {
+    for scheme in ways() {
         let [zero, one] = limited(scheme);
         let (long, fit) = (vec![1.0; FIT + 1], vec![2.0; FIT]);
         thread::scope(|scope| {
@@ -172,7 +214,13 @@ fn memory_is_allocated_up_to_the_limit_and_no_further() {
         });
         // The receive comes before or after the announcement.
         for is_first in [true, false] {
-            for kind in ["vector", "jbuf", "probed jbuf", "object"] {
+            for kind in [
+                "vector",
+                "jbuf",
+                "probed jbuf",
+                "object",
+                "forwarded object",
+            ] {
                 let receive = || {
                     if !is_first {
                         drop(one.probe(0, 4).unwrap());
@@ -186,6 +234,12 @@ fn memory_is_allocated_up_to_the_limit_and_no_further() {
                 };
                 let send = || match kind {
                     "object" => zero.objects().send(1, 4, &long).unwrap_err(),
+                    "forwarded object" => {
+                        let own = zero.objects().isend(0, 4, &long);
+                        let (object, _) = zero.objects().recv::<Vec<f64>>(0, 4).unwrap();
+                        own.wait().unwrap();
+                        zero.objects().forward(1, 4, object).unwrap_err()
+                    }
                     _ => zero.send(1, 4, &long).unwrap_err(),
                 };
                 let (sent, received) = thread::scope(|scope| {
@@ -210,9 +264,62 @@ fn memory_is_allocated_up_to_the_limit_and_no_further() {
     }
 }
 
+/// Threads refuse the messages that processes refuse, with the same errors. The limit is below the
+/// length from which messages are announced otherwise.
+#[test]
+fn all_kinds_of_ranks_refuse_the_same_messages() {
+    let outcomes = |way| {
+        let mut options = Options::default();
+        options.object_limits.bytes = 10_000;
+        let ranks = group_of(way, 2, |_| options.clone());
+        let (long, fit) = (vec![1u8; 10_001], vec![2u8; 10_000]);
+        each(&ranks, |rank| {
+            let mut outcomes = Vec::new();
+            for kind in ["vector", "jbuf", "probed jbuf", "posted jbuf", "object"] {
+                if rank.rank() == 0 {
+                    outcomes.push(rank.send(1, 3, &long).unwrap_err().to_string());
+                    let unsent = rank.buffers().isend(1, 3, filled(&long)).wait();
+                    let unsent = unsent.unwrap_err();
+                    assert_eq!(unsent.filled.unwrap().len(), long.len());
+                    outcomes.push(unsent.error.to_string());
+                    continue;
+                }
+                for _ in 0..2 {
+                    let error = match kind {
+                        "vector" => rank.recv_vec::<u8>(0, 3).unwrap_err(),
+                        "jbuf" => rank.buffers().recv(0, 3).unwrap_err(),
+                        "probed jbuf" => rank.probe(0, 3).unwrap().recv_buffer().unwrap_err(),
+                        "posted jbuf" => rank.buffers().irecv(0, 3).wait().unwrap_err().error,
+                        _ => rank.objects().recv::<Vec<u8>>(0, 3).unwrap_err(),
+                    };
+                    outcomes.push(error.to_string());
+                }
+            }
+            let mut memory = vec![0u8; 10_001];
+            match rank.rank() {
+                0 => {
+                    rank.send(1, 4, &long).unwrap();
+                    rank.send(1, 4, &fit).unwrap();
+                }
+                _ => {
+                    rank.recv(0, 4, &mut memory).unwrap();
+                    assert!(memory == long && rank.recv_vec::<u8>(0, 4).unwrap().0 == fit);
+                }
+            }
+            rank.barrier().unwrap();
+            outcomes
+        })
+    };
+    let as_threads = outcomes("threads");
+    assert!(as_threads[0][0].contains("10001 bytes is too long for rank 1"));
+    for way in SCHEMES {
+        assert_eq!(outcomes(way), as_threads, "{way}");
+    }
+}
+
 #[test]
 fn objects_beyond_the_limit_fail_at_both_members_with_the_lengths() {
-    for scheme in ["shm", "uds", "tcp"] {
+    for scheme in ["threads", "shm", "uds", "tcp"] {
         let ranks = limited(scheme);
         let results = each(&ranks, |rank| {
             let long = vec![1.0; FIT + 1];
@@ -220,10 +327,8 @@ fn objects_beyond_the_limit_fail_at_both_members_with_the_lengths() {
                 0 => rank.objects().broadcast(&long),
                 _ => rank.objects().recv_broadcast::<Vec<f64>>(0).map(drop),
             };
-            let gathered = match rank.rank() {
-                0 => rank.objects().gather(1, slice::from_ref(&long)),
-                _ => rank.objects().gather(1, slice::from_ref(&long)),
-            };
+            let own = if rank.rank() == 0 { long } else { Vec::new() };
+            let gathered = rank.objects().gather(1, slice::from_ref(&own));
             rank.barrier().unwrap();
             [broadcast.unwrap_err(), gathered.map(drop).unwrap_err()]
         });
@@ -236,23 +341,8 @@ fn objects_beyond_the_limit_fail_at_both_members_with_the_lengths() {
 /// The members that depend on a failed one through others get the text of its error.
 #[test]
 fn the_lengths_are_told_along_the_tree() {
-    for scheme in ["shm", "tcp"] {
-        let mut options = patient();
-        options.max_message = LIMIT;
-        let mut meshes: Vec<_> = (0..4)
-            .map(|rank| Some(Mesh::new(rank, 4, &Options::default())))
-            .collect();
-        for (one, other) in [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)] {
-            let ends = pair(scheme, &options, &options);
-            for (rank, peer, end) in [(one, other, ends.0), (other, one, ends.1)] {
-                let mesh = meshes[rank].take().unwrap();
-                meshes[rank] = Some(mesh.endpoint(peer as u32, end).unwrap());
-            }
-        }
-        let ranks: Vec<_> = meshes
-            .into_iter()
-            .map(|mesh| mesh.unwrap().build())
-            .collect();
+    for scheme in ["threads", "shm", "tcp"] {
+        let ranks = group_of(scheme, 4, |rank| allocating(rank, LIMIT));
         let long = vec![1.0; FIT + 1];
         let errors = each(&ranks, |rank| match rank.rank() {
             0 => rank.objects().broadcast(&long).unwrap_err(),
@@ -265,7 +355,7 @@ fn the_lengths_are_told_along_the_tree() {
         });
         for error in &errors {
             let text = error.to_string();
-            let has_limit = text.contains("1048576") && text.contains("Options::max_message");
+            let has_limit = text.contains("1048576") && text.contains("Options::object_limits");
             assert!(has_limit, "{scheme}: {text}");
         }
         let told = |error: &&Error| {

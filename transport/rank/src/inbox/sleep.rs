@@ -98,8 +98,6 @@ impl<D: Fn(&Bell)> Drop for BellWatch<'_, D> {
 mod tests {
     use std::sync::mpsc;
 
-    use jstream_endpoint::Limits;
-
     use super::*;
     use crate::options::Options;
 
@@ -107,7 +105,7 @@ mod tests {
     fn a_thread_that_finds_no_room_retries_after_an_interval() {
         let inbox = Inbox::new(0, 2, &Options::default());
         inbox.open_bell().unwrap();
-        inbox.add_line(1, &Limits::of_lengths(1 << 20, 1 << 20, 1 << 10));
+        inbox.add_line(1);
         let (done, woken) = mpsc::channel();
         std::thread::spawn(move || {
             let arm = |_: &Bell| inbox.set_starved();

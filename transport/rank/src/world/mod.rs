@@ -48,8 +48,9 @@
 //! The session keeps out strangers who can connect, but not those who can read or redirect the
 //! packets of the network: without TLS it is sent in clear text, to whoever listens at the address
 //! of a member. `SECURITY.md` has the details. Members trust each other further than strangers: the
-//! limit [`max_message`](jstream_base::Options::max_message) does not apply to messages that a
-//! member sends into the memory that another one gives to its receives.
+//! limit [`max_message`](jstream_base::Options::max_message) applies only to messages that are sent
+//! before a receive asks for them. A message that a receive asks for has the length of the memory
+//! of this receive, or the [limit](crate::Options::object_limits) of what the rank allocates.
 
 mod acceptor;
 mod branch;

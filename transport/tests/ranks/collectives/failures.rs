@@ -405,16 +405,19 @@ fn late_messages_are_dropped() {
 /// has the lengths. None waits for a message that is never sent.
 #[test]
 fn objects_that_are_too_long_fail_at_all_ranks_at_once() {
-    for scheme in ["shm", "tcp", "uds"] {
-        let mut options = testing::transport::patient();
-        options.max_message = 1 << 20;
-        let (zero, one) = testing::transport::pair(scheme, &options, &options);
-        let ranks = [(0, zero), (1, one)].map(|(number, end)| {
-            let mesh = Mesh::new(number, 2, &brief()).endpoint(1 - number, end);
-            mesh.unwrap().build()
+    let ways = ["threads", "shm", "tcp", "uds"];
+    // If both members have the limit, the sender can't write the object.
+    for (scheme, is_equal) in ways.into_iter().flat_map(|way| [(way, false), (way, true)]) {
+        let ranks = group_of(scheme, 2, |rank| {
+            let mut options = brief();
+            if is_equal || rank == 1 {
+                options.object_limits.bytes = 1 << 20;
+            }
+            options
         });
         let results = each(&ranks, |rank| {
-            let long = vec![1u64; 1 << 18];
+            let is_long = is_equal || rank.rank() == 0;
+            let long = vec![1u64; if is_long { 1 << 18 } else { 1 }];
             let errors = vec![
                 rank.objects().all_gather(slice::from_ref(&long)).map(drop),
                 rank.objects()
@@ -437,7 +440,11 @@ fn objects_that_are_too_long_fail_at_all_ranks_at_once() {
         });
         for error in results.iter().flatten() {
             let text = error.as_ref().unwrap_err().to_string();
-            let has_limit = text.contains("1048576") && text.contains("Options::max_message");
+            let option = match is_equal {
+                true => "Limits::bytes",
+                false => "rank::Options::object_limits",
+            };
+            let has_limit = text.contains("1048576") && text.contains(option);
             assert!(has_limit, "{scheme}: {text}");
         }
     }

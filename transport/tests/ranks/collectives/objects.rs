@@ -12,10 +12,8 @@ use std::time::Duration;
 use jstream::buffer::{Pool, PoolOptions};
 use jstream::{Adapter, Transportable};
 use jstream_transport::rank::operation::Sum;
-use jstream_transport::rank::{self, Error, Mesh, Options, Rank, Source};
-use jstream_transport::{Options as EndpointOptions, listen};
-use testing::transport::ranks::{each, group, two, ways};
-use testing::transport::{fresh, join, patient};
+use jstream_transport::rank::{self, Error, Options, Rank, Source};
+use testing::transport::ranks::{each, group, group_of, two, ways};
 
 #[derive(Transportable)]
 #[transportable(derive(Debug, PartialEq))]
@@ -725,44 +723,34 @@ fn objects_without_room_in_the_pool_are_errors() {
 
 #[test]
 fn messages_that_one_rank_does_not_take_fail_there() {
-    // Two ranks whose connection takes short messages only, and a third.
-    let mut short = patient();
-    short.max_message = 10_000;
-    let pairs: [(u32, u32, EndpointOptions); 3] =
-        [(0, 1, patient()), (0, 2, short), (1, 2, patient())];
-    let mut meshes: Vec<_> = (0..3)
-        .map(|rank| Some(Mesh::new(rank, 3, &brief())))
-        .collect();
-    for (one, other, options) in pairs {
-        let listener = listen(&fresh("tcp"), &options).unwrap();
-        let ends = join(&listener, &options);
-        for (rank, peer, end) in [(one, other, ends.0), (other, one, ends.1)] {
-            let mesh = meshes[rank as usize].take().unwrap();
-            meshes[rank as usize] = Some(mesh.endpoint(peer, end).unwrap());
-        }
+    // Rank 2 allocates less than the others. The messages are longer than eager ones.
+    for way in ["threads", "shm", "uds", "tcp"] {
+        let ranks = group_of(way, 3, |rank| {
+            let mut options = brief();
+            if rank == 2 {
+                options.object_limits.bytes = 10_000;
+            }
+            options
+        });
+        each(&ranks, |rank| {
+            let objects = [vec![1u8; 1], vec![2; 300_000], vec![3; 300_000]];
+            let result = match rank.rank() {
+                0 => rank.objects().scatter(&objects),
+                _ => rank.objects().recv_scattered::<Vec<u8>>(0),
+            };
+            match (rank.rank(), result) {
+                (0, Err(error)) => match cause(error) {
+                    Error::TooLong { rank, max, .. } => assert_eq!((rank, max), (2, 10_000)),
+                    error => panic!("{error}"),
+                },
+                (1, Ok(part)) => assert_eq!(part.get()[0], objects[1]),
+                (2, Err(error)) => match cause(error) {
+                    Error::OverLimit { rank, max, .. } => assert_eq!((rank, max), (0, 10_000)),
+                    error => panic!("{error}"),
+                },
+                (rank, _) => panic!("rank {rank} has another result"),
+            }
+            works(rank);
+        });
     }
-    let ranks: Vec<_> = meshes
-        .into_iter()
-        .map(|mesh| mesh.unwrap().build())
-        .collect();
-    each(&ranks, |rank| {
-        let objects = [vec![1u8; 1], vec![2; 20_000], vec![3; 20_000]];
-        let result = match rank.rank() {
-            0 => rank.objects().scatter(&objects),
-            _ => rank.objects().recv_scattered::<Vec<u8>>(0),
-        };
-        match (rank.rank(), result) {
-            (0, Err(error)) => match cause(error) {
-                Error::TooLong { rank, max, .. } => assert_eq!((rank, max), (2, 10_000)),
-                error => panic!("{error}"),
-            },
-            (1, Ok(part)) => assert_eq!(part.get()[0], objects[1]),
-            (2, Err(error)) => match cause(error) {
-                Error::OverLimit { rank, max, .. } => assert_eq!((rank, max), (0, 10_000)),
-                error => panic!("{error}"),
-            },
-            (rank, _) => panic!("rank {rank} has another result"),
-        }
-        works(rank);
-    });
 }
