@@ -12,7 +12,7 @@
 
 use std::mem::{ManuallyDrop, size_of, transmute_copy};
 
-use crate::entry_points::EntryPoints;
+use crate::entry_points::EntryPoint;
 use crate::read::{Edge, Fault, Pass, Refusal, Trace};
 use crate::read::{bytes_at_most, has_many_tags, tags_at_most};
 use crate::schema::{Schema, TypeIndex};
@@ -226,13 +226,17 @@ pub unsafe trait Transportable {
     /// Like [`WIRE_IS_MEMORY`](Self::WIRE_IS_MEMORY), for an `Option` of this type.
     const OPTION_IS_MEMORY: bool = false;
 
-    /// The functions of the derived type that this type leads to.
+    /// The entry point of the derived type that this type leads to.
     #[doc(hidden)]
-    const ENTRY_POINTS: EntryPoints<2> = EntryPoints::NONE;
+    const ENTRY_POINT: EntryPoint = EntryPoint::NONE;
 
-    /// [`ENTRY_POINTS`](Self::ENTRY_POINTS) of the fields of a derived type.
+    /// Names the entry points of the fields of a derived type.
     #[doc(hidden)]
-    const PARTS: &'static [EntryPoints<2>] = &[];
+    fn name_parts()
+    where
+        Self: Sized,
+    {
+    }
 
     /// Writes the wire form into `slot`.
     ///
@@ -313,13 +317,9 @@ pub unsafe trait InPlace: Sized {
     /// The properties of the wire bytes of an `Option` of the form.
     const OPTION_SHAPE: Shape = Self::SHAPE.of_option::<Self>();
 
-    /// The functions of the derived type that this type leads to.
+    /// The entry point of the derived type that this type leads to.
     #[doc(hidden)]
-    const ENTRY_POINTS: EntryPoints<4> = EntryPoints::NONE;
-
-    /// [`ENTRY_POINTS`](Self::ENTRY_POINTS) of the fields of a derived type.
-    #[doc(hidden)]
-    const PARTS: &'static [EntryPoints<4>] = &[];
+    const ENTRY_POINT: EntryPoint = EntryPoint::NONE;
 
     /// Checks the wire bytes in `slot` and converts them to a value in place.
     ///
@@ -443,9 +443,9 @@ pub unsafe trait Target {
     /// True if the target refers to nothing else.
     const IS_LEAF: bool = false;
 
-    /// The functions of the derived type that this type leads to.
+    /// The entry point of the derived type that this type leads to.
     #[doc(hidden)]
-    const ENTRY_POINTS: EntryPoints<2> = EntryPoints::NONE;
+    const ENTRY_POINT: EntryPoint = EntryPoint::NONE;
 
     /// Reserves the target's place, ensures that the target is written there, and returns the words
     /// of a pointer to it: the place and, for a wide pointer, the metadata.
@@ -473,9 +473,9 @@ pub unsafe trait Pointee {
     /// True if the target is text.
     const IS_TEXT: bool = false;
 
-    /// The functions of the derived type that this type leads to.
+    /// The entry point of the derived type that this type leads to.
     #[doc(hidden)]
-    const ENTRY_POINTS: EntryPoints<4> = EntryPoints::NONE;
+    const ENTRY_POINT: EntryPoint = EntryPoint::NONE;
 
     /// Claims the target of an edge.
     ///

@@ -70,10 +70,11 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
-        const PARTS: &'static [::jstream::__private::EntryPoints<2usize>] = {
+        >::WRITE;
+        #[inline(never)]
+        fn name_parts() {
             let _ = |__both @ _: (&Files, &FilesRef<'_>)| match __both {
                 (
                     Files { root: __part_0 @ _, names: __part_1 @ _ },
@@ -89,23 +90,31 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            &[
-                ::jstream::__private::written(|__of: &FilesRef<'b>| match __of {
-                    FilesRef { root: __part_0 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_0)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-                ::jstream::__private::written(|__of: &FilesRef<'b>| match __of {
-                    FilesRef { names: __part_1 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_1)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-            ]
-        };
+            ::jstream::__private::meet(const {
+                &[
+                    ::jstream::__private::written(|__of: &FilesRef<'b>| match __of {
+                        FilesRef { root: __part_0 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_0)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                    ::jstream::__private::written(|__of: &FilesRef<'b>| match __of {
+                        FilesRef { names: __part_1 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_1)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                ]
+            });
+        }
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -127,12 +136,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    2usize,
-                    2usize,
-                >(<Self as ::jstream::__private::Transportable>::PARTS, 0usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::WRITE_BACK);
             let FilesRef { root: __part_0 @ _, names: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
@@ -170,12 +174,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    2usize,
-                    2usize,
-                >(<Self as ::jstream::__private::Transportable>::PARTS, 1usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::NAME_PARTS);
             unsafe {
                 ::jstream::__private::write_field_back(
                     &raw mut (*__place).root,
@@ -219,42 +218,9 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
-        const PARTS: &'static [::jstream::__private::EntryPoints<4usize>] = {
-            let _ = |__both @ _: (&Files, &FilesRef<'_>)| match __both {
-                (
-                    Files { root: __part_0 @ _, names: __part_1 @ _ },
-                    FilesRef { root: __part_0_form @ _, names: __part_1_form @ _ },
-                ) => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
-                        .agree();
-                    ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
-                        .agree();
-                }
-                #[allow(unreachable_patterns, reason = "where there is one variant")]
-                _ => {}
-            };
-            &[
-                ::jstream::__private::read_in_place(|__of: &FilesRef<'b>| match __of {
-                    FilesRef { root: __part_0 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_0)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-                ::jstream::__private::read_in_place(|__of: &FilesRef<'b>| match __of {
-                    FilesRef { names: __part_1 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_1)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-            ]
-        };
+        >::READ;
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -278,12 +244,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    2usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 0usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::VERIFY);
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*__slot).root, __pass)?;
                 ::jstream::__private::read_own(&raw mut (*__slot).names, __pass)?;
@@ -311,13 +272,8 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::TRACE);
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
-                ::jstream::__private::meet(const {
-                    &::jstream::__private::entries::<
-                        4usize,
-                        2usize,
-                    >(<Self as ::jstream::__private::InPlace>::PARTS, 1usize)
-                });
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*__slot).root)?;
                     ::jstream::__private::verify_own(&raw const (*__slot).names)?;
@@ -342,12 +298,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    2usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 2usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::DESCRIBE);
             __trace.enter("root");
             unsafe {
                 ::jstream::__private::trace_own(&raw const (*__slot).root, __trace);
@@ -382,10 +333,28 @@ const _: () = {
                 _ => {}
             };
             ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    2usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 3usize)
+                &[
+                    ::jstream::__private::read_in_place(|__of: &FilesRef<'b>| match __of {
+                        FilesRef { root: __part_0 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_0)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                    ::jstream::__private::read_in_place(|__of: &FilesRef<'b>| match __of {
+                        FilesRef { names: __part_1 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_1)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                ]
             });
             __schema
                 .define(
@@ -429,28 +398,12 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Files {
         type InPlace<'__b> = FilesRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
-            let _ = |__both @ _: (&Files, &FilesRef<'_>)| match __both {
-                (
-                    Files { root: __part_0 @ _, names: __part_1 @ _ },
-                    FilesRef { root: __part_0_form @ _, names: __part_1_form @ _ },
-                ) => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
-                        .agree();
-                    ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
-                        .agree();
-                }
-                #[allow(unreachable_patterns, reason = "where there is one variant")]
-                _ => {}
-            };
-            false
-        };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = false;
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
-        const PARTS: &'static [::jstream::__private::EntryPoints<2usize>] = {
+        >::WRITE;
+        #[inline(never)]
+        fn name_parts() {
             let _ = |__both @ _: (&Files, &FilesRef<'_>)| match __both {
                 (
                     Files { root: __part_0 @ _, names: __part_1 @ _ },
@@ -466,23 +419,31 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            &[
-                ::jstream::__private::written(|__of: &Files| match __of {
-                    Files { root: __part_0 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_0)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-                ::jstream::__private::written(|__of: &Files| match __of {
-                    Files { names: __part_1 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_1)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-            ]
-        };
+            ::jstream::__private::meet(const {
+                &[
+                    ::jstream::__private::written(|__of: &Files| match __of {
+                        Files { root: __part_0 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_0)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                    ::jstream::__private::written(|__of: &Files| match __of {
+                        Files { names: __part_1 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_1)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                ]
+            });
+        }
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -504,12 +465,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    2usize,
-                    2usize,
-                >(<Self as ::jstream::__private::Transportable>::PARTS, 0usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::NAME_PARTS);
             let Files { root: __part_0 @ _, names: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(

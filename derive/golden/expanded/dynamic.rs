@@ -185,9 +185,9 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
+        >::WRITE;
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -250,9 +250,9 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
+        >::READ;
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -456,10 +456,11 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
-        const PARTS: &'static [::jstream::__private::EntryPoints<2usize>] = {
+        >::WRITE;
+        #[inline(never)]
+        fn name_parts() {
             let _ = |__both @ _: (&Drawing, &DrawingRef<'_>)| match __both {
                 (
                     Drawing { shapes: __part_0 @ _ },
@@ -472,16 +473,21 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            &[
-                ::jstream::__private::written(|__of: &DrawingRef<'b>| match __of {
-                    DrawingRef { shapes: __part_0 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_0)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-            ]
-        };
+            ::jstream::__private::meet(const {
+                &[
+                    ::jstream::__private::written(|__of: &DrawingRef<'b>| match __of {
+                        DrawingRef { shapes: __part_0 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_0)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                ]
+            });
+        }
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -500,12 +506,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    2usize,
-                    1usize,
-                >(<Self as ::jstream::__private::Transportable>::PARTS, 0usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::WRITE_BACK);
             let DrawingRef { shapes: __part_0 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
@@ -535,12 +536,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    2usize,
-                    1usize,
-                >(<Self as ::jstream::__private::Transportable>::PARTS, 1usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::NAME_PARTS);
             unsafe {
                 ::jstream::__private::write_field_back(
                     &raw mut (*__place).shapes,
@@ -572,32 +568,9 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
-        const PARTS: &'static [::jstream::__private::EntryPoints<4usize>] = {
-            let _ = |__both @ _: (&Drawing, &DrawingRef<'_>)| match __both {
-                (
-                    Drawing { shapes: __part_0 @ _ },
-                    DrawingRef { shapes: __part_0_form @ _ },
-                ) => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
-                        .agree();
-                }
-                #[allow(unreachable_patterns, reason = "where there is one variant")]
-                _ => {}
-            };
-            &[
-                ::jstream::__private::read_in_place(|__of: &DrawingRef<'b>| match __of {
-                    DrawingRef { shapes: __part_0 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_0)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-            ]
-        };
+        >::READ;
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -618,12 +591,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    1usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 0usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::VERIFY);
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*__slot).shapes, __pass)?;
             }
@@ -647,13 +615,8 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::TRACE);
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
-                ::jstream::__private::meet(const {
-                    &::jstream::__private::entries::<
-                        4usize,
-                        1usize,
-                    >(<Self as ::jstream::__private::InPlace>::PARTS, 1usize)
-                });
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*__slot).shapes)?;
                 }
@@ -674,12 +637,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    1usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 2usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::DESCRIBE);
             __trace.enter("shapes");
             unsafe {
                 ::jstream::__private::trace_own(&raw const (*__slot).shapes, __trace);
@@ -704,10 +662,18 @@ const _: () = {
                 _ => {}
             };
             ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    1usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 3usize)
+                &[
+                    ::jstream::__private::read_in_place(|__of: &DrawingRef<'b>| match __of {
+                        DrawingRef { shapes: __part_0 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_0)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                ]
             });
             __schema
                 .define(
@@ -743,25 +709,12 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Drawing {
         type InPlace<'__b> = DrawingRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
-            let _ = |__both @ _: (&Drawing, &DrawingRef<'_>)| match __both {
-                (
-                    Drawing { shapes: __part_0 @ _ },
-                    DrawingRef { shapes: __part_0_form @ _ },
-                ) => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
-                        .agree();
-                }
-                #[allow(unreachable_patterns, reason = "where there is one variant")]
-                _ => {}
-            };
-            false
-        };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = false;
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
-        const PARTS: &'static [::jstream::__private::EntryPoints<2usize>] = {
+        >::WRITE;
+        #[inline(never)]
+        fn name_parts() {
             let _ = |__both @ _: (&Drawing, &DrawingRef<'_>)| match __both {
                 (
                     Drawing { shapes: __part_0 @ _ },
@@ -774,16 +727,21 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            &[
-                ::jstream::__private::written(|__of: &Drawing| match __of {
-                    Drawing { shapes: __part_0 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_0)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-            ]
-        };
+            ::jstream::__private::meet(const {
+                &[
+                    ::jstream::__private::written(|__of: &Drawing| match __of {
+                        Drawing { shapes: __part_0 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_0)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                ]
+            });
+        }
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -802,12 +760,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    2usize,
-                    1usize,
-                >(<Self as ::jstream::__private::Transportable>::PARTS, 0usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::NAME_PARTS);
             let Drawing { shapes: __part_0 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(

@@ -81,10 +81,11 @@ const _: () = {
             };
             false
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
-        const PARTS: &'static [::jstream::__private::EntryPoints<2usize>] = {
+        >::WRITE;
+        #[inline(never)]
+        fn name_parts() {
             let _ = |__of @ _: &Shape<'b>| match __of {
                 Shape::Point {} => {}
                 Shape::Circle { 0: __part_0 @ _ } => {
@@ -95,16 +96,21 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            &[
-                ::jstream::__private::written(|__of: &Shape<'b>| match __of {
-                    Shape::Named { of: __part_1 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_1)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-            ]
-        };
+            ::jstream::__private::meet(const {
+                &[
+                    ::jstream::__private::written(|__of: &Shape<'b>| match __of {
+                        Shape::Named { of: __part_1 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_1)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                ]
+            });
+        }
         #[inline]
         unsafe fn write<'__b>(
             &'__b self,
@@ -121,12 +127,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    2usize,
-                    1usize,
-                >(<Self as ::jstream::__private::Transportable>::PARTS, 0usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::WRITE_BACK);
             match self {
                 Shape::Point {} => {
                     unsafe {
@@ -190,12 +191,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    2usize,
-                    1usize,
-                >(<Self as ::jstream::__private::Transportable>::PARTS, 1usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::NAME_PARTS);
             let __tag = unsafe {
                 __place.cast::<::jstream::__private::core::primitive::u8>().read()
             };
@@ -371,30 +367,9 @@ const _: () = {
                 )
             }
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
-        const PARTS: &'static [::jstream::__private::EntryPoints<4usize>] = {
-            let _ = |__of @ _: &Shape<'b>| match __of {
-                Shape::Point {} => {}
-                Shape::Circle { 0: __part_0 @ _ } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                }
-                Shape::Named { name: __part_0 @ _, of: __part_1 @ _ } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).arrives_as_itself();
-                }
-            };
-            &[
-                ::jstream::__private::read_in_place(|__of: &Shape<'b>| match __of {
-                    Shape::Named { of: __part_1 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_1)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-            ]
-        };
+        >::READ;
         #[inline]
         unsafe fn read(
             __slot: *mut Self,
@@ -413,12 +388,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    1usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 0usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::VERIFY);
             const {
                 ::jstream::__private::core::assert!(
                     ! < Self as ::jstream::__private::InPlace > ::SHAPE.plain
@@ -478,13 +448,8 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::TRACE);
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
-                ::jstream::__private::meet(const {
-                    &::jstream::__private::entries::<
-                        4usize,
-                        1usize,
-                    >(<Self as ::jstream::__private::InPlace>::PARTS, 1usize)
-                });
                 let __tag = unsafe {
                     __slot.cast::<::jstream::__private::core::primitive::u8>().read()
                 };
@@ -526,12 +491,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    1usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 2usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::DESCRIBE);
             if __trace.hit(__slot) {
                 return;
             }
@@ -591,10 +551,18 @@ const _: () = {
                 }
             };
             ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    1usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 3usize)
+                &[
+                    ::jstream::__private::read_in_place(|__of: &Shape<'b>| match __of {
+                        Shape::Named { of: __part_1 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_1)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                ]
             });
             __schema
                 .define(

@@ -74,9 +74,9 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
+        >::WRITE;
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -194,9 +194,9 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
+        >::READ;
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -489,10 +489,11 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
-        const PARTS: &'static [::jstream::__private::EntryPoints<2usize>] = {
+        >::WRITE;
+        #[inline(never)]
+        fn name_parts() {
             let _ = |__both @ _: (&Player, &PlayerRef<'_>)| match __both {
                 (
                     Player {
@@ -518,23 +519,31 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            &[
-                ::jstream::__private::written(|__of: &PlayerRef<'b>| match __of {
-                    PlayerRef { scores: __part_1 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_1)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-                ::jstream::__private::written(|__of: &PlayerRef<'b>| match __of {
-                    PlayerRef { weights: __part_2 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_2)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-            ]
-        };
+            ::jstream::__private::meet(const {
+                &[
+                    ::jstream::__private::written(|__of: &PlayerRef<'b>| match __of {
+                        PlayerRef { scores: __part_1 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_1)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                    ::jstream::__private::written(|__of: &PlayerRef<'b>| match __of {
+                        PlayerRef { weights: __part_2 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_2)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                ]
+            });
+        }
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -566,12 +575,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    2usize,
-                    2usize,
-                >(<Self as ::jstream::__private::Transportable>::PARTS, 0usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::WRITE_BACK);
             let PlayerRef {
                 name: __part_0 @ _,
                 scores: __part_1 @ _,
@@ -628,12 +632,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    2usize,
-                    2usize,
-                >(<Self as ::jstream::__private::Transportable>::PARTS, 1usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::NAME_PARTS);
             unsafe {
                 ::jstream::__private::write_field_back(
                     &raw mut (*__place).name,
@@ -696,52 +695,9 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
-        const PARTS: &'static [::jstream::__private::EntryPoints<4usize>] = {
-            let _ = |__both @ _: (&Player, &PlayerRef<'_>)| match __both {
-                (
-                    Player {
-                        name: __part_0 @ _,
-                        scores: __part_1 @ _,
-                        weights: __part_2 @ _,
-                    },
-                    PlayerRef {
-                        name: __part_0_form @ _,
-                        scores: __part_1_form @ _,
-                        weights: __part_2_form @ _,
-                    },
-                ) => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
-                        .agree();
-                    ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
-                        .agree();
-                    ::jstream::__private::asked(__part_2).travels();
-                    let _ = __part_2_form;
-                }
-                #[allow(unreachable_patterns, reason = "where there is one variant")]
-                _ => {}
-            };
-            &[
-                ::jstream::__private::read_in_place(|__of: &PlayerRef<'b>| match __of {
-                    PlayerRef { scores: __part_1 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_1)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-                ::jstream::__private::read_in_place(|__of: &PlayerRef<'b>| match __of {
-                    PlayerRef { weights: __part_2 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_2)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-            ]
-        };
+        >::READ;
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -775,12 +731,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    2usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 0usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::VERIFY);
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*__slot).name, __pass)?;
                 ::jstream::__private::read_own(&raw mut (*__slot).scores, __pass)?;
@@ -819,13 +770,8 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::TRACE);
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
-                ::jstream::__private::meet(const {
-                    &::jstream::__private::entries::<
-                        4usize,
-                        2usize,
-                    >(<Self as ::jstream::__private::InPlace>::PARTS, 1usize)
-                });
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*__slot).name)?;
                     ::jstream::__private::verify_own(&raw const (*__slot).scores)?;
@@ -861,12 +807,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    2usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 2usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::DESCRIBE);
             __trace.enter("name");
             unsafe {
                 ::jstream::__private::trace_own(&raw const (*__slot).name, __trace);
@@ -918,10 +859,28 @@ const _: () = {
                 _ => {}
             };
             ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    2usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 3usize)
+                &[
+                    ::jstream::__private::read_in_place(|__of: &PlayerRef<'b>| match __of {
+                        PlayerRef { scores: __part_1 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_1)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                    ::jstream::__private::read_in_place(|__of: &PlayerRef<'b>| match __of {
+                        PlayerRef { weights: __part_2 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_2)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                ]
             });
             let __index @ _ = __schema
                 .define(
@@ -1021,38 +980,12 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Player {
         type InPlace<'__b> = PlayerRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
-            let _ = |__both @ _: (&Player, &PlayerRef<'_>)| match __both {
-                (
-                    Player {
-                        name: __part_0 @ _,
-                        scores: __part_1 @ _,
-                        weights: __part_2 @ _,
-                    },
-                    PlayerRef {
-                        name: __part_0_form @ _,
-                        scores: __part_1_form @ _,
-                        weights: __part_2_form @ _,
-                    },
-                ) => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
-                        .agree();
-                    ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
-                        .agree();
-                    ::jstream::__private::asked(__part_2).travels();
-                    let _ = __part_2_form;
-                }
-                #[allow(unreachable_patterns, reason = "where there is one variant")]
-                _ => {}
-            };
-            false
-        };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = false;
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
-        const PARTS: &'static [::jstream::__private::EntryPoints<2usize>] = {
+        >::WRITE;
+        #[inline(never)]
+        fn name_parts() {
             let _ = |__both @ _: (&Player, &PlayerRef<'_>)| match __both {
                 (
                     Player {
@@ -1078,23 +1011,31 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            &[
-                ::jstream::__private::written(|__of: &Player| match __of {
-                    Player { scores: __part_1 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_1)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-                ::jstream::__private::written(|__of: &Player| match __of {
-                    Player { weights: __part_2 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_2)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-            ]
-        };
+            ::jstream::__private::meet(const {
+                &[
+                    ::jstream::__private::written(|__of: &Player| match __of {
+                        Player { scores: __part_1 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_1)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                    ::jstream::__private::written(|__of: &Player| match __of {
+                        Player { weights: __part_2 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_2)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                ]
+            });
+        }
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -1126,12 +1067,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    2usize,
-                    2usize,
-                >(<Self as ::jstream::__private::Transportable>::PARTS, 0usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::NAME_PARTS);
             let Player {
                 name: __part_0 @ _,
                 scores: __part_1 @ _,
@@ -1348,9 +1284,9 @@ const _: () = {
             };
             false
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
+        >::WRITE;
         #[inline]
         unsafe fn write<'__b>(
             &'__b self,
@@ -1533,9 +1469,9 @@ const _: () = {
                 )
             }
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
+        >::READ;
         #[inline]
         unsafe fn read(
             __slot: *mut Self,
@@ -1772,25 +1708,10 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Event {
         type InPlace<'__b> = EventRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
-            let _ = |__both @ _: (&Event, &EventRef<'_>)| match __both {
-                (Event::Unknown {}, EventRef::Unknown {}) => {}
-                (
-                    Event::Named { 0: __part_0 @ _ },
-                    EventRef::Named { 0: __part_0_form @ _ },
-                ) => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
-                        .agree();
-                }
-                #[allow(unreachable_patterns, reason = "where there is one variant")]
-                _ => {}
-            };
-            false
-        };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = false;
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
+        >::WRITE;
         #[inline]
         unsafe fn write<'__b>(
             &'__b self,
@@ -1991,8 +1912,8 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::EntryPoints::NONE
-            .or(<T as ::jstream::__private::Transportable>::ENTRY_POINTS);
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::EntryPoint::NONE
+            .or(<T as ::jstream::__private::Transportable>::ENTRY_POINT);
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -2052,8 +1973,8 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::EntryPoints::NONE
-            .or(<T as ::jstream::__private::InPlace>::ENTRY_POINTS);
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::EntryPoint::NONE
+            .or(<T as ::jstream::__private::InPlace>::ENTRY_POINT);
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -2171,16 +2092,9 @@ const _: () = {
         >
         where
             Self: '__b;
-        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
-            let _ = |__of @ _: &Generic<T>| match __of {
-                Generic { all: __part_0 @ _ } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
-            false
-        };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::EntryPoints::NONE
-            .or(<T as ::jstream::__private::Transportable>::ENTRY_POINTS);
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = false;
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::EntryPoint::NONE
+            .or(<T as ::jstream::__private::Transportable>::ENTRY_POINT);
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,

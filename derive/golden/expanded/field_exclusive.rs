@@ -67,10 +67,11 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
-        const PARTS: &'static [::jstream::__private::EntryPoints<2usize>] = {
+        >::WRITE;
+        #[inline(never)]
+        fn name_parts() {
             let _ = |__both @ _: (&Column, &ColumnRef<'_>)| match __both {
                 (
                     Column { name: __part_0 @ _, values: __part_1 @ _ },
@@ -85,16 +86,21 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            &[
-                ::jstream::__private::written(|__of: &ColumnRef<'b>| match __of {
-                    ColumnRef { values: __part_1 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_1)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-            ]
-        };
+            ::jstream::__private::meet(const {
+                &[
+                    ::jstream::__private::written(|__of: &ColumnRef<'b>| match __of {
+                        ColumnRef { values: __part_1 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_1)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                ]
+            });
+        }
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -115,12 +121,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    2usize,
-                    1usize,
-                >(<Self as ::jstream::__private::Transportable>::PARTS, 0usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::WRITE_BACK);
             let ColumnRef { name: __part_0 @ _, values: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
@@ -157,12 +158,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    2usize,
-                    1usize,
-                >(<Self as ::jstream::__private::Transportable>::PARTS, 1usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::NAME_PARTS);
             unsafe {
                 ::jstream::__private::write_field_back(
                     &raw mut (*__place).name,
@@ -205,34 +201,9 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
-        const PARTS: &'static [::jstream::__private::EntryPoints<4usize>] = {
-            let _ = |__both @ _: (&Column, &ColumnRef<'_>)| match __both {
-                (
-                    Column { name: __part_0 @ _, values: __part_1 @ _ },
-                    ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
-                ) => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
-                        .agree();
-                    ::jstream::__private::asked(__part_1).travels();
-                    let _ = __part_1_form;
-                }
-                #[allow(unreachable_patterns, reason = "where there is one variant")]
-                _ => {}
-            };
-            &[
-                ::jstream::__private::read_in_place(|__of: &ColumnRef<'b>| match __of {
-                    ColumnRef { values: __part_1 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_1)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-            ]
-        };
+        >::READ;
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -255,12 +226,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    1usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 0usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::VERIFY);
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*__slot).name, __pass)?;
                 ::jstream::__private::read_own(&raw mut (*__slot).values, __pass)?;
@@ -287,13 +253,8 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::TRACE);
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
-                ::jstream::__private::meet(const {
-                    &::jstream::__private::entries::<
-                        4usize,
-                        1usize,
-                    >(<Self as ::jstream::__private::InPlace>::PARTS, 1usize)
-                });
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*__slot).name)?;
                     ::jstream::__private::verify_own(&raw const (*__slot).values)?;
@@ -317,12 +278,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    1usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 2usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::DESCRIBE);
             __trace.enter("name");
             unsafe {
                 ::jstream::__private::trace_own(&raw const (*__slot).name, __trace);
@@ -356,10 +312,18 @@ const _: () = {
                 _ => {}
             };
             ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    1usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 3usize)
+                &[
+                    ::jstream::__private::read_in_place(|__of: &ColumnRef<'b>| match __of {
+                        ColumnRef { values: __part_1 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_1)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                ]
             });
             __schema
                 .define(
@@ -403,27 +367,12 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Column {
         type InPlace<'__b> = ColumnRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
-            let _ = |__both @ _: (&Column, &ColumnRef<'_>)| match __both {
-                (
-                    Column { name: __part_0 @ _, values: __part_1 @ _ },
-                    ColumnRef { name: __part_0_form @ _, values: __part_1_form @ _ },
-                ) => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
-                        .agree();
-                    ::jstream::__private::asked(__part_1).travels();
-                    let _ = __part_1_form;
-                }
-                #[allow(unreachable_patterns, reason = "where there is one variant")]
-                _ => {}
-            };
-            false
-        };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = false;
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
-        const PARTS: &'static [::jstream::__private::EntryPoints<2usize>] = {
+        >::WRITE;
+        #[inline(never)]
+        fn name_parts() {
             let _ = |__both @ _: (&Column, &ColumnRef<'_>)| match __both {
                 (
                     Column { name: __part_0 @ _, values: __part_1 @ _ },
@@ -438,16 +387,21 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            &[
-                ::jstream::__private::written(|__of: &Column| match __of {
-                    Column { values: __part_1 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_1)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-            ]
-        };
+            ::jstream::__private::meet(const {
+                &[
+                    ::jstream::__private::written(|__of: &Column| match __of {
+                        Column { values: __part_1 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_1)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                ]
+            });
+        }
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -468,12 +422,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    2usize,
-                    1usize,
-                >(<Self as ::jstream::__private::Transportable>::PARTS, 0usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::NAME_PARTS);
             let Column { name: __part_0 @ _, values: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(

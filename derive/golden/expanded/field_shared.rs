@@ -56,10 +56,11 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
-        const PARTS: &'static [::jstream::__private::EntryPoints<2usize>] = {
+        >::WRITE;
+        #[inline(never)]
+        fn name_parts() {
             let _ = |__of @ _: &Node<'b>| match __of {
                 Node { next: __part_0 @ _, id: __part_1 @ _ } => {
                     ::jstream::__private::check_type_of::<
@@ -71,16 +72,21 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            &[
-                ::jstream::__private::written(|__of: &Node<'b>| match __of {
-                    Node { next: __part_0 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_0)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-            ]
-        };
+            ::jstream::__private::meet(const {
+                &[
+                    ::jstream::__private::written(|__of: &Node<'b>| match __of {
+                        Node { next: __part_0 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_0)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                ]
+            });
+        }
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -98,12 +104,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    2usize,
-                    1usize,
-                >(<Self as ::jstream::__private::Transportable>::PARTS, 0usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::WRITE_BACK);
             let Node { next: __part_0 @ _, id: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_as::<
@@ -139,12 +140,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    2usize,
-                    1usize,
-                >(<Self as ::jstream::__private::Transportable>::PARTS, 1usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::NAME_PARTS);
             unsafe {
                 ::jstream::__private::write_back_as::<
                     Option<::jstream::Shared<'b, Node<'b>>>,
@@ -185,31 +181,9 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
-        const PARTS: &'static [::jstream::__private::EntryPoints<4usize>] = {
-            let _ = |__of @ _: &Node<'b>| match __of {
-                Node { next: __part_0 @ _, id: __part_1 @ _ } => {
-                    ::jstream::__private::check_type_of::<
-                        Option<::jstream::Shared<'b, Node<'b>>>,
-                    >()
-                        .arrives_as_itself();
-                    ::jstream::__private::asked(__part_0)
-                        .is_like::<Option<::jstream::Shared<'b, Node<'b>>>, _>();
-                    ::jstream::__private::asked(__part_1).arrives_as_itself();
-                }
-            };
-            &[
-                ::jstream::__private::read_in_place(|__of: &Node<'b>| match __of {
-                    Node { next: __part_0 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_0)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-            ]
-        };
+        >::READ;
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -229,12 +203,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    1usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 0usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::VERIFY);
             unsafe {
                 ::jstream::__private::read_own_as::<
                     Option<::jstream::Shared<'b, Node<'b>>>,
@@ -262,13 +231,8 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::TRACE);
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
-                ::jstream::__private::meet(const {
-                    &::jstream::__private::entries::<
-                        4usize,
-                        1usize,
-                    >(<Self as ::jstream::__private::InPlace>::PARTS, 1usize)
-                });
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*__slot).id)?;
                 }
@@ -288,12 +252,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    1usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 2usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::DESCRIBE);
             __trace.enter("next");
             unsafe {
                 ::jstream::__private::trace_own_as::<
@@ -328,10 +287,18 @@ const _: () = {
                 }
             };
             ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    1usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 3usize)
+                &[
+                    ::jstream::__private::read_in_place(|__of: &Node<'b>| match __of {
+                        Node { next: __part_0 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_0)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                ]
             });
             __schema
                 .define(

@@ -51,9 +51,9 @@ const _: () = {
                     .and(::jstream::__private::MemoryLayout::OTHER)
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
+        >::WRITE;
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -117,9 +117,9 @@ const _: () = {
                 .and(::jstream::__private::Shape::MADE)
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
+        >::READ;
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -281,9 +281,9 @@ const _: () = {
                     .and(::jstream::__private::MemoryLayout::OTHER)
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
+        >::WRITE;
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -371,9 +371,9 @@ const _: () = {
                 .and(::jstream::__private::Shape::MADE)
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
+        >::READ;
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -504,26 +504,10 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Owner {
         type InPlace<'__b> = OwnerRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
-            let _ = |__both @ _: (&Owner, &OwnerRef<'_>)| match __both {
-                (
-                    Owner { name: __part_0 @ _, lock: __part_1 @ _ },
-                    OwnerRef { name: __part_0_form @ _, lock: __part_1_form @ _ },
-                ) => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
-                        .agree();
-                    let _ = __part_1;
-                    ::jstream::__private::asked(__part_1_form).has_a_default();
-                }
-                #[allow(unreachable_patterns, reason = "where there is one variant")]
-                _ => {}
-            };
-            false
-        };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = false;
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
+        >::WRITE;
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,

@@ -43,9 +43,9 @@ const _: () = {
         const OPTION_IS_MEMORY: ::jstream::__private::core::primitive::bool = <Self as ::jstream::__private::InPlace>::OPTION_SHAPE
             .most_as_is()
             .is_some();
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
+        >::WRITE;
         #[inline]
         unsafe fn write<'__b>(
             &'__b self,
@@ -139,9 +139,9 @@ const _: () = {
                 )
             }
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
+        >::READ;
         #[inline]
         unsafe fn read(
             __slot: *mut Self,

@@ -82,9 +82,9 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::EntryPoints::NONE
-            .or(<A as ::jstream::__private::Transportable>::ENTRY_POINTS)
-            .or(<B as ::jstream::__private::Transportable>::ENTRY_POINTS);
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::EntryPoint::NONE
+            .or(<A as ::jstream::__private::Transportable>::ENTRY_POINT)
+            .or(<B as ::jstream::__private::Transportable>::ENTRY_POINT);
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -175,9 +175,9 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::EntryPoints::NONE
-            .or(<A as ::jstream::__private::InPlace>::ENTRY_POINTS)
-            .or(<B as ::jstream::__private::InPlace>::ENTRY_POINTS);
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::EntryPoint::NONE
+            .or(<A as ::jstream::__private::InPlace>::ENTRY_POINT)
+            .or(<B as ::jstream::__private::InPlace>::ENTRY_POINT);
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -426,8 +426,8 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::EntryPoints::NONE
-            .or(<T as ::jstream::__private::Transportable>::ENTRY_POINTS);
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::EntryPoint::NONE
+            .or(<T as ::jstream::__private::Transportable>::ENTRY_POINT);
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -483,8 +483,8 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::EntryPoints::NONE
-            .or(<T as ::jstream::__private::InPlace>::ENTRY_POINTS);
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::EntryPoint::NONE
+            .or(<T as ::jstream::__private::InPlace>::ENTRY_POINT);
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -590,16 +590,9 @@ const _: () = {
         >
         where
             Self: '__b;
-        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
-            let _ = |__of @ _: &List<T>| match __of {
-                List { of: __part_0 @ _ } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                }
-            };
-            false
-        };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::EntryPoints::NONE
-            .or(<T as ::jstream::__private::Transportable>::ENTRY_POINTS);
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = false;
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::EntryPoint::NONE
+            .or(<T as ::jstream::__private::Transportable>::ENTRY_POINT);
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,

@@ -51,33 +51,42 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
-        const PARTS: &'static [::jstream::__private::EntryPoints<2usize>] = {
+        >::WRITE;
+        #[inline(never)]
+        fn name_parts() {
             let _ = |__of @ _: &Node<'b>| match __of {
                 Node { left: __part_0 @ _, right: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            &[
-                ::jstream::__private::written(|__of: &Node<'b>| match __of {
-                    Node { left: __part_0 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_0)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-                ::jstream::__private::written(|__of: &Node<'b>| match __of {
-                    Node { right: __part_1 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_1)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-            ]
-        };
+            ::jstream::__private::meet(const {
+                &[
+                    ::jstream::__private::written(|__of: &Node<'b>| match __of {
+                        Node { left: __part_0 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_0)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                    ::jstream::__private::written(|__of: &Node<'b>| match __of {
+                        Node { right: __part_1 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_1)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                ]
+            });
+        }
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -90,12 +99,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    2usize,
-                    2usize,
-                >(<Self as ::jstream::__private::Transportable>::PARTS, 0usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::NAME_PARTS);
             let Node { left: __part_0 @ _, right: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_absent(
@@ -133,33 +137,9 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
-        const PARTS: &'static [::jstream::__private::EntryPoints<4usize>] = {
-            let _ = |__of @ _: &Node<'b>| match __of {
-                Node { left: __part_0 @ _, right: __part_1 @ _ } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).arrives_as_itself();
-                }
-            };
-            &[
-                ::jstream::__private::read_in_place(|__of: &Node<'b>| match __of {
-                    Node { left: __part_0 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_0)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-                ::jstream::__private::read_in_place(|__of: &Node<'b>| match __of {
-                    Node { right: __part_1 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_1)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-            ]
-        };
+        >::READ;
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -174,12 +154,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    2usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 0usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::VERIFY);
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*__slot).left, __pass)?;
                 ::jstream::__private::read_own(&raw mut (*__slot).right, __pass)?;
@@ -198,13 +173,8 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::TRACE);
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
-                ::jstream::__private::meet(const {
-                    &::jstream::__private::entries::<
-                        4usize,
-                        2usize,
-                    >(<Self as ::jstream::__private::InPlace>::PARTS, 1usize)
-                });
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*__slot).left)?;
                     ::jstream::__private::verify_own(&raw const (*__slot).right)?;
@@ -220,12 +190,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    2usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 2usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::DESCRIBE);
             __trace.enter("left");
             unsafe {
                 ::jstream::__private::trace_own(&raw const (*__slot).left, __trace);
@@ -251,10 +216,28 @@ const _: () = {
                 }
             };
             ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    2usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 3usize)
+                &[
+                    ::jstream::__private::read_in_place(|__of: &Node<'b>| match __of {
+                        Node { left: __part_0 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_0)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                    ::jstream::__private::read_in_place(|__of: &Node<'b>| match __of {
+                        Node { right: __part_1 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_1)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                ]
             });
             __schema
                 .define(

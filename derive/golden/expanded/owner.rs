@@ -91,10 +91,11 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
-        const PARTS: &'static [::jstream::__private::EntryPoints<2usize>] = {
+        >::WRITE;
+        #[inline(never)]
+        fn name_parts() {
             let _ = |__both @ _: (&Player, &PlayerRef<'_>)| match __both {
                 (
                     Player {
@@ -121,23 +122,31 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            &[
-                ::jstream::__private::written(|__of: &PlayerRef<'b>| match __of {
-                    PlayerRef { inventory: __part_1 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_1)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-                ::jstream::__private::written(|__of: &PlayerRef<'b>| match __of {
-                    PlayerRef { spouse: __part_2 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_2)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-            ]
-        };
+            ::jstream::__private::meet(const {
+                &[
+                    ::jstream::__private::written(|__of: &PlayerRef<'b>| match __of {
+                        PlayerRef { inventory: __part_1 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_1)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                    ::jstream::__private::written(|__of: &PlayerRef<'b>| match __of {
+                        PlayerRef { spouse: __part_2 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_2)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                ]
+            });
+        }
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -170,12 +179,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    2usize,
-                    2usize,
-                >(<Self as ::jstream::__private::Transportable>::PARTS, 0usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::WRITE_BACK);
             let PlayerRef {
                 name: __part_0 @ _,
                 inventory: __part_1 @ _,
@@ -233,12 +237,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    2usize,
-                    2usize,
-                >(<Self as ::jstream::__private::Transportable>::PARTS, 1usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::NAME_PARTS);
             unsafe {
                 ::jstream::__private::write_field_back(
                     &raw mut (*__place).name,
@@ -302,53 +301,9 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
-        const PARTS: &'static [::jstream::__private::EntryPoints<4usize>] = {
-            let _ = |__both @ _: (&Player, &PlayerRef<'_>)| match __both {
-                (
-                    Player {
-                        name: __part_0 @ _,
-                        inventory: __part_1 @ _,
-                        spouse: __part_2 @ _,
-                    },
-                    PlayerRef {
-                        name: __part_0_form @ _,
-                        inventory: __part_1_form @ _,
-                        spouse: __part_2_form @ _,
-                    },
-                ) => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
-                        .agree();
-                    ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
-                        .agree();
-                    ::jstream::__private::asked(__part_2).travels();
-                    ::jstream::__private::check_type_with_form(__part_2, __part_2_form)
-                        .agree();
-                }
-                #[allow(unreachable_patterns, reason = "where there is one variant")]
-                _ => {}
-            };
-            &[
-                ::jstream::__private::read_in_place(|__of: &PlayerRef<'b>| match __of {
-                    PlayerRef { inventory: __part_1 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_1)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-                ::jstream::__private::read_in_place(|__of: &PlayerRef<'b>| match __of {
-                    PlayerRef { spouse: __part_2 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_2)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-            ]
-        };
+        >::READ;
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -383,12 +338,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    2usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 0usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::VERIFY);
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*__slot).name, __pass)?;
                 ::jstream::__private::read_own(&raw mut (*__slot).inventory, __pass)?;
@@ -428,13 +378,8 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::TRACE);
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
-                ::jstream::__private::meet(const {
-                    &::jstream::__private::entries::<
-                        4usize,
-                        2usize,
-                    >(<Self as ::jstream::__private::InPlace>::PARTS, 1usize)
-                });
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*__slot).name)?;
                     ::jstream::__private::verify_own(&raw const (*__slot).inventory)?;
@@ -471,12 +416,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    2usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 2usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::DESCRIBE);
             __trace.enter("name");
             unsafe {
                 ::jstream::__private::trace_own(&raw const (*__slot).name, __trace);
@@ -529,10 +469,28 @@ const _: () = {
                 _ => {}
             };
             ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    2usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 3usize)
+                &[
+                    ::jstream::__private::read_in_place(|__of: &PlayerRef<'b>| match __of {
+                        PlayerRef { inventory: __part_1 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_1)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                    ::jstream::__private::read_in_place(|__of: &PlayerRef<'b>| match __of {
+                        PlayerRef { spouse: __part_2 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_2)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                ]
             });
             __schema
                 .define(
@@ -586,39 +544,12 @@ const _: () = {
     #[automatically_derived]
     unsafe impl ::jstream::__private::Transportable for Player {
         type InPlace<'__b> = PlayerRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
-            let _ = |__both @ _: (&Player, &PlayerRef<'_>)| match __both {
-                (
-                    Player {
-                        name: __part_0 @ _,
-                        inventory: __part_1 @ _,
-                        spouse: __part_2 @ _,
-                    },
-                    PlayerRef {
-                        name: __part_0_form @ _,
-                        inventory: __part_1_form @ _,
-                        spouse: __part_2_form @ _,
-                    },
-                ) => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
-                        .agree();
-                    ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
-                        .agree();
-                    ::jstream::__private::asked(__part_2).travels();
-                    ::jstream::__private::check_type_with_form(__part_2, __part_2_form)
-                        .agree();
-                }
-                #[allow(unreachable_patterns, reason = "where there is one variant")]
-                _ => {}
-            };
-            false
-        };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = false;
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
-        const PARTS: &'static [::jstream::__private::EntryPoints<2usize>] = {
+        >::WRITE;
+        #[inline(never)]
+        fn name_parts() {
             let _ = |__both @ _: (&Player, &PlayerRef<'_>)| match __both {
                 (
                     Player {
@@ -645,23 +576,31 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            &[
-                ::jstream::__private::written(|__of: &Player| match __of {
-                    Player { inventory: __part_1 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_1)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-                ::jstream::__private::written(|__of: &Player| match __of {
-                    Player { spouse: __part_2 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_2)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-            ]
-        };
+            ::jstream::__private::meet(const {
+                &[
+                    ::jstream::__private::written(|__of: &Player| match __of {
+                        Player { inventory: __part_1 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_1)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                    ::jstream::__private::written(|__of: &Player| match __of {
+                        Player { spouse: __part_2 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_2)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                ]
+            });
+        }
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -694,12 +633,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    2usize,
-                    2usize,
-                >(<Self as ::jstream::__private::Transportable>::PARTS, 0usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::NAME_PARTS);
             let Player {
                 name: __part_0 @ _,
                 inventory: __part_1 @ _,

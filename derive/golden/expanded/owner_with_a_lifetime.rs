@@ -68,10 +68,11 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
-        const PARTS: &'static [::jstream::__private::EntryPoints<2usize>] = {
+        >::WRITE;
+        #[inline(never)]
+        fn name_parts() {
             let _ = |__both @ _: (&Line<'b>, &LineRef<'b>)| match __both {
                 (
                     Line { text: __part_0 @ _, words: __part_1 @ _ },
@@ -87,16 +88,21 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            &[
-                ::jstream::__private::written(|__of: &LineRef<'b>| match __of {
-                    LineRef { words: __part_1 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_1)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-            ]
-        };
+            ::jstream::__private::meet(const {
+                &[
+                    ::jstream::__private::written(|__of: &LineRef<'b>| match __of {
+                        LineRef { words: __part_1 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_1)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                ]
+            });
+        }
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -118,12 +124,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    2usize,
-                    1usize,
-                >(<Self as ::jstream::__private::Transportable>::PARTS, 0usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::WRITE_BACK);
             let LineRef { text: __part_0 @ _, words: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
@@ -161,12 +162,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    2usize,
-                    1usize,
-                >(<Self as ::jstream::__private::Transportable>::PARTS, 1usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::NAME_PARTS);
             unsafe {
                 ::jstream::__private::write_field_back(
                     &raw mut (*__place).text,
@@ -210,35 +206,9 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
-        const PARTS: &'static [::jstream::__private::EntryPoints<4usize>] = {
-            let _ = |__both @ _: (&Line<'b>, &LineRef<'b>)| match __both {
-                (
-                    Line { text: __part_0 @ _, words: __part_1 @ _ },
-                    LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
-                ) => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
-                        .agree();
-                    ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
-                        .agree();
-                }
-                #[allow(unreachable_patterns, reason = "where there is one variant")]
-                _ => {}
-            };
-            &[
-                ::jstream::__private::read_in_place(|__of: &LineRef<'b>| match __of {
-                    LineRef { words: __part_1 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_1)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-            ]
-        };
+        >::READ;
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -262,12 +232,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    1usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 0usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::VERIFY);
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*__slot).text, __pass)?;
                 ::jstream::__private::read_own(&raw mut (*__slot).words, __pass)?;
@@ -295,13 +260,8 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::TRACE);
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
-                ::jstream::__private::meet(const {
-                    &::jstream::__private::entries::<
-                        4usize,
-                        1usize,
-                    >(<Self as ::jstream::__private::InPlace>::PARTS, 1usize)
-                });
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*__slot).text)?;
                     ::jstream::__private::verify_own(&raw const (*__slot).words)?;
@@ -326,12 +286,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    1usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 2usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::DESCRIBE);
             __trace.enter("text");
             unsafe {
                 ::jstream::__private::trace_own(&raw const (*__slot).text, __trace);
@@ -366,10 +321,18 @@ const _: () = {
                 _ => {}
             };
             ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    1usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 3usize)
+                &[
+                    ::jstream::__private::read_in_place(|__of: &LineRef<'b>| match __of {
+                        LineRef { words: __part_1 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_1)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                ]
             });
             __schema
                 .define(
@@ -413,28 +376,12 @@ const _: () = {
     #[automatically_derived]
     unsafe impl<'b> ::jstream::__private::Transportable for Line<'b> {
         type InPlace<'__b> = LineRef<'__b> where Self: '__b;
-        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
-            let _ = |__both @ _: (&Line<'b>, &LineRef<'b>)| match __both {
-                (
-                    Line { text: __part_0 @ _, words: __part_1 @ _ },
-                    LineRef { text: __part_0_form @ _, words: __part_1_form @ _ },
-                ) => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::check_type_with_form(__part_0, __part_0_form)
-                        .agree();
-                    ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::check_type_with_form(__part_1, __part_1_form)
-                        .agree();
-                }
-                #[allow(unreachable_patterns, reason = "where there is one variant")]
-                _ => {}
-            };
-            false
-        };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = false;
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
-        const PARTS: &'static [::jstream::__private::EntryPoints<2usize>] = {
+        >::WRITE;
+        #[inline(never)]
+        fn name_parts() {
             let _ = |__both @ _: (&Line<'b>, &LineRef<'b>)| match __both {
                 (
                     Line { text: __part_0 @ _, words: __part_1 @ _ },
@@ -450,16 +397,21 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            &[
-                ::jstream::__private::written(|__of: &Line<'b>| match __of {
-                    Line { words: __part_1 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_1)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-            ]
-        };
+            ::jstream::__private::meet(const {
+                &[
+                    ::jstream::__private::written(|__of: &Line<'b>| match __of {
+                        Line { words: __part_1 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_1)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                ]
+            });
+        }
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -481,12 +433,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    2usize,
-                    1usize,
-                >(<Self as ::jstream::__private::Transportable>::PARTS, 0usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::NAME_PARTS);
             let Line { text: __part_0 @ _, words: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(

@@ -55,7 +55,7 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::EntryPoints::NONE;
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::EntryPoint::NONE;
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -133,7 +133,7 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::EntryPoints::NONE;
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::EntryPoint::NONE;
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -388,8 +388,8 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::EntryPoints::NONE
-            .or(<U as ::jstream::__private::Transportable>::ENTRY_POINTS);
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::EntryPoint::NONE
+            .or(<U as ::jstream::__private::Transportable>::ENTRY_POINT);
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -491,8 +491,8 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::EntryPoints::NONE
-            .or(<U as ::jstream::__private::InPlace>::ENTRY_POINTS);
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::EntryPoint::NONE
+            .or(<U as ::jstream::__private::InPlace>::ENTRY_POINT);
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -665,18 +665,9 @@ const _: () = {
         >
         where
             Self: '__b;
-        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = {
-            let _ = |__of @ _: &Named<T, U>| match __of {
-                Named { name: __part_0 @ _, value: __part_1 @ _, of: __part_2 @ _ } => {
-                    ::jstream::__private::asked(__part_0).travels();
-                    ::jstream::__private::asked(__part_1).travels();
-                    ::jstream::__private::asked(__part_2).travels();
-                }
-            };
-            false
-        };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::EntryPoints::NONE
-            .or(<U as ::jstream::__private::Transportable>::ENTRY_POINTS);
+        const WIRE_IS_MEMORY: ::jstream::__private::core::primitive::bool = false;
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::EntryPoint::NONE
+            .or(<U as ::jstream::__private::Transportable>::ENTRY_POINT);
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,

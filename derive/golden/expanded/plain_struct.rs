@@ -70,9 +70,9 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
+        >::WRITE;
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -191,9 +191,9 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
+        >::READ;
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -476,9 +476,9 @@ const _: () = {
                 && ::jstream::__private::MemoryLayout::NOTHING
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
+        >::WRITE;
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -505,9 +505,9 @@ const _: () = {
             ::jstream::__private::Shape::NOTHING
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
+        >::READ;
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -633,26 +633,32 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
-        const PARTS: &'static [::jstream::__private::EntryPoints<2usize>] = {
+        >::WRITE;
+        #[inline(never)]
+        fn name_parts() {
             let _ = |__of @ _: &Pair| match __of {
                 Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
                     ::jstream::__private::asked(__part_0).arrives_as_itself();
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            &[
-                ::jstream::__private::written(|__of: &Pair| match __of {
-                    Pair { 1: __part_1 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_1)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-            ]
-        };
+            ::jstream::__private::meet(const {
+                &[
+                    ::jstream::__private::written(|__of: &Pair| match __of {
+                        Pair { 1: __part_1 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_1)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                ]
+            });
+        }
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -671,12 +677,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).is_restored();
                 }
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    2usize,
-                    1usize,
-                >(<Self as ::jstream::__private::Transportable>::PARTS, 0usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::WRITE_BACK);
             let Pair { 0: __part_0 @ _, 1: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
@@ -705,12 +706,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    2usize,
-                    1usize,
-                >(<Self as ::jstream::__private::Transportable>::PARTS, 1usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::NAME_PARTS);
             unsafe {
                 ::jstream::__private::write_field_back(&raw mut (*__place).0, __draft);
                 ::jstream::__private::write_field_back(&raw mut (*__place).1, __draft);
@@ -739,26 +735,9 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
-        const PARTS: &'static [::jstream::__private::EntryPoints<4usize>] = {
-            let _ = |__of @ _: &Pair| match __of {
-                Pair { 0: __part_0 @ _, 1: __part_1 @ _ } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).arrives_as_itself();
-                }
-            };
-            &[
-                ::jstream::__private::read_in_place(|__of: &Pair| match __of {
-                    Pair { 1: __part_1 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_1)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-            ]
-        };
+        >::READ;
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -773,12 +752,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    1usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 0usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::VERIFY);
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*__slot).0, __pass)?;
                 ::jstream::__private::read_own(&raw mut (*__slot).1, __pass)?;
@@ -797,13 +771,8 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::TRACE);
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
-                ::jstream::__private::meet(const {
-                    &::jstream::__private::entries::<
-                        4usize,
-                        1usize,
-                    >(<Self as ::jstream::__private::InPlace>::PARTS, 1usize)
-                });
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*__slot).0)?;
                     ::jstream::__private::verify_own(&raw const (*__slot).1)?;
@@ -819,12 +788,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    1usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 2usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::DESCRIBE);
             __trace.enter("0");
             unsafe {
                 ::jstream::__private::trace_own(&raw const (*__slot).0, __trace);
@@ -850,10 +814,18 @@ const _: () = {
                 }
             };
             ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    1usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 3usize)
+                &[
+                    ::jstream::__private::read_in_place(|__of: &Pair| match __of {
+                        Pair { 1: __part_1 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_1)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                ]
             });
             __schema
                 .define(

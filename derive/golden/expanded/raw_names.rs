@@ -59,10 +59,11 @@ const _: () = {
                         crate::r#mod::jstream::__private::core::mem::size_of::<Self>(),
                     )
         };
-        const ENTRY_POINTS: crate::r#mod::jstream::__private::EntryPoints<2usize> = crate::r#mod::jstream::__private::writing::<
+        const ENTRY_POINT: crate::r#mod::jstream::__private::EntryPoint = crate::r#mod::jstream::__private::Chain::<
             Self,
-        >();
-        const PARTS: &'static [crate::r#mod::jstream::__private::EntryPoints<2usize>] = {
+        >::WRITE;
+        #[inline(never)]
+        fn name_parts() {
             let _ = |__of @ _: &r#struct<'b>| match __of {
                 r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } => {
                     crate::r#mod::jstream::__private::asked(__part_0)
@@ -71,18 +72,23 @@ const _: () = {
                         .arrives_as_itself();
                 }
             };
-            &[
-                crate::r#mod::jstream::__private::written(|__of: &r#struct<'b>| match __of {
-                    r#struct { r#fn: __part_1 @ _, .. } => {
-                        crate::r#mod::jstream::__private::core::option::Option::Some(
-                            __part_1,
-                        )
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => crate::r#mod::jstream::__private::core::option::Option::None,
-                }),
-            ]
-        };
+            crate::r#mod::jstream::__private::meet(const {
+                &[
+                    crate::r#mod::jstream::__private::written(|__of: &r#struct<'b>| match __of {
+                        r#struct { r#fn: __part_1 @ _, .. } => {
+                            crate::r#mod::jstream::__private::core::option::Option::Some(
+                                __part_1,
+                            )
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => crate::r#mod::jstream::__private::core::option::Option::None,
+                    }),
+                ]
+            });
+        }
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -97,15 +103,9 @@ const _: () = {
                         .arrives_as_itself();
                 }
             };
-            crate::r#mod::jstream::__private::meet(const {
-                &crate::r#mod::jstream::__private::entries::<
-                    2usize,
-                    1usize,
-                >(
-                    <Self as crate::r#mod::jstream::__private::Transportable>::PARTS,
-                    0usize,
-                )
-            });
+            crate::r#mod::jstream::__private::meet(
+                crate::r#mod::jstream::__private::Chain::<Self>::WRITE_BACK,
+            );
             let r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } = self;
             unsafe {
                 crate::r#mod::jstream::__private::write_field(
@@ -136,15 +136,9 @@ const _: () = {
                         .arrives_as_itself();
                 }
             };
-            crate::r#mod::jstream::__private::meet(const {
-                &crate::r#mod::jstream::__private::entries::<
-                    2usize,
-                    1usize,
-                >(
-                    <Self as crate::r#mod::jstream::__private::Transportable>::PARTS,
-                    1usize,
-                )
-            });
+            crate::r#mod::jstream::__private::meet(
+                crate::r#mod::jstream::__private::Chain::<Self>::NAME_PARTS,
+            );
             unsafe {
                 crate::r#mod::jstream::__private::write_field_back(
                     &raw mut (*__place).r#type,
@@ -181,30 +175,9 @@ const _: () = {
                 )
                 .within(crate::r#mod::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: crate::r#mod::jstream::__private::EntryPoints<4usize> = crate::r#mod::jstream::__private::reading::<
+        const ENTRY_POINT: crate::r#mod::jstream::__private::EntryPoint = crate::r#mod::jstream::__private::Chain::<
             Self,
-        >();
-        const PARTS: &'static [crate::r#mod::jstream::__private::EntryPoints<4usize>] = {
-            let _ = |__of @ _: &r#struct<'b>| match __of {
-                r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } => {
-                    crate::r#mod::jstream::__private::asked(__part_0)
-                        .arrives_as_itself();
-                    crate::r#mod::jstream::__private::asked(__part_1)
-                        .arrives_as_itself();
-                }
-            };
-            &[
-                crate::r#mod::jstream::__private::read_in_place(|__of: &r#struct<'b>| match __of {
-                    r#struct { r#fn: __part_1 @ _, .. } => {
-                        crate::r#mod::jstream::__private::core::option::Option::Some(
-                            __part_1,
-                        )
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => crate::r#mod::jstream::__private::core::option::Option::None,
-                }),
-            ]
-        };
+        >::READ;
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -221,12 +194,9 @@ const _: () = {
                         .arrives_as_itself();
                 }
             };
-            crate::r#mod::jstream::__private::meet(const {
-                &crate::r#mod::jstream::__private::entries::<
-                    4usize,
-                    1usize,
-                >(<Self as crate::r#mod::jstream::__private::InPlace>::PARTS, 0usize)
-            });
+            crate::r#mod::jstream::__private::meet(
+                crate::r#mod::jstream::__private::Chain::<Self>::VERIFY,
+            );
             unsafe {
                 crate::r#mod::jstream::__private::read_own(
                     &raw mut (*__slot).r#type,
@@ -253,13 +223,10 @@ const _: () = {
                         .arrives_as_itself();
                 }
             };
+            crate::r#mod::jstream::__private::meet(
+                crate::r#mod::jstream::__private::Chain::<Self>::TRACE,
+            );
             if <Self as crate::r#mod::jstream::__private::InPlace>::SHAPE.verified {
-                crate::r#mod::jstream::__private::meet(const {
-                    &crate::r#mod::jstream::__private::entries::<
-                        4usize,
-                        1usize,
-                    >(<Self as crate::r#mod::jstream::__private::InPlace>::PARTS, 1usize)
-                });
                 unsafe {
                     crate::r#mod::jstream::__private::verify_own(
                         &raw const (*__slot).r#type,
@@ -284,12 +251,9 @@ const _: () = {
                         .arrives_as_itself();
                 }
             };
-            crate::r#mod::jstream::__private::meet(const {
-                &crate::r#mod::jstream::__private::entries::<
-                    4usize,
-                    1usize,
-                >(<Self as crate::r#mod::jstream::__private::InPlace>::PARTS, 2usize)
-            });
+            crate::r#mod::jstream::__private::meet(
+                crate::r#mod::jstream::__private::Chain::<Self>::DESCRIBE,
+            );
             __trace.enter("type");
             unsafe {
                 crate::r#mod::jstream::__private::trace_own(
@@ -323,10 +287,22 @@ const _: () = {
                 }
             };
             crate::r#mod::jstream::__private::meet(const {
-                &crate::r#mod::jstream::__private::entries::<
-                    4usize,
-                    1usize,
-                >(<Self as crate::r#mod::jstream::__private::InPlace>::PARTS, 3usize)
+                &[
+                    crate::r#mod::jstream::__private::read_in_place(|
+                        __of: &r#struct<'b>|
+                    match __of {
+                        r#struct { r#fn: __part_1 @ _, .. } => {
+                            crate::r#mod::jstream::__private::core::option::Option::Some(
+                                __part_1,
+                            )
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => crate::r#mod::jstream::__private::core::option::Option::None,
+                    }),
+                ]
             });
             __schema
                 .define(
@@ -417,9 +393,9 @@ const _: () = {
         const OPTION_IS_MEMORY: ::jstream::__private::core::primitive::bool = <Self as ::jstream::__private::InPlace>::OPTION_SHAPE
             .most_as_is()
             .is_some();
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
+        >::WRITE;
         #[inline]
         unsafe fn write<'__b>(
             &'__b self,
@@ -478,9 +454,9 @@ const _: () = {
                 )
             }
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
+        >::READ;
         #[inline]
         unsafe fn read(
             __slot: *mut Self,

@@ -77,10 +77,11 @@ const _: () = {
                     )
                     .fills(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<2usize> = ::jstream::__private::writing::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
-        const PARTS: &'static [::jstream::__private::EntryPoints<2usize>] = {
+        >::WRITE;
+        #[inline(never)]
+        fn name_parts() {
             let _ = |__of @ _: &Order<'b>| match __of {
                 Order {
                     id: __part_0 @ _,
@@ -94,23 +95,31 @@ const _: () = {
                     ::jstream::__private::asked(__part_3).arrives_as_itself();
                 }
             };
-            &[
-                ::jstream::__private::written(|__of: &Order<'b>| match __of {
-                    Order { legs: __part_2 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_2)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-                ::jstream::__private::written(|__of: &Order<'b>| match __of {
-                    Order { parent: __part_3 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_3)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-            ]
-        };
+            ::jstream::__private::meet(const {
+                &[
+                    ::jstream::__private::written(|__of: &Order<'b>| match __of {
+                        Order { legs: __part_2 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_2)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                    ::jstream::__private::written(|__of: &Order<'b>| match __of {
+                        Order { parent: __part_3 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_3)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                ]
+            });
+        }
         #[inline(always)]
         unsafe fn write<'__b>(
             &'__b self,
@@ -130,12 +139,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_3).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    2usize,
-                    2usize,
-                >(<Self as ::jstream::__private::Transportable>::PARTS, 0usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::WRITE_BACK);
             let Order {
                 id: __part_0 @ _,
                 symbol: __part_1 @ _,
@@ -186,12 +190,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_3).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    2usize,
-                    2usize,
-                >(<Self as ::jstream::__private::Transportable>::PARTS, 1usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::NAME_PARTS);
             unsafe {
                 ::jstream::__private::write_field_back(&raw mut (*__place).id, __draft);
                 ::jstream::__private::write_field_back(
@@ -248,40 +247,9 @@ const _: () = {
                 )
                 .within(::jstream::__private::core::mem::size_of::<Self>())
         };
-        const ENTRY_POINTS: ::jstream::__private::EntryPoints<4usize> = ::jstream::__private::reading::<
+        const ENTRY_POINT: ::jstream::__private::EntryPoint = ::jstream::__private::Chain::<
             Self,
-        >();
-        const PARTS: &'static [::jstream::__private::EntryPoints<4usize>] = {
-            let _ = |__of @ _: &Order<'b>| match __of {
-                Order {
-                    id: __part_0 @ _,
-                    symbol: __part_1 @ _,
-                    legs: __part_2 @ _,
-                    parent: __part_3 @ _,
-                } => {
-                    ::jstream::__private::asked(__part_0).arrives_as_itself();
-                    ::jstream::__private::asked(__part_1).arrives_as_itself();
-                    ::jstream::__private::asked(__part_2).arrives_as_itself();
-                    ::jstream::__private::asked(__part_3).arrives_as_itself();
-                }
-            };
-            &[
-                ::jstream::__private::read_in_place(|__of: &Order<'b>| match __of {
-                    Order { legs: __part_2 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_2)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-                ::jstream::__private::read_in_place(|__of: &Order<'b>| match __of {
-                    Order { parent: __part_3 @ _, .. } => {
-                        ::jstream::__private::core::option::Option::Some(__part_3)
-                    }
-                    #[allow(unreachable_patterns, reason = "where there is one variant")]
-                    _ => ::jstream::__private::core::option::Option::None,
-                }),
-            ]
-        };
+        >::READ;
         #[inline(always)]
         unsafe fn read(
             __slot: *mut Self,
@@ -303,12 +271,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_3).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    2usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 0usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::VERIFY);
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*__slot).id, __pass)?;
                 ::jstream::__private::read_own(&raw mut (*__slot).symbol, __pass)?;
@@ -336,13 +299,8 @@ const _: () = {
                     ::jstream::__private::asked(__part_3).arrives_as_itself();
                 }
             };
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::TRACE);
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
-                ::jstream::__private::meet(const {
-                    &::jstream::__private::entries::<
-                        4usize,
-                        2usize,
-                    >(<Self as ::jstream::__private::InPlace>::PARTS, 1usize)
-                });
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*__slot).id)?;
                     ::jstream::__private::verify_own(&raw const (*__slot).symbol)?;
@@ -367,12 +325,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_3).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    2usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 2usize)
-            });
+            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::DESCRIBE);
             __trace.enter("id");
             unsafe {
                 ::jstream::__private::trace_own(&raw const (*__slot).id, __trace);
@@ -419,10 +372,28 @@ const _: () = {
                 }
             };
             ::jstream::__private::meet(const {
-                &::jstream::__private::entries::<
-                    4usize,
-                    2usize,
-                >(<Self as ::jstream::__private::InPlace>::PARTS, 3usize)
+                &[
+                    ::jstream::__private::read_in_place(|__of: &Order<'b>| match __of {
+                        Order { legs: __part_2 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_2)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                    ::jstream::__private::read_in_place(|__of: &Order<'b>| match __of {
+                        Order { parent: __part_3 @ _, .. } => {
+                            ::jstream::__private::core::option::Option::Some(__part_3)
+                        }
+                        #[allow(
+                            unreachable_patterns,
+                            reason = "where there is one variant"
+                        )]
+                        _ => ::jstream::__private::core::option::Option::None,
+                    }),
+                ]
             });
             __schema
                 .define(

@@ -3,101 +3,81 @@
 //! `jstream` has the reason.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{format_ident, quote};
 use syn::Type;
 
 use super::field::Mode;
 use super::known;
 use super::model::{Own, Part};
 
-/// The functions of a trait.
+/// A chain of functions of a trait.
 ///
 /// `Restore` is not among the traits: a value that is restored is dropped, too, and the compiler
 /// bounds how deep the functions that drop values are nested.
 #[derive(Clone, Copy)]
-pub(super) enum Functions {
+pub(super) enum Chain {
     /// `Transportable::{write, write_back}`.
     Write,
     /// `InPlace::{read, verify, trace, describe}`.
     Read,
 }
 
-impl Functions {
-    /// Returns the trait, and the functions that return the entry points of a type and of a field.
+impl Chain {
+    /// Returns the trait, the first function of the chain, and the function that returns the entry
+    /// point of a field.
     fn names(self) -> (TokenStream, TokenStream, TokenStream) {
         match self {
-            Self::Write => (quote!(Transportable), quote!(writing), quote!(written)),
-            Self::Read => (quote!(InPlace), quote!(reading), quote!(read_in_place)),
+            Self::Write => (quote!(Transportable), quote!(WRITE), quote!(written)),
+            Self::Read => (quote!(InPlace), quote!(READ), quote!(read_in_place)),
         }
     }
 
-    fn count(self) -> usize {
-        match self {
-            Self::Write => 2,
-            Self::Read => 4,
-        }
-    }
-
-    /// Returns the constants for the impl of the trait. The instances of a generic type share their
-    /// functions, so the entry points are those of its arguments.
-    pub(super) fn constants(self, of: &Own, asked: &TokenStream) -> TokenStream {
+    /// Returns the constant for the impl of the trait. The instances of a generic type share their
+    /// functions, so the entry point is that of its arguments.
+    pub(super) fn entry_point(self, of: &Own) -> TokenStream {
         let support = of.support();
-        let (of_trait, of_type, of_field) = self.names();
-        let count = self.count();
-        let entry_points = if is_generic(of) {
+        let (of_trait, first, _) = self.names();
+        let entry_point = if is_generic(of) {
             let params = of.generics.type_params().map(|param| &param.ident);
             let params = params.filter(|param| !of.is_phantom(param));
             quote! {
-                #support::EntryPoints::NONE
-                    #(.or(<#params as #support::#of_trait>::ENTRY_POINTS))*
+                #support::EntryPoint::NONE
+                    #(.or(<#params as #support::#of_trait>::ENTRY_POINT))*
             }
         } else {
-            quote!(#support::#of_type::<Self>())
+            quote!(#support::Chain::<Self>::#first)
         };
-        let parts = leading(of);
-        let parts = (!parts.is_empty()).then(|| {
-            let (name, (_, ty_generics, _)) = (&of.name, of.generics.split_for_impl());
-            let parts = parts.iter().map(|(path, part)| {
-                let (member, binding, bound) = (&part.member, &part.binding, part.bound());
-                part.place.put(quote! {
-                    #support::#of_field(|__of: &#name #ty_generics| match __of {
-                        #name #path { #member: #bound, .. } => {
-                            ::__core::option::Option::Some(#binding)
-                        }
-                        #[allow(unreachable_patterns, reason = "where there is one variant")]
-                        _ => ::__core::option::Option::None,
-                    })
-                })
-            });
-            quote! {
-                const PARTS: &'static [#support::EntryPoints<#count>] = {
-                    #asked
-                    &[#(#parts),*]
-                };
-            }
-        });
-        quote! {
-            const ENTRY_POINTS: #support::EntryPoints<#count> = #entry_points;
-            #parts
-        }
+        quote!(const ENTRY_POINT: #support::EntryPoint = #entry_point;)
     }
 
-    /// Returns the first statement of the trait's function with this number.
-    pub(super) fn meet(self, of: &Own, function: usize) -> Option<TokenStream> {
+    /// Returns the statement that names the entry points of the fields. It relies on the assertions
+    /// on their types in the same function.
+    pub(super) fn name_entry_points(self, of: &Own) -> Option<TokenStream> {
         let support = of.support();
-        let (of_trait, ..) = self.names();
-        let (count, parts) = (self.count(), leading(of).len());
-        (parts > 0).then(|| {
-            quote! {
-                #support::meet(const {
-                    &#support::entries::<#count, #parts>(
-                        <Self as #support::#of_trait>::PARTS,
-                        #function,
-                    )
-                });
-            }
-        })
+        let (_, _, of_field) = self.names();
+        let (name, (_, ty_generics, _)) = (&of.name, of.generics.split_for_impl());
+        let parts = leading(of);
+        let entry_points = parts.iter().map(|(path, part)| {
+            let (member, binding, bound) = (&part.member, &part.binding, part.bound());
+            part.place.put(quote! {
+                #support::#of_field(|__of: &#name #ty_generics| match __of {
+                    #name #path { #member: #bound, .. } => {
+                        ::__core::option::Option::Some(#binding)
+                    }
+                    #[allow(unreachable_patterns, reason = "where there is one variant")]
+                    _ => ::__core::option::Option::None,
+                })
+            })
+        });
+        (!parts.is_empty()).then(|| quote!(#support::meet(const { &[#(#entry_points),*] });))
     }
+}
+
+/// Returns the statement that names the `next` function of the type.
+pub(super) fn meet(of: &Own, next: &str) -> Option<TokenStream> {
+    let (support, next) = (of.support(), format_ident!("{next}"));
+    let is_end = leading(of).is_empty();
+    (!is_end).then(|| quote!(#support::meet(#support::Chain::<Self>::#next);))
 }
 
 fn is_generic(of: &Own) -> bool {

@@ -10,7 +10,7 @@ use syn::DeriveInput;
 
 use super::asked::{Need, asked, asked_of_owner, asked_restored};
 use super::context::{Bodies, Context, args, name_of, with_bound};
-use super::entry_points::Functions;
+use super::entry_points::{Chain, meet};
 use super::model::{Body, Own};
 use super::{
     bare_path, bounds, compare, covariant, debug, expand_enum, expand_struct, form, restore, rules,
@@ -59,7 +59,7 @@ fn expand(of: &Own, owner: Option<&Own>, definition: &DeriveInput) -> TokenStrea
         of,
         owner,
         (
-            &bodies.wire_is_memory,
+            Some(&bodies.wire_is_memory),
             &bodies.write,
             bodies.write_back.as_ref(),
         ),
@@ -109,7 +109,7 @@ fn of_owner(form: &Context<'_>, owner: &Own) -> TokenStream {
         Body::Enum(variants) => expand_enum::write_enum(form, owner, variants),
         Body::Union(_) => TokenStream::new(),
     };
-    let transportable = transportable(form, owner, Some(owner), (&quote!(false), &write, None));
+    let transportable = transportable(form, owner, Some(owner), (None, &write, None));
     let (_, ty_generics, where_clause) = owner.generics.split_for_impl();
     let mut covariant = with_bound(owner, &quote!(#support::Covariant));
     owner.make_phantoms_static(&mut covariant);
@@ -141,12 +141,13 @@ fn early(context: &Context<'_>) -> TokenStream {
     Place::new(name).put(quote!(const _: () = #support::assert_form::<#name #args>();))
 }
 
-/// Returns the impl of `Transportable`, for a form itself or for the type that it is the form of.
+/// Returns the impl of `Transportable`, for a form itself or for the type that it is the form of,
+/// whose memory is never its wire form.
 fn transportable(
     form: &Context<'_>,
     of: &Own,
     owner: Option<&Own>,
-    (wire_is_memory, write, write_back): (&TokenStream, &TokenStream, Option<&TokenStream>),
+    (wire_is_memory, write, write_back): (Option<&TokenStream>, &TokenStream, Option<&TokenStream>),
 ) -> TokenStream {
     let Context {
         support, form_args, ..
@@ -166,8 +167,30 @@ fn transportable(
                 <Self as #support::InPlace>::OPTION_SHAPE.most_as_is().is_some();
         }
     });
-    let constants = Functions::Write.constants(of, &asked);
-    let [meet_write, meet_write_back] = [0, 1].map(|function| Functions::Write.meet(of, function));
+    let wire_is_memory = match wire_is_memory {
+        Some(wire_is_memory) => quote!({
+            #asked
+            #wire_is_memory
+        }),
+        None => quote!(false),
+    };
+    let entry_point = Chain::Write.entry_point(of);
+    let name_parts = Chain::Write.name_entry_points(of).map(|name_entry_points| {
+        quote! {
+            #[inline(never)]
+            fn name_parts() {
+                #asked
+                #name_entry_points
+            }
+        }
+    });
+    let after_write = if write_back.is_some() {
+        "WRITE_BACK"
+    } else {
+        "NAME_PARTS"
+    };
+    let [meet_after_write, meet_name_parts] =
+        [after_write, "NAME_PARTS"].map(|next| meet(of, next));
     let write_back = write_back.map(|write_back| {
         quote! {
             #[inline]
@@ -176,7 +199,7 @@ fn transportable(
                 Self: '__b,
             {
                 #asked
-                #meet_write_back
+                #meet_name_parts
                 #write_back
             }
         }
@@ -187,12 +210,10 @@ fn transportable(
         #[automatically_derived]
         unsafe impl #impl_generics #support::Transportable for #name #ty_generics #where_clause {
             type InPlace<'__b> = #form_name #form_args where Self: '__b;
-            const WIRE_IS_MEMORY: ::__core::primitive::bool = {
-                #asked
-                #wire_is_memory
-            };
+            const WIRE_IS_MEMORY: ::__core::primitive::bool = #wire_is_memory;
             #option_is_memory
-            #constants
+            #entry_point
+            #name_parts
 
             #inline
             unsafe fn write<'__b>(
@@ -202,7 +223,7 @@ fn transportable(
             ) {
                 #asked
                 #asked_restored
-                #meet_write
+                #meet_after_write
                 #write
             }
 
@@ -244,9 +265,10 @@ fn in_place(context: &Context<'_>, bodies: &Bodies, owner: Option<&Own>) -> Toke
     let of_owner = owner.and_then(|owner| asked_of_owner(owner, of, Need::Travel));
     let asked = of_owner.unwrap_or_else(|| asked(of, Need::Stand));
     let inline = inline(of);
-    let constants = Functions::Read.constants(of, &asked);
-    let [meet_read, meet_verify, meet_trace, meet_describe] =
-        [0, 1, 2, 3].map(|function| Functions::Read.meet(of, function));
+    let entry_point = Chain::Read.entry_point(of);
+    let [meet_verify, meet_trace, meet_describe] =
+        ["VERIFY", "TRACE", "DESCRIBE"].map(|next| meet(of, next));
+    let name_entry_points = Chain::Read.name_entry_points(of);
     let define = quote! {
         __schema.define(
             #support::Schema::key_of::<Self>(),
@@ -281,7 +303,7 @@ fn in_place(context: &Context<'_>, bodies: &Bodies, owner: Option<&Own>) -> Toke
                 #asked
                 #shape
             };
-            #constants
+            #entry_point
 
             #inline
             unsafe fn read(
@@ -289,7 +311,7 @@ fn in_place(context: &Context<'_>, bodies: &Bodies, owner: Option<&Own>) -> Toke
                 __pass: &mut #support::Pass<'_>,
             ) -> ::__core::result::Result<(), #support::Fault> {
                 #asked
-                #meet_read
+                #meet_verify
                 #read
                 ::__core::result::Result::Ok(())
             }
@@ -298,8 +320,8 @@ fn in_place(context: &Context<'_>, bodies: &Bodies, owner: Option<&Own>) -> Toke
                 __slot: *const Self,
             ) -> ::__core::result::Result<(), #support::Refusal> {
                 #asked
+                #meet_trace
                 if <Self as #support::InPlace>::SHAPE.verified {
-                    #meet_verify
                     #verify
                     // SAFETY: the caller's slot holds a value, and nothing changes it.
                     unsafe {
@@ -311,14 +333,14 @@ fn in_place(context: &Context<'_>, bodies: &Bodies, owner: Option<&Own>) -> Toke
 
             unsafe fn trace(__slot: *const Self, __trace: &mut #support::Trace) {
                 #asked
-                #meet_trace
+                #meet_describe
                 #refused
                 #trace
             }
 
             fn describe(__schema: &mut #support::Schema) -> #support::TypeIndex {
                 #asked
-                #meet_describe
+                #name_entry_points
                 #define
             }
         }

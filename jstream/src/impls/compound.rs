@@ -2,7 +2,7 @@
 
 use std::mem::{offset_of, size_of};
 
-use crate::entry_points::EntryPoints;
+use crate::entry_points::EntryPoint;
 use crate::model::{Covariant, InPlace, Shape, Transportable};
 use crate::read::{Fault, Pass, Refusal, Trace};
 use crate::schema::{FieldInfo, Kind, Schema, TypeIndex};
@@ -15,7 +15,7 @@ unsafe impl<T: Transportable, const N: usize> Transportable for [T; N] {
     where
         Self: 'b;
     const WIRE_IS_MEMORY: bool = T::WIRE_IS_MEMORY;
-    const ENTRY_POINTS: EntryPoints<2> = <T as Transportable>::ENTRY_POINTS;
+    const ENTRY_POINT: EntryPoint = <T as Transportable>::ENTRY_POINT;
 
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
         let first = slot.cast::<T::InPlace<'b>>();
@@ -55,7 +55,7 @@ unsafe impl<T: InPlace, const N: usize> InPlace for [T; N] {
             ..T::SHAPE
         }
     };
-    const ENTRY_POINTS: EntryPoints<4> = <T as InPlace>::ENTRY_POINTS;
+    const ENTRY_POINT: EntryPoint = <T as InPlace>::ENTRY_POINT;
 
     unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
         // SAFETY: the slot consists of `N` slots of the element type.
@@ -107,8 +107,8 @@ macro_rules! tuple {
             type InPlace<'b> = ($($param::InPlace<'b>,)+) where Self: 'b;
             // The parts of a tuple and of its form may be laid out differently.
             const WIRE_IS_MEMORY: bool = false;
-            const ENTRY_POINTS: EntryPoints<2> =
-                EntryPoints::NONE$(.or(<$param as Transportable>::ENTRY_POINTS))+;
+            const ENTRY_POINT: EntryPoint =
+                EntryPoint::NONE$(.or(<$param as Transportable>::ENTRY_POINT))+;
 
             unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
                 $({
@@ -135,8 +135,8 @@ macro_rules! tuple {
         // SAFETY: a tuple is valid if all its parts are.
         unsafe impl<$($param: InPlace),+> InPlace for ($($param,)+) {
             const SHAPE: Shape = Shape::NOTHING$(.and($param::SHAPE))+.within(size_of::<Self>());
-            const ENTRY_POINTS: EntryPoints<4> =
-                EntryPoints::NONE$(.or(<$param as InPlace>::ENTRY_POINTS))+;
+            const ENTRY_POINT: EntryPoint =
+                EntryPoint::NONE$(.or(<$param as InPlace>::ENTRY_POINT))+;
 
             unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
                 $({

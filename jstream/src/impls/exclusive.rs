@@ -2,7 +2,7 @@
 
 use std::mem::size_of;
 
-use crate::entry_points::EntryPoints;
+use crate::entry_points::EntryPoint;
 use crate::impls::reference::{write_optional_edge, write_words};
 use crate::model::{Covariant, InPlace, Shape, Target, Transportable};
 use crate::read::{Fault, Pass, Trace};
@@ -16,7 +16,7 @@ unsafe impl<T: Transportable> Transportable for &mut [T] {
     where
         Self: 'b;
     const WIRE_IS_MEMORY: bool = false;
-    const ENTRY_POINTS: EntryPoints<2> = <T as Transportable>::ENTRY_POINTS;
+    const ENTRY_POINT: EntryPoint = <T as Transportable>::ENTRY_POINT;
 
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
         draft.exclusive();
@@ -73,7 +73,7 @@ unsafe impl<T: InPlace> InPlace for &mut [T] {
         Shape::edge(size_of::<Self>())
     };
     const OPTION_SHAPE: Shape = Self::SHAPE;
-    const ENTRY_POINTS: EntryPoints<4> = <T as InPlace>::ENTRY_POINTS;
+    const ENTRY_POINT: EntryPoint = <T as InPlace>::ENTRY_POINT;
 
     unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
         const { assert_flat::<T>() };

@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 use std::ptr;
 
 use super::reference::write_words;
-use crate::entry_points::EntryPoints;
+use crate::entry_points::EntryPoint;
 use crate::map::{HashedMap, HashedSet, SortedMap, SortedSet, TableEntry, arrange, starts_of};
 use crate::model::{Covariant, Target, Transportable};
 use crate::write::Draft;
@@ -168,7 +168,7 @@ unsafe impl<K: Transportable> Transportable for BTreeSet<K> {
     where
         Self: 'b;
     const WIRE_IS_MEMORY: bool = false;
-    const ENTRY_POINTS: EntryPoints<2> = <K as Transportable>::ENTRY_POINTS;
+    const ENTRY_POINT: EntryPoint = <K as Transportable>::ENTRY_POINT;
 
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
         // SAFETY: the caller's promise is passed on for the only part of the slot.
@@ -183,8 +183,8 @@ unsafe impl<K: Transportable, V: Transportable> Transportable for BTreeMap<K, V>
     where
         Self: 'b;
     const WIRE_IS_MEMORY: bool = false;
-    const ENTRY_POINTS: EntryPoints<2> =
-        <V as Transportable>::ENTRY_POINTS.or(<K as Transportable>::ENTRY_POINTS);
+    const ENTRY_POINT: EntryPoint =
+        <V as Transportable>::ENTRY_POINT.or(<K as Transportable>::ENTRY_POINT);
 
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
         let (keys_slot, values_slot) = SortedMap::slots(slot);
@@ -202,7 +202,7 @@ unsafe impl<K: Transportable + Hash, S> Transportable for HashSet<K, S> {
     where
         Self: 'b;
     const WIRE_IS_MEMORY: bool = false;
-    const ENTRY_POINTS: EntryPoints<2> = <K as Transportable>::ENTRY_POINTS;
+    const ENTRY_POINT: EntryPoint = <K as Transportable>::ENTRY_POINT;
 
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
         // SAFETY: the caller's promise is passed on.
@@ -217,8 +217,8 @@ unsafe impl<K: Transportable + Hash, V: Transportable, S> Transportable for Hash
     where
         Self: 'b;
     const WIRE_IS_MEMORY: bool = false;
-    const ENTRY_POINTS: EntryPoints<2> =
-        <V as Transportable>::ENTRY_POINTS.or(<K as Transportable>::ENTRY_POINTS);
+    const ENTRY_POINT: EntryPoint =
+        <V as Transportable>::ENTRY_POINT.or(<K as Transportable>::ENTRY_POINT);
 
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
         let (keys_slot, values_slot) = HashedMap::slots(slot);

@@ -13,7 +13,7 @@
 use std::mem::{MaybeUninit, size_of};
 use std::ptr;
 
-use crate::entry_points::EntryPoints;
+use crate::entry_points::EntryPoint;
 use crate::model::{Covariant, InPlace, Shape, Transportable, has_room_for_tag};
 use crate::read::{Fault, FaultKind, Pass, Refusal, Trace, choose};
 use crate::schema::{Kind, Schema, TypeIndex};
@@ -204,7 +204,7 @@ unsafe impl<T: Transportable> Transportable for Option<T> {
     where
         Self: 'b;
     const WIRE_IS_MEMORY: bool = T::OPTION_IS_MEMORY;
-    const ENTRY_POINTS: EntryPoints<2> = <T as Transportable>::ENTRY_POINTS;
+    const ENTRY_POINT: EntryPoint = <T as Transportable>::ENTRY_POINT;
 
     #[inline(always)]
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
@@ -225,7 +225,7 @@ unsafe impl<T: Transportable> Transportable for Option<T> {
 // SAFETY: as above.
 unsafe impl<T: InPlace> InPlace for Option<T> {
     const SHAPE: Shape = T::OPTION_SHAPE;
-    const ENTRY_POINTS: EntryPoints<4> = <T as InPlace>::ENTRY_POINTS;
+    const ENTRY_POINT: EntryPoint = <T as InPlace>::ENTRY_POINT;
 
     #[inline(always)]
     unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {

@@ -21,7 +21,7 @@ macro_rules! owner {
         unsafe impl<$($generics)*> Transportable for $owner {
             type InPlace<'b> = &'b $form where Self: 'b;
             const WIRE_IS_MEMORY: bool = false;
-            const ENTRY_POINTS: $crate::entry_points::EntryPoints<2> = <$target as Target>::ENTRY_POINTS;
+            const ENTRY_POINT: $crate::entry_points::EntryPoint = <$target as Target>::ENTRY_POINT;
 
             #[inline(always)]
             unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {

@@ -4,7 +4,7 @@ use std::any::TypeId;
 use std::mem::{align_of, size_of};
 use std::ptr;
 
-use crate::entry_points::EntryPoints;
+use crate::entry_points::EntryPoint;
 use crate::model::{Covariant, CovariantTarget, InPlace, Pointee, Shape, Target, Transportable};
 use crate::read::{Edge, Fault, Pass, Trace};
 use crate::schema::{Kind, Schema, TypeIndex, TypeKey};
@@ -64,7 +64,7 @@ unsafe impl<T: Transportable> Target for T {
     where
         Self: 'b;
     const IS_LEAF: bool = T::WIRE_IS_MEMORY;
-    const ENTRY_POINTS: EntryPoints<2> = <T as Transportable>::ENTRY_POINTS;
+    const ENTRY_POINT: EntryPoint = <T as Transportable>::ENTRY_POINT;
 
     #[inline(always)]
     fn write_target<'b>(&'b self, draft: &mut Draft<'b>) -> [u64; 2] {
@@ -89,7 +89,7 @@ unsafe impl<T: Transportable> Target for [T] {
     where
         Self: 'b;
     const IS_LEAF: bool = T::WIRE_IS_MEMORY;
-    const ENTRY_POINTS: EntryPoints<2> = <T as Transportable>::ENTRY_POINTS;
+    const ENTRY_POINT: EntryPoint = <T as Transportable>::ENTRY_POINT;
 
     #[inline(always)]
     fn write_target<'b>(&'b self, draft: &mut Draft<'b>) -> [u64; 2] {
@@ -130,7 +130,7 @@ unsafe impl Target for str {
 
 // SAFETY: the pass claims memory for one value of `T`, aligned, and reads it or queues it.
 unsafe impl<T: InPlace> Pointee for T {
-    const ENTRY_POINTS: EntryPoints<4> = <T as InPlace>::ENTRY_POINTS;
+    const ENTRY_POINT: EntryPoint = <T as InPlace>::ENTRY_POINT;
 
     #[inline(always)]
     fn claim(edge: Edge, pass: &mut Pass<'_>) -> Result<*const Self, Fault> {
@@ -155,7 +155,7 @@ unsafe impl<T: InPlace> Pointee for T {
 
 // SAFETY: as for a single value, with the length that was claimed.
 unsafe impl<T: InPlace> Pointee for [T] {
-    const ENTRY_POINTS: EntryPoints<4> = <T as InPlace>::ENTRY_POINTS;
+    const ENTRY_POINT: EntryPoint = <T as InPlace>::ENTRY_POINT;
 
     #[inline(always)]
     fn claim(edge: Edge, pass: &mut Pass<'_>) -> Result<*const Self, Fault> {
@@ -214,7 +214,7 @@ unsafe impl<T: Target + ?Sized> Transportable for &T {
     where
         Self: 'b;
     const WIRE_IS_MEMORY: bool = false;
-    const ENTRY_POINTS: EntryPoints<2> = <T as Target>::ENTRY_POINTS;
+    const ENTRY_POINT: EntryPoint = <T as Target>::ENTRY_POINT;
 
     #[inline(always)]
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
@@ -320,7 +320,7 @@ unsafe impl<T: Pointee + ?Sized> InPlace for &T {
         ..Shape::edge(size_of::<Self>())
     };
     const OPTION_SHAPE: Shape = Self::SHAPE;
-    const ENTRY_POINTS: EntryPoints<4> = <T as Pointee>::ENTRY_POINTS;
+    const ENTRY_POINT: EntryPoint = <T as Pointee>::ENTRY_POINT;
 
     #[inline(always)]
     unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {

@@ -4,7 +4,7 @@ use std::mem::size_of;
 use std::ptr;
 
 use super::option::read_payload;
-use crate::entry_points::EntryPoints;
+use crate::entry_points::EntryPoint;
 use crate::model::{Covariant, InPlace, Shape, Transportable};
 use crate::read::{Fault, FaultKind, Pass, Refusal, Trace};
 use crate::schema::{Kind, Schema, TypeIndex};
@@ -29,8 +29,8 @@ unsafe impl<T: Transportable, E: Transportable> Transportable for Result<T, E> {
     where
         Self: 'b;
     const WIRE_IS_MEMORY: bool = false;
-    const ENTRY_POINTS: EntryPoints<2> =
-        <T as Transportable>::ENTRY_POINTS.or(<E as Transportable>::ENTRY_POINTS);
+    const ENTRY_POINT: EntryPoint =
+        <T as Transportable>::ENTRY_POINT.or(<E as Transportable>::ENTRY_POINT);
 
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
         match tag_offset::<T::InPlace<'b>, E::InPlace<'b>>() {
@@ -59,8 +59,7 @@ unsafe impl<T: InPlace, E: InPlace> InPlace for Result<T, E> {
             ..shape
         }
     };
-    const ENTRY_POINTS: EntryPoints<4> =
-        <T as InPlace>::ENTRY_POINTS.or(<E as InPlace>::ENTRY_POINTS);
+    const ENTRY_POINT: EntryPoint = <T as InPlace>::ENTRY_POINT.or(<E as InPlace>::ENTRY_POINT);
 
     unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
         let is_err = match tag_offset::<T, E>() {

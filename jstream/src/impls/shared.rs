@@ -6,7 +6,7 @@ use std::mem::size_of;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::entry_points::EntryPoints;
+use crate::entry_points::EntryPoint;
 use crate::impls::reference::{pointer_to, words, write_words};
 use crate::model::{Covariant, CovariantTarget, InPlace, Pointee, Shape, Target, Transportable};
 use crate::read::{Fault, Pass, Trace};
@@ -24,7 +24,7 @@ macro_rules! shared {
         unsafe impl<$($generics)*> Transportable for $pointer {
             type InPlace<'b> = Shared<'b, <$target as Target>::InPlace<'b>> where Self: 'b;
             const WIRE_IS_MEMORY: bool = false;
-            const ENTRY_POINTS: EntryPoints<2> = <$target as Target>::ENTRY_POINTS;
+            const ENTRY_POINT: EntryPoint = <$target as Target>::ENTRY_POINT;
 
             #[inline]
             unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
@@ -105,7 +105,7 @@ const _: () = assert!(
 unsafe impl<T: Pointee + ?Sized> InPlace for Shared<'_, T> {
     const SHAPE: Shape = Shape::edge(size_of::<Self>());
     const OPTION_SHAPE: Shape = Self::SHAPE;
-    const ENTRY_POINTS: EntryPoints<4> = <T as Pointee>::ENTRY_POINTS;
+    const ENTRY_POINT: EntryPoint = <T as Pointee>::ENTRY_POINT;
 
     unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
         // SAFETY: the caller's slot is aligned and initialised, and is that of a reference.
@@ -176,7 +176,7 @@ unsafe impl<T: Target + ?Sized> Transportable for Cell<Option<&T>> {
     where
         Self: 'b;
     const WIRE_IS_MEMORY: bool = false;
-    const ENTRY_POINTS: EntryPoints<2> = <T as Target>::ENTRY_POINTS;
+    const ENTRY_POINT: EntryPoint = <T as Target>::ENTRY_POINT;
 
     unsafe fn write<'b>(&'b self, slot: *mut Self::InPlace<'b>, draft: &mut Draft<'b>) {
         draft.borrow();
@@ -205,7 +205,7 @@ unsafe impl<T: Target + ?Sized> Transportable for Cell<Option<&T>> {
 // SAFETY: `read` stores `None`, or a pointer to memory that was claimed for the type, in the slot.
 unsafe impl<T: Pointee + ?Sized> InPlace for Cell<Option<&T>> {
     const SHAPE: Shape = Shape::edge(size_of::<Self>());
-    const ENTRY_POINTS: EntryPoints<4> = <T as Pointee>::ENTRY_POINTS;
+    const ENTRY_POINT: EntryPoint = <T as Pointee>::ENTRY_POINT;
 
     unsafe fn read(slot: *mut Self, pass: &mut Pass<'_>) -> Result<(), Fault> {
         pass.note_cell();

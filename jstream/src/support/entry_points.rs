@@ -1,53 +1,39 @@
 //! Functions that generated code names first: [`crate::entry_points`] has the reason.
 
-use std::ptr;
+use std::marker::PhantomData;
 
 use crate::entry_points::Address;
-pub use crate::entry_points::EntryPoints;
+pub use crate::entry_points::EntryPoint;
 use crate::model::{InPlace, Transportable};
 
-/// Returns the functions that write a type.
-#[must_use]
-pub const fn writing<T: Transportable>() -> EntryPoints<2> {
-    EntryPoints(Some([T::write as Address, T::write_back as Address]))
+/// The functions of a type that the others of it name.
+#[derive(Debug)]
+pub struct Chain<T>(PhantomData<T>);
+
+impl<T: Transportable> Chain<T> {
+    /// The first function of the chain that writes.
+    pub const WRITE: EntryPoint = EntryPoint(Some(T::write as Address));
+    /// The function after `write` if the type has it, for [`meet`].
+    pub const WRITE_BACK: &'static [EntryPoint] = &[EntryPoint(Some(T::write_back as Address))];
+    /// The last function of the chain that writes.
+    pub const NAME_PARTS: &'static [EntryPoint] = &[EntryPoint(Some(T::name_parts as Address))];
 }
 
-/// Returns the functions that read, verify, trace and describe a form.
-#[must_use]
-pub const fn reading<F: InPlace>() -> EntryPoints<4> {
-    EntryPoints(Some([
-        F::read as Address,
-        F::verify as Address,
-        F::trace as Address,
-        F::describe as Address,
-    ]))
-}
-
-/// Returns the function with the number `function` of each of the `M` types.
-#[must_use]
-pub const fn entries<const N: usize, const M: usize>(
-    of: &[EntryPoints<N>],
-    function: usize,
-) -> [Address; M] {
-    let mut all = [ptr::null(); M];
-    let mut places: &mut [Address] = &mut all;
-    let mut types = of;
-    while let ([place, other_places @ ..], [entry_points, other_types @ ..]) = (places, types) {
-        if let Some(functions) = &entry_points.0 {
-            if let (_, [address, ..]) = functions.split_at(function) {
-                *place = *address;
-            }
-        }
-        places = other_places;
-        types = other_types;
-    }
-    all
+impl<F: InPlace> Chain<F> {
+    /// The first function of the chain that reads.
+    pub const READ: EntryPoint = EntryPoint(Some(F::read as Address));
+    /// The function after `read`.
+    pub const VERIFY: &'static [EntryPoint] = &[EntryPoint(Some(F::verify as Address))];
+    /// The function after `verify`.
+    pub const TRACE: &'static [EntryPoint] = &[EntryPoint(Some(F::trace as Address))];
+    /// The last function of the chain that reads.
+    pub const DESCRIBE: &'static [EntryPoint] = &[EntryPoint(Some(F::describe as Address))];
 }
 
 /// Names functions, so that the compiler meets them here. Nothing is left of it in optimised code,
 /// since the address of a constant is not null.
 #[inline(always)]
-pub fn meet<const M: usize>(functions: &'static [Address; M]) {
+pub fn meet(functions: &'static [EntryPoint]) {
     if functions.as_ptr().addr() == 0 {
         std::process::abort();
     }
@@ -56,17 +42,17 @@ pub fn meet<const M: usize>(functions: &'static [Address; M]) {
 /// A function that projects a value to a field, if the value has it.
 pub type OfVariant<S, F> = for<'s> fn(&'s S) -> Option<&'s F>;
 
-/// Returns the functions that write a field.
+/// Returns the entry point of a field that is written.
 #[must_use]
-pub const fn written<S, F: Transportable>(_: OfVariant<S, F>) -> EntryPoints<2> {
-    <F as Transportable>::ENTRY_POINTS
+pub const fn written<S, F: Transportable>(_: OfVariant<S, F>) -> EntryPoint {
+    <F as Transportable>::ENTRY_POINT
 }
 
-/// Returns the functions that read a field that arrives as itself.
+/// Returns the entry point of a field that arrives as itself.
 #[must_use]
-pub const fn read_in_place<'b, S, F>(_: OfVariant<S, F>) -> EntryPoints<4>
+pub const fn read_in_place<'b, S, F>(_: OfVariant<S, F>) -> EntryPoint
 where
     F: Transportable + 'b,
 {
-    <F::InPlace<'b> as InPlace>::ENTRY_POINTS
+    <F::InPlace<'b> as InPlace>::ENTRY_POINT
 }
