@@ -120,6 +120,12 @@ pub(super) struct Key {
 }
 
 impl Key {
+    /// Returns true if a key with the same hash is the same.
+    #[inline]
+    pub(super) fn is_alike(&self, other: &Self) -> bool {
+        self.given == other.given && self.class == other.class
+    }
+
     pub(super) fn pattern(&self) -> Pattern {
         let Envelope {
             context,

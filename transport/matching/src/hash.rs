@@ -60,12 +60,8 @@ impl Hash {
     #[inline]
     fn key(&self, given: Envelope, class: Class) -> Key {
         let [context, source, low, high] = self.factors;
-        let [exact, any_tag, any_source, any] = self.offsets;
-        let offset = match class {
-            Class::Exact => exact,
-            Class::AnyTag => any_tag,
-            Class::AnySource => any_source,
-            Class::Any => any,
+        let Some(offset) = self.offsets.get(class as usize) else {
+            unreachable!("each class has an offset")
         };
         let sum = offset
             .wrapping_add(context.wrapping_mul(given.context.into()))

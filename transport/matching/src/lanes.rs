@@ -11,11 +11,10 @@ const NONE: u32 = u32::MAX;
 const OUT: u32 = u32::MAX - 1;
 /// Exclusive limit of the number of slots.
 pub(super) const MOST_SLOTS: u32 = 1 << 31;
-const FEWEST_BUCKETS: usize = 4;
-/// Maximum average number of queues per bucket.
-const LOAD: usize = 4;
-/// Number of queues that a bucket has room for.
-const WAYS: usize = 7;
+const FEWEST_ENTRIES: usize = 16;
+/// Minimum number of entries of the table for each queue. With half of the entries vacant, a search
+/// rarely looks at a second one.
+const SPACE: usize = 2;
 
 /// Identifier of an item: its slot, and its sequence number, which tells apart items that used the
 /// same slot.
@@ -30,9 +29,10 @@ pub(super) struct Id {
 /// A hash table leads to the first item of each queue, which leads to the last. Slots are reused,
 /// so memory is allocated only when the number of items reaches a new maximum.
 pub(super) struct Lanes<T> {
-    /// The buckets. Their number is a power of two, or 0.
-    table: Vec<Bucket>,
-    /// Number of low bits of a hash that are not part of the bucket index.
+    /// Open addressing with linear probing: a queue has the first entry from the home of its hash
+    /// on that was vacant. The number of entries is a power of two, or 0.
+    table: Vec<Entry>,
+    /// Number of low bits of a hash that are not part of the index of its home.
     shift: u32,
     /// Number of queues.
     queues: usize,
@@ -42,48 +42,18 @@ pub(super) struct Lanes<T> {
     len: usize,
 }
 
-/// Queues whose hashes have the same bucket index, in one cache line. If it is full, further queues
-/// are stored in the first bucket behind it that has room.
-#[derive(Clone, Copy)]
-#[repr(align(64))]
-struct Bucket {
-    hashes: [u32; WAYS],
-    /// The first items of the queues, or [`NONE`].
-    firsts: [u32; WAYS],
-    /// Number of queues that found this bucket full, and are stored behind it.
-    passed: u32,
+/// A queue in the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Entry {
+    hash: u32,
+    /// The first item of the queue. [`NONE`] if the entry is vacant.
+    first: u32,
 }
 
-const EMPTY: Bucket = Bucket {
-    hashes: [0; WAYS],
-    firsts: [NONE; WAYS],
-    passed: 0,
+const VACANT: Entry = Entry {
+    hash: 0,
+    first: NONE,
 };
-
-impl Bucket {
-    /// Replaces `old` in the first items, together with its hash. Returns false if it is not here.
-    #[inline]
-    fn replace(&mut self, old: u32, new: u32, hash: u32) -> bool {
-        let way = way(&self.firsts, old);
-        let places = (self.firsts.get_mut(way), self.hashes.get_mut(way));
-        let (Some(first), Some(place)) = places else {
-            return false;
-        };
-        (*first, *place) = (new, hash);
-        true
-    }
-}
-
-/// Returns the lowest index of a value, or [`WAYS`]. Compares all values without a branch, because
-/// the index is random, and a wrong prediction costs more than all comparisons.
-#[inline]
-fn way(values: &[u32; WAYS], value: u32) -> usize {
-    let mut way = WAYS;
-    for (at, other) in values.iter().enumerate().rev() {
-        way = if *other == value { at } else { way };
-    }
-    way
-}
 
 /// An item with its links.
 struct Slot<T> {
@@ -121,7 +91,7 @@ impl<T> Lanes<T> {
     /// If there are [`MOST_SLOTS`] items.
     #[inline]
     pub(super) fn push(&mut self, key: Key, sequence: u64, item: T) -> Id {
-        let first = self.find(&key);
+        let (place, first) = self.find(&key);
         let slot = if self.free == NONE {
             self.new_slot()
         } else {
@@ -145,9 +115,9 @@ impl<T> Lanes<T> {
         } else {
             self.slots.push(new);
         }
-        self.len = self.len.saturating_add(1);
+        self.len = self.len.wrapping_add(1);
         if first == NONE {
-            self.enlist(slot, key.hash);
+            self.enlist(place, slot, key.hash);
         } else {
             self.slot_mut(previous).next = slot;
             self.slot_mut(first).previous = slot;
@@ -168,48 +138,26 @@ impl<T> Lanes<T> {
     #[inline]
     pub(super) fn first(&self, key: &Key) -> Option<Id> {
         match self.find(key) {
-            NONE => None,
-            first => Some(self.slot(first).id(first)),
+            (_, NONE) => None,
+            (_, first) => Some(self.id(first)),
         }
     }
 
-    /// Returns the slot of the first item of the queue of `key`, or [`NONE`].
+    /// Returns the entry of the queue of `key` and the slot of its first item. If there is no such
+    /// queue, returns the entry where it is to be stored, and [`NONE`].
     #[inline]
-    fn find(&self, key: &Key) -> u32 {
-        let home = self.home(key.hash);
-        let Some(bucket) = self.table.get(home) else {
-            return NONE;
-        };
-        if let Some(&first) = bucket.firsts.get(way(&bucket.hashes, key.hash)) {
-            match self.slots.get(first as usize) {
-                Some(slot) if slot.key == *key => return first,
-                _ => {}
+    fn find(&self, key: &Key) -> (usize, u32) {
+        let mut at = self.home(key.hash);
+        while let Some(&Entry { hash, first }) = self.table.get(at) {
+            if first == NONE {
+                break;
             }
-        } else if bucket.passed == 0 {
-            return NONE;
-        }
-        self.search(home, *key)
-    }
-
-    /// Returns the first item of a queue whose hash another queue has, too, or whose home bucket
-    /// was full.
-    #[cold]
-    fn search(&self, home: usize, key: Key) -> u32 {
-        let mut at = home;
-        loop {
-            let Some(bucket) = self.table.get(at) else {
-                return NONE;
-            };
-            let same = bucket.hashes.iter().zip(&bucket.firsts);
-            let mut same = same.filter(|(hash, first)| **hash == key.hash && **first != NONE);
-            if let Some((_, first)) = same.find(|(_, first)| self.slot(**first).key == key) {
-                return *first;
-            }
-            if bucket.passed == 0 {
-                return NONE;
+            if hash == key.hash && self.slot(first).key.is_alike(key) {
+                return (at, first);
             }
             at = self.behind(at);
         }
+        (at, NONE)
     }
 
     /// Returns an item with its key, and true if it is in a queue.
@@ -256,7 +204,7 @@ impl<T> Lanes<T> {
         self.detach(id.slot);
         let free = std::mem::replace(&mut self.free, id.slot);
         self.slot_mut(id.slot).next = free;
-        self.len = self.len.saturating_sub(1);
+        self.len = self.len.wrapping_sub(1);
         Some((key, item))
     }
 
@@ -270,7 +218,7 @@ impl<T> Lanes<T> {
             return;
         }
         if previous == at {
-            self.queues = self.queues.saturating_sub(1);
+            self.queues = self.queues.wrapping_sub(1);
             return self.delist(at, key.hash);
         }
         let before = self.slot_mut(previous);
@@ -296,10 +244,12 @@ impl<T> Lanes<T> {
     pub(super) fn attach(&mut self, at: u32) {
         let slot = self.slot(at);
         let (key, sequence) = (slot.key, slot.sequence);
-        let Some(first) = self.first(&key) else {
+        let (place, first) = self.find(&key);
+        if first == NONE {
             self.set(at, at, NONE);
-            return self.enlist(at, key.hash);
-        };
+            return self.enlist(place, at, key.hash);
+        }
+        let first = self.id(first);
         let last = self.slot(first.slot).previous;
         if sequence < first.sequence {
             self.slot_mut(first.slot).previous = at;
@@ -328,83 +278,99 @@ impl<T> Lanes<T> {
         (slot.previous, slot.next) = (previous, next);
     }
 
-    /// Adds a queue to the table, by its first item.
+    /// Adds a queue to the table, by its first item, at the entry where a search for it ended.
     #[inline]
-    fn enlist(&mut self, first: u32, hash: u32) {
-        self.queues = self.queues.saturating_add(1);
-        if self.queues > self.table.len().saturating_mul(LOAD) {
+    fn enlist(&mut self, place: usize, first: u32, hash: u32) {
+        self.queues = self.queues.wrapping_add(1);
+        if self.queues.saturating_mul(SPACE) > self.table.len() {
+            // The queue is found by its first item, as all others are.
             self.grow();
         } else {
-            self.name(first, hash);
-        }
-    }
-
-    /// Stores a queue in the first bucket that has room, from the home bucket of its hash on.
-    #[inline]
-    fn name(&mut self, first: u32, hash: u32) {
-        let mut at = self.home(hash);
-        while !self.bucket_mut(at).replace(NONE, first, hash) {
-            let bucket = self.bucket_mut(at);
-            bucket.passed = bucket.passed.saturating_add(1);
-            at = self.behind(at);
+            *self.entry_mut(place) = Entry { hash, first };
         }
     }
 
     /// Replaces the first item by which a queue is found.
     #[inline]
     fn relist(&mut self, old: u32, new: u32, hash: u32) {
-        let mut at = self.home(hash);
-        while !self.bucket_mut(at).replace(old, new, hash) {
-            at = self.behind(at);
-        }
+        let place = self.search(old, hash);
+        self.entry_mut(place).first = new;
     }
 
-    /// Removes an empty queue from the table.
+    /// Removes an empty queue from the table. Entries behind it move forward, because a search ends
+    /// at a vacant entry.
     #[inline]
     fn delist(&mut self, first: u32, hash: u32) {
-        let mut at = self.home(hash);
-        // The free place gets a hash that the next search for the same key does not find.
-        while !self.bucket_mut(at).replace(first, NONE, !hash) {
-            let bucket = self.bucket_mut(at);
-            bucket.passed = bucket.passed.saturating_sub(1);
+        let mut vacant = self.search(first, hash);
+        let mut at = self.behind(vacant);
+        while let Some(&entry) = self.table.get(at).filter(|entry| entry.first != NONE) {
+            // An entry may not move to a place before its home.
+            let home = self.home(entry.hash);
+            if self.distance(home, at) >= self.distance(vacant, at) {
+                *self.entry_mut(vacant) = entry;
+                vacant = at;
+            }
             at = self.behind(at);
         }
+        *self.entry_mut(vacant) = VACANT;
     }
 
-    /// Doubles the number of buckets.
+    /// Returns the entry with that first item, or the first vacant one, from the home of its hash
+    /// on.
+    #[inline]
+    fn search(&self, first: u32, hash: u32) -> usize {
+        let mut at = self.home(hash);
+        while let Some(entry) = self.table.get(at) {
+            if entry.first == first || entry.first == NONE {
+                break;
+            }
+            at = self.behind(at);
+        }
+        at
+    }
+
+    /// Doubles the number of entries.
     #[cold]
     fn grow(&mut self) {
-        let count = self.table.len().saturating_mul(2).max(FEWEST_BUCKETS);
+        let count = self.table.len().saturating_mul(2).max(FEWEST_ENTRIES);
         self.table.clear();
-        self.table.resize(count, EMPTY);
+        self.table.resize(count, VACANT);
         self.shift = u32::BITS.saturating_sub(count.ilog2());
-        for at in (0..).take(self.slots.len()) {
-            let slot = self.slot(at);
+        for first in (0..).take(self.slots.len()) {
+            let slot = self.slot(first);
             if slot.previous != OUT && self.slot(slot.previous).next == NONE {
-                self.name(at, slot.key.hash);
+                let hash = slot.key.hash;
+                let place = self.search(NONE, hash);
+                *self.entry_mut(place) = Entry { hash, first };
             }
         }
     }
 
-    /// Returns the bucket in which a search for a hash begins. It is meaningless while there are no
-    /// buckets.
+    /// Returns the entry at which a search for a hash begins. It is meaningless while the table is
+    /// empty.
     #[inline]
     fn home(&self, hash: u32) -> usize {
         hash.wrapping_shr(self.shift) as usize
     }
 
-    /// Returns the next bucket.
+    /// Returns the index behind an entry.
     #[inline]
     fn behind(&self, at: usize) -> usize {
         at.wrapping_add(1) & self.table.len().wrapping_sub(1)
     }
 
+    /// Returns the number of steps from one entry to another.
     #[inline]
-    fn bucket_mut(&mut self, at: usize) -> &mut Bucket {
-        let Some(bucket) = self.table.get_mut(at) else {
+    fn distance(&self, from: usize, to: usize) -> usize {
+        to.wrapping_sub(from) & self.table.len().wrapping_sub(1)
+    }
+
+    #[inline]
+    fn entry_mut(&mut self, at: usize) -> &mut Entry {
+        let Some(entry) = self.table.get_mut(at) else {
             unreachable!("hashes are cut to the table")
         };
-        bucket
+        entry
     }
 
     #[inline]

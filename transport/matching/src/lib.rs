@@ -103,7 +103,6 @@ mod unexpected;
 pub use envelope::{Envelope, Heading, Pattern};
 pub use matcher::Matcher;
 #[doc(hidden)]
-#[doc(hidden)]
 pub use outcome::Posting;
 pub use outcome::{
     Arrival, Claim, Ended, Matched, MessageId, Post, PostError, Probed, ReceiveId, Stray, Unposted,

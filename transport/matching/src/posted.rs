@@ -17,7 +17,8 @@ pub(super) struct Posted<R> {
 /// of these queues was posted first.
 pub(super) struct Receives<R> {
     lanes: Lanes<Posted<R>>,
-    /// Number of receives of each class, so that lookups skip unused classes.
+    /// Number of receives of each class, in the order of [`Class::ALL`]. Lookups skip unused
+    /// classes.
     counts: [usize; 4],
 }
 
@@ -36,7 +37,7 @@ impl<R> Receives<R> {
     #[inline]
     pub(super) fn push(&mut self, key: Key, sequence: u64, posted: Posted<R>) -> Id {
         let count = self.count(key.class);
-        *count = count.saturating_add(1);
+        *count = count.wrapping_add(1);
         self.lanes.push(key, sequence, posted)
     }
 
@@ -70,7 +71,7 @@ impl<R> Receives<R> {
     pub(super) fn remove(&mut self, id: Id) -> Option<Posted<R>> {
         let (key, posted) = self.lanes.remove(id)?;
         let count = self.count(key.class);
-        *count = count.saturating_sub(1);
+        *count = count.wrapping_sub(1);
         Some(posted)
     }
 
@@ -93,12 +94,9 @@ impl<R> Receives<R> {
 
     #[inline]
     fn count(&mut self, class: Class) -> &mut usize {
-        let [exact, any_tag, any_source, any] = &mut self.counts;
-        match class {
-            Class::Exact => exact,
-            Class::AnyTag => any_tag,
-            Class::AnySource => any_source,
-            Class::Any => any,
-        }
+        let Some(count) = self.counts.get_mut(class as usize) else {
+            unreachable!("each class has a count")
+        };
+        count
     }
 }

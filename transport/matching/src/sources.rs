@@ -256,7 +256,7 @@ impl Sources {
 
 impl Source {
     fn add(&mut self, heading: &Heading) {
-        self.messages = self.messages.saturating_add(1);
+        self.messages = self.messages.wrapping_add(1);
         self.bytes = self.bytes.saturating_add(heading.held);
     }
 
