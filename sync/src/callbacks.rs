@@ -10,9 +10,9 @@
 //! deferral of the thread runs them in order. A callback that panics is reported by the panic hook,
 //! and ends neither the thread nor the other callbacks: what it was told has happened in any case.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
+use std::mem::{self, ManuallyDrop};
 use std::ops::{Deref, DerefMut};
 use std::task::Waker;
 
@@ -30,7 +30,8 @@ thread_local! {
 
     /// The queued callbacks. They have no destructor, so that they can be used while the
     /// thread-local values of the thread are dropped. The end of the last deferral takes them out.
-    static QUEUE: Cell<ManuallyDrop<Queue>> = const { Cell::new(ManuallyDrop::new(Queue::new())) };
+    static QUEUE: RefCell<ManuallyDrop<Queue>> =
+        const { RefCell::new(ManuallyDrop::new(Queue::new())) };
 }
 
 /// Queued callbacks, in order.
@@ -63,13 +64,26 @@ impl Queue {
         }
     }
 
-    fn run(self) {
-        for callback in self.first.into_iter().flatten().chain(self.rest) {
-            match callback {
-                Callback::Wake(waker) => catch_panic(|| waker.wake()),
-                Callback::Discard(waker) => catch_panic(|| drop(waker)),
-                Callback::Run(run) => catch_panic(run),
-            }
+    fn run(mut self) {
+        for place in &mut self.first {
+            // Most often there is a single callback. The others follow it without a gap.
+            let Some(callback) = place.take() else {
+                return;
+            };
+            callback.call();
+        }
+        for callback in mem::take(&mut self.rest) {
+            callback.call();
+        }
+    }
+}
+
+impl Callback {
+    fn call(self) {
+        match self {
+            Self::Wake(waker) => catch_panic(|| waker.wake()),
+            Self::Discard(waker) => catch_panic(|| drop(waker)),
+            Self::Run(run) => catch_panic(run),
         }
     }
 }
@@ -173,9 +187,8 @@ fn is_deferring() -> bool {
 }
 
 fn queue(callback: Callback) {
-    let mut queue = QUEUE.replace(ManuallyDrop::new(Queue::new()));
-    queue.push(callback);
-    QUEUE.set(queue);
+    // No callback runs during the borrow.
+    QUEUE.with_borrow_mut(|queue| queue.push(callback));
     STATE.set(STATE.get() | QUEUED);
 }
 

@@ -295,7 +295,7 @@ impl WaitQueue {
     /// previous one.
     pub fn join_alone(&self, waker: Waker, is_ready: impl FnOnce() -> bool) -> bool {
         let mut waiters = self.waiters.lock();
-        let before = waiters.0.take();
+        let before = waiters.0.pop();
         waiters.0.push(waker);
         drop(waiters);
         discard(before);
@@ -322,7 +322,7 @@ impl WaitQueue {
     pub fn leave_alone(&self) {
         // The calling thread has stored the flag, and only a notification clears it since then.
         if self.flag().load(Ordering::Relaxed) != 0 {
-            let left = self.waiters.lock().0.take();
+            let left = self.waiters.lock().0.pop();
             discard(left);
         }
     }
