@@ -94,6 +94,9 @@ impl Watcher {
     /// previous one is for the same source and has not fired, no system call is made. Therefore,
     /// the source must stay open while its registration exists, or be closed for good.
     ///
+    /// Returns true if the previous registration has not fired. So an event of the source will call
+    /// `waker`, even if it has occurred already.
+    ///
     /// # Errors
     ///
     /// The error of the system if it is out of memory, or if `source` can't be polled. The waker is
@@ -104,7 +107,7 @@ impl Watcher {
         source: BorrowedFd<'_>,
         interest: Interest,
         waker: &Waker,
-    ) -> io::Result<()> {
+    ) -> io::Result<bool> {
         let number = source.as_raw_fd().unsigned_abs();
         let fd = usize::try_from(number).map_err(|_| Errno::BADF)?;
         let is_same = watch.as_ref().is_some_and(|watch| {
@@ -115,7 +118,7 @@ impl Watcher {
         if !is_same {
             *watch = Some(self.watch_new(source, interest, waker)?);
         }
-        Ok(())
+        Ok(is_same)
     }
 
     /// As [`watch`](Self::watch), without a previous registration.

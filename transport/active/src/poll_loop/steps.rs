@@ -29,6 +29,8 @@ impl PollLoop {
     /// Posts a receive to each connection that has none, except to one whose message waits for room
     /// in the pool: there the receive would end immediately. Returns true if there is no such
     /// message. Otherwise the caller must poll, because it is not woken when the pool has room.
+    ///
+    /// The caller has just polled the members without result.
     pub(super) fn post_all(&self, queue: &CompletionQueue, members: &mut MemberSnapshot) -> bool {
         let mut has_room = true;
         self.members.update(members);
@@ -46,7 +48,7 @@ impl PollLoop {
             // A thread that moves the connection either finds the receive, or no receive is posted.
             let _stays = link.membership().lock_moves();
             if link.membership().set_posted(self, true) {
-                queue.post_recv(link.endpoint(), 0, None);
+                queue.post_recv_armed(link.endpoint(), 0);
             }
         }
         has_room
@@ -431,14 +433,17 @@ impl PollLoop {
     /// Handles the available messages without blocking. Returns their number. Stops at the answer
     /// to the request that is wanted, and returns it.
     pub(crate) fn poll(&self, wanted: Option<(u64, u32)>) -> (usize, Option<Answer>) {
-        self.poll_with(wanted, &mut Progress::default())
+        self.poll_with(wanted, &mut Progress::default(), drop)
     }
 
-    /// As [`poll`](Self::poll), with the state of the caller.
-    pub(super) fn poll_with(
-        &self,
+    /// As [`poll`](Self::poll), with the state of the caller. Passes the guard to `idle` if this
+    /// thread is the poller when there are no more messages.
+    #[inline]
+    pub(super) fn poll_with<'c>(
+        &'c self,
         wanted: Option<(u64, u32)>,
         progress: &mut Progress,
+        idle: impl FnOnce(PollGuard<'c>),
     ) -> (usize, Option<Answer>) {
         if self.is_elsewhere() {
             return (0, None);
@@ -450,7 +455,10 @@ impl PollLoop {
             };
             match self.poll_once(&mut guard, progress, None) {
                 PollOutcome::Something => count = count.saturating_add(1),
-                PollOutcome::Nothing | PollOutcome::NoRoom => break,
+                PollOutcome::Nothing | PollOutcome::NoRoom => {
+                    idle(guard);
+                    break;
+                }
             }
             if guard.found.is_some() {
                 return (count, guard.found.take());

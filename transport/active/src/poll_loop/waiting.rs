@@ -245,7 +245,8 @@ impl PollLoop {
         waker: &Waker,
     ) -> io::Result<Attended> {
         let mut progress = Progress::default();
-        let (count, answer) = self.poll_with(wanted, &mut progress);
+        let mut guard = None;
+        let (count, answer) = self.poll_with(wanted, &mut progress, |idle| guard = Some(idle));
         if count > 0 {
             return Ok(Attended::Progress(answer));
         }
@@ -253,7 +254,7 @@ impl PollLoop {
             return Err(io::ErrorKind::NotConnected.into());
         }
         turn::flush();
-        let Some(mut guard) = self.try_drive(wanted) else {
+        let Some(mut guard) = guard else {
             return Ok(match self.poller_lock.wait(key, waker) {
                 true => Attended::Progress(None),
                 false => Attended::Registered,

@@ -82,8 +82,15 @@ impl HubState {
         for member in &self.postponed {
             member.cool(LOOKS);
         }
+        self.resume_postponed()
+    }
+
+    /// Schedules another poll of the directions that are not armed. Returns true if there are any.
+    fn resume_postponed(&mut self) -> bool {
         let any = !self.postponed.is_empty();
-        self.rung.append(&mut self.postponed);
+        if any {
+            self.rung.append(&mut self.postponed);
+        }
         any
     }
 }
@@ -219,10 +226,16 @@ impl Hub {
 
     /// Returns the next completion without blocking.
     pub(super) fn poll(&self) -> Option<Done> {
-        let mut turned = self.begin_to_look();
+        let turned = self.begin_to_look();
         if turned {
             self.poll_watcher(Some(Duration::ZERO));
         }
+        self.process_all(turned)
+    }
+
+    /// Returns the next completion. If there is none, polls the watcher, unless it was polled
+    /// already or has no events.
+    fn process_all(&self, mut turned: bool) -> Option<Done> {
         loop {
             match self.process_next() {
                 Step::Took(done) => return Some(done),
@@ -240,10 +253,7 @@ impl Hub {
     /// to be polled as well.
     fn begin_to_look(&self) -> bool {
         let mut state = self.lock();
-        let HubState {
-            rung, postponed, ..
-        } = &mut *state;
-        rung.append(postponed);
+        state.resume_postponed();
         state.unturned >= MOST_UNTURNED && state.done.is_empty()
     }
 
@@ -318,8 +328,12 @@ impl Hub {
         drop(state);
         // The replaced waker belongs to the program, so it is dropped without the lock.
         callbacks::discard(before);
-        watched?;
-        let done = self.poll();
+        // If the watcher is still registered with the reactor, it has no events, or the reactor is
+        // about to wake the task. So a system call is saved.
+        let done = match watched? {
+            true => self.process_all(true),
+            false => self.poll(),
+        };
         if let (Some(future), Some(_)) = (*future, &done) {
             self.forget_task(future);
         }

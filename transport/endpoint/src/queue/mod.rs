@@ -6,7 +6,6 @@ mod member;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
 use std::future::Future;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::pin::Pin;
@@ -16,6 +15,7 @@ use std::time::Duration;
 use std::{fmt, io};
 
 use jstream::buffer::{EmptyBuffer, MessageBuffer};
+use rustc_hash::FxHashMap;
 
 pub use self::completion::{Completion, Done, Outcome};
 
@@ -75,8 +75,9 @@ pub struct CompletionQueue {
 #[derive(Default)]
 struct Members {
     /// Keyed by the address of the state that the handles of a connection share. The address is not
-    /// reused while the member holds a weak reference to it.
-    map: HashMap<(usize, Half), Arc<QueueMember>>,
+    /// reused while the member holds a weak reference to it. No peer chooses addresses, so their
+    /// hash needs no secret.
+    map: FxHashMap<(usize, Half), Arc<QueueMember>>,
     /// Number of members above which the members of closed connections are removed.
     enough: usize,
 }
@@ -117,6 +118,17 @@ impl CompletionQueue {
         endpoint.shared().post_recv(buffer.into(), notify);
         // The next poll visits the direction, once for all receives that are posted together.
         self.hub.ring(member);
+    }
+
+    /// Posts a receive into a buffer of the pool, as [`post_recv`](Self::post_recv) does, for a
+    /// caller that has just polled the connection without result, and then waits. The device is
+    /// armed at once: another poll before that would mostly be a wasted system call.
+    #[doc(hidden)]
+    pub fn post_recv_armed(&self, endpoint: &Endpoint, user: u64) {
+        let member = self.member(endpoint, Half::In);
+        let notify = Notify::Sink(member.clone(), user);
+        let (task, watcher) = (Waker::from(member), self.hub.watcher());
+        endpoint.shared().post_recv_armed(notify, &task, watcher);
     }
 
     /// Returns the next completion, if there is one. Does not block, but drives the operations that

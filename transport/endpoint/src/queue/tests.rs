@@ -20,7 +20,11 @@ use jstream_sync::watcher::Interest;
 const LONG: Duration = Duration::from_secs(120);
 
 fn pairs(count: usize, options: &Options) -> Vec<(Endpoint, Endpoint)> {
-    let address = "tcp://127.0.0.1:0".parse().unwrap();
+    pairs_at("tcp://127.0.0.1:0", count, options)
+}
+
+fn pairs_at(address: &str, count: usize, options: &Options) -> Vec<(Endpoint, Endpoint)> {
+    let address = address.parse().unwrap();
     let listener = listen(&address, options).unwrap();
     thread::scope(|scope| {
         let clients = scope.spawn(|| {
@@ -71,13 +75,79 @@ fn endpoints_with_nothing_to_do_are_not_visited() {
 }
 
 #[test]
+fn receives_that_are_posted_armed_are_visited_when_messages_arrive() {
+    let options = Options::default();
+    let name = format!("shm://queue-{}", std::process::id());
+    for address in ["tcp://127.0.0.1:0", "inproc://queue-of-armed", &name] {
+        let pairs = pairs_at(address, 2, &options);
+        let queue = CompletionQueue::new().unwrap();
+        for round in 0..100 {
+            for (user, (_, server)) in (0..).zip(&pairs) {
+                queue.post_recv_armed(server, user);
+            }
+            assert!(queue.poll().is_none());
+            let before = queue.hub.visits.load(Ordering::Relaxed);
+            assert!(queue.poll().is_none());
+            assert_eq!(queue.hub.visits.load(Ordering::Relaxed), before, "armed");
+            for (user, (client, _)) in (0..).zip(&pairs) {
+                // Now and then the receiver sleeps.
+                thread::scope(|scope| {
+                    scope.spawn(move || {
+                        thread::sleep(Duration::from_millis(u64::from(round % 25 == 0)));
+                        let segments = [IoSlice::new(b"x")];
+                        client.send_message(Header::default(), &segments).unwrap();
+                    });
+                    assert_eq!(queue.wait(LONG).unwrap().user, user, "{address}");
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn receives_that_are_posted_armed_get_what_has_arrived_before() {
+    let options = Options::default();
+    let name = format!("shm://queue-before-{}", std::process::id());
+    for address in ["tcp://127.0.0.1:0", "inproc://queue-before", &name] {
+        let (client, server) = pairs_at(address, 1, &options).pop().unwrap();
+        let send = |text: &[u8]| {
+            let segments = [IoSlice::new(text)];
+            client.send_message(Header::default(), &segments).unwrap();
+        };
+        let queue = CompletionQueue::new().unwrap();
+        let receive = || {
+            queue.post_recv_armed(&server, 0);
+            match queue.wait(LONG).unwrap().outcome {
+                Outcome::Received(received) => received.map(|message| message.payload),
+                outcome => panic!("{outcome:?}"),
+            }
+        };
+        send(b"in the device");
+        assert_eq!(receive().unwrap().as_bytes(), b"in the device");
+        // The first message goes to a ticket, whose owner then gives it up.
+        let ticket = server.post_recv(None);
+        send(b"kept");
+        send(b"behind it");
+        assert_eq!(
+            server.recv_message().unwrap().payload.as_bytes(),
+            b"behind it"
+        );
+        drop(ticket);
+        assert_eq!(receive().unwrap().as_bytes(), b"kept");
+        drop(client);
+        assert!(receive().is_err(), "{address}: the end");
+        assert!(receive().is_err(), "{address}: after the end");
+    }
+}
+
+#[test]
 fn a_dropped_queue_leaves_nothing() {
     let options = Options::default();
     let pairs = pairs(3, &options);
     let queue = CompletionQueue::new().unwrap();
     for (client, server) in &pairs {
         queue.post_recv(server, 0, None);
-        queue.post_recv(client, 0, None);
+        queue.post_recv_armed(client, 0);
         let filled = options.pool.take(1).unwrap().copy_from(b"x").unwrap();
         queue.post_send(client, 0, Header::default(), filled);
     }

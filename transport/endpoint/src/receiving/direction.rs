@@ -146,7 +146,8 @@ impl Direction for Receiving {
                     if half.watch(waker, &watcher)? {
                         return Ok(());
                     }
-                    watcher.watch(watch, half.source(), Interest::Readable, waker)
+                    let watched = watcher.watch(watch, half.source(), Interest::Readable, waker);
+                    watched.map(drop)
                 });
                 // The device cannot wake the tasks, so they are woken to poll again.
                 if watched.is_err() {

@@ -32,6 +32,12 @@ impl Receiving {
         id
     }
 
+    /// Returns true if the device notices the next message by itself. Otherwise the posted receives
+    /// have to be driven: a message was kept, or the direction has ended or a thread has the half.
+    pub(crate) fn can_be_armed(&self) -> bool {
+        self.half.is_some() && self.kept.is_empty()
+    }
+
     /// Returns the outcome of an operation that has ended.
     pub(crate) fn take_receipt(&mut self, id: OpId) -> Option<Receipt> {
         self.ops.get_mut(id)?.receipt.as_ref()?;
@@ -111,21 +117,24 @@ impl Receiving {
             return;
         };
         let empty = op.empty.take();
-        op.receipt = Some(result.map_err(|error| Missed { error, empty }));
+        let receipt = result.map_err(|error| Missed { error, empty });
         match std::mem::replace(&mut op.notify, Notify::Ticket) {
+            Notify::Sink(sink, user) => {
+                self.ops.end(id);
+                sink.received(user, receipt);
+            }
+            Notify::Task(task) => {
+                op.receipt = Some(receipt);
+                self.alarm.forget(&task);
+                callbacks::wake(task);
+            }
             Notify::Ticket
             | Notify::Nobody
             | Notify::Request
             | Notify::Answer
-            | Notify::Gathered => self.common.duties.record_change(),
-            Notify::Task(task) => {
-                self.alarm.forget(&task);
-                callbacks::wake(task);
-            }
-            Notify::Sink(sink, user) => {
-                if let Some(receipt) = self.take_receipt(id) {
-                    sink.received(user, receipt);
-                }
+            | Notify::Gathered => {
+                op.receipt = Some(receipt);
+                self.common.duties.record_change();
             }
         }
     }

@@ -15,6 +15,7 @@ use jstream_base::SendError;
 use jstream_base::byte_limit::ByteCharge;
 use jstream_device::connection::Outbound;
 use jstream_device::deadline::Deadline;
+use jstream_sync::watcher::Watcher;
 
 impl Shared {
     /// Posts a message. A refused one ends at once.
@@ -123,15 +124,51 @@ impl Shared {
         let id = receiving.post(empty, notify);
         let is_left = receiving.has_posted();
         drop(receiving);
+        if is_left {
+            self.notify_senders();
+        }
+        id
+    }
+
+    /// As [`post_recv`](Self::post_recv) into a buffer of the pool, for a caller that has just polled
+    /// the direction without result. The device is armed for `task` without another poll. If a
+    /// message has arrived since, arming finds it. `watcher` is as in [`progress`](Self::progress).
+    pub(crate) fn post_recv_armed(
+        self: &Arc<Self>,
+        notify: Notify,
+        task: &Waker,
+        watcher: &Arc<Watcher>,
+    ) {
+        let mut receiving = self.receiving.lock();
+        receiving.post(None, notify);
+        if receiving.can_be_armed() {
+            // The poll may have restarted the operation for which the device was armed.
+            self.receiving_alarm.disarm();
+        } else {
+            receiving.drive();
+        }
+        let is_left = receiving.has_posted();
+        if is_left {
+            // The release of the lock arms the device.
+            self.receiving_alarm.register(task, Some(watcher));
+        }
+        drop(receiving);
+        if is_left {
+            self.notify_senders();
+            self.progress_opposite(Half::In, Some(task), Some(watcher));
+        }
+    }
+
+    /// Notifies those who wait for the send direction that a receive was posted.
+    fn notify_senders(self: &Arc<Self>) {
         // Tasks that already wait for a send do not know of the posted receive.
-        if is_left && self.sending_alarm.is_waited_for() {
+        if self.sending_alarm.is_waited_for() {
             self.sending_alarm.ring();
         }
         // Threads that sleep in a send do not know of it either.
-        if is_left && self.receiving.has_opposite_sleepers() && self.info.scheme != "sim" {
+        if self.receiving.has_opposite_sleepers() && self.info.scheme != "sim" {
             self.carrier.carry_receives(self);
         }
-        id
     }
 
     /// Keeps a message for the next receive, as if it had not been received yet.
