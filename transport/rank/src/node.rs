@@ -547,11 +547,14 @@ impl Node {
         spun: Option<Spin>,
         deadline: Deadline,
     ) -> Option<RequestOutcome> {
-        if let Some(outcome) = self.take_in_for(|state| state.requests.take_outcome(id)) {
-            self.attend();
-            return Some(outcome);
-        }
-        self.wait_spun(spun, || deadline, |state| state.requests.take_outcome(id))
+        // The outcome is large: each function that returned it would copy it.
+        let mut outcome = None;
+        let attempt = || {
+            self.take_in_for(|state| outcome = state.requests.take_outcome(id));
+            outcome.is_some().then_some(())
+        };
+        self.wait_unlocked(spun, || deadline, attempt);
+        outcome
     }
 
     /// Waits for the outcome of a request that needs no further action of the caller.
