@@ -8,6 +8,8 @@
 //! The test knows the noise within a run. Between runs there is more: the layout of the code and of
 //! memory, and what else the machine does. A difference is certain only if it appears again when
 //! both builds are measured again.
+//!
+//! Decision 096 has the reasons.
 
 use std::cmp::Ordering;
 use std::fmt::Write;

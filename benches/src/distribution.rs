@@ -1,4 +1,6 @@
 //! Distributions of the rounds of a timed figure.
+//!
+//! Decision 096 has the reasons.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;

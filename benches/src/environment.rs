@@ -1,4 +1,6 @@
 //! The machine and the build of a run, which decide whether its figures can be compared.
+//!
+//! Decision 096 has the reasons.
 
 use std::fmt::{self, Display};
 use std::fs;

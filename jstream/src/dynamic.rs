@@ -4,6 +4,8 @@
 //! descriptor of its form, which covers the name and the structure. The vtable of the pointer comes
 //! from a cast that is compiled into this program. Writing or reading a class that is not
 //! registered is an error.
+//!
+//! Decision 025 has the reasons.
 
 use std::any::{TypeId, type_name};
 use std::collections::hash_map::Entry;

@@ -1,4 +1,6 @@
 //! An object in the buffer that it was received in.
+//!
+//! Decision 045 has the reasons.
 
 use std::any::TypeId;
 use std::fmt;

@@ -15,6 +15,8 @@
 //! pointer, and stands for `None`. A pointer to a shared target that was already visited holds the
 //! target's number and [`SHARED`]. The second word of a wide pointer is a length or, for a trait
 //! object, the class.
+//!
+//! Decision 002 has the reasons.
 
 use std::mem::{align_of, size_of};
 

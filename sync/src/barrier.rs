@@ -6,6 +6,8 @@
 //!
 //! Both are threads of one process. The barrier of the system across processes is not reliable:
 //! Linux (6.18 at least) skips a processor on which a thread of the other process has just ended.
+//!
+//! Decision 036 has the reasons.
 
 use std::sync::atomic::compiler_fence;
 

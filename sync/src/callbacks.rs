@@ -9,6 +9,8 @@
 //! dropped after the lock was released. Meanwhile callbacks are queued, and the end of the last
 //! deferral of the thread runs them in order. A callback that panics is reported by the panic hook,
 //! and ends neither the thread nor the other callbacks: what it was told has happened in any case.
+//!
+//! Decision 115 has the reasons.
 
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;

@@ -12,6 +12,8 @@
 //!
 //! At least one of the two threads sees the step of the other one. If no thread sleeps, a
 //! notification is a single load of a cache line that stays with the notifying thread.
+//!
+//! Decisions 036 and 111 have the reasons.
 
 use crate::barrier::Barriers;
 use crate::{AtomicU32, Ordering};

@@ -1,4 +1,6 @@
 //! Panics of code of the program that must not reach the calling thread.
+//!
+//! Decision 115 has the reasons.
 
 use std::any::Any;
 use std::mem;

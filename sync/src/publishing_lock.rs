@@ -20,6 +20,8 @@
 //! calls to [`callbacks`](crate::callbacks), which run them when the thread holds no lock. The
 //! guard of such a state is in a [`DeferringGuard`](crate::callbacks::DeferringGuard), or beside a
 //! [`Deferral`](crate::callbacks::Deferral) that is dropped after it.
+//!
+//! Decision 117 has the reasons.
 
 mod summary;
 

@@ -1,4 +1,6 @@
 //! Limits of instruction counts, and their comparison.
+//!
+//! Decision 097 has the reasons.
 
 use std::collections::BTreeMap;
 use std::error::Error;

@@ -9,6 +9,8 @@
 //! ```
 //!
 //! Needs valgrind, and the program `gungraun-runner` in the version of the library.
+//!
+//! Decision 097 has the reasons.
 
 #![allow(
     clippy::arithmetic_side_effects,

@@ -4,6 +4,8 @@
 //! itself: a skeleton, which knows the object's type, polls that future in place. For manual
 //! implementations of the trait, the hidden method defaults to the boxed one. `#[remote]` on the
 //! `impl` block generates both from an `async fn`.
+//!
+//! Decision 008 has the reasons.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};

@@ -1,5 +1,7 @@
 //! Expansion of `#[derive(Referring)]`, for structs and enums that contain references to
 //! remote objects.
+//!
+//! Decision 086 has the reasons.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};

@@ -2,6 +2,8 @@
 //!
 //! Synchronous methods of a shared object are called directly. All other methods are arms of a
 //! single future, which owns the receive buffer and contains the method's own future.
+//!
+//! Decision 008 has the reasons.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};

@@ -1,4 +1,6 @@
 //! Types of messages, derived from those of arguments and results.
+//!
+//! Decision 077 has the reasons.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};

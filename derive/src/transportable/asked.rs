@@ -4,6 +4,8 @@
 //! position of the field's type. The compiler reports equal errors only once. Errors that it would
 //! report for the code behind the assertions concern the same types at the same position, and are
 //! suppressed as well.
+//!
+//! Decision 006 has the reasons.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};

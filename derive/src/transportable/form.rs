@@ -3,6 +3,8 @@
 //! The types of the form's fields are spelled out, mapped from those of the type: associated types
 //! would make the form invariant in the buffer's lifetime. Nothing relies on the mapping being
 //! correct: the functions that write fields take pointers of both types, which must agree.
+//!
+//! Decisions 005 and 026 have the reasons.
 
 use proc_macro2::Span;
 use quote::{format_ident, quote};

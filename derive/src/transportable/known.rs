@@ -2,6 +2,8 @@
 //!
 //! The names only determine the spelling of forms. If a name is misleading, the types do not agree,
 //! and the program does not compile.
+//!
+//! Decision 005 has the reasons.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};

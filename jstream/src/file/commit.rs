@@ -1,4 +1,6 @@
 //! The commit, which makes all pushed objects part of the file.
+//!
+//! Decisions 055 and 056 have the reasons.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -1,4 +1,6 @@
 //! Structures of the file format: see [the module](super).
+//!
+//! Decision 055 has the reasons.
 
 use xxhash_rust::xxh3::xxh3_64;
 use zerocopy::IntoBytes;

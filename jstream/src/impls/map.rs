@@ -1,4 +1,6 @@
 //! Maps and sets, which arrive as the forms of [`crate::map`].
+//!
+//! Decision 027 has the reasons.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::Hash;

@@ -9,6 +9,8 @@
 //! wire form is at the start of the slot. If the slot is larger than the payload, the byte after
 //! the payload is the tag. Otherwise the tag is a byte of the text segment, before the payload's
 //! own text.
+//!
+//! Decision 102 has the reasons.
 
 use std::mem::{MaybeUninit, size_of};
 use std::ptr;

@@ -1,5 +1,7 @@
 //! Pointers that preserve the identity of their targets: `Rc`, `Arc`, [`Shared`], and references in
 //! a `Cell`. Only the latter may form a cycle.
+//!
+//! Decision 051 has the reasons.
 
 use std::cell::Cell;
 use std::mem::size_of;

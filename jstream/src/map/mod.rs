@@ -34,6 +34,8 @@
 //! Lookups and iteration allocate nothing. Keys and values are stored in separate columns, so
 //! columns of plain values are sent and read as a whole. Reading runs no code of the key's type.
 //!
+//! Decision 027 has the reasons.
+//!
 //! # What is not checked
 //!
 //! Reading a map does not check that its keys are sorted, distinct, or in the right bucket. It

@@ -3,6 +3,8 @@
 //! Slices of a few bytes are as common as long ones and their lengths are unpredictable. For a
 //! short slice, mispredicting the end of a loop costs more than its iterations. So a slice that
 //! fits into a block is checked as one block, with the bytes after the slice masked out.
+//!
+//! Decision 046 has the reasons.
 
 use super::fault::{Fault, FaultKind};
 

@@ -1,4 +1,6 @@
 //! Branchless selection.
+//!
+//! Decision 046 has the reasons.
 
 /// Returns `a` if `first` is true, otherwise `b`. If the condition is unpredictable, a branch
 /// misprediction would cost more than the rest of the check of a small value, and the compiler

@@ -1,4 +1,6 @@
 //! Detection of cycles, and of paths that are too long, in the graph of shared targets.
+//!
+//! Decision 024 has the reasons.
 
 use std::ptr;
 

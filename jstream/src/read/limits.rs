@@ -1,4 +1,6 @@
 //! Limits on messages, and on the memory that a reader keeps between them.
+//!
+//! Decision 053 has the reasons.
 
 /// Limits on the messages that a reader accepts and a [`Writer`](crate::Writer) writes. Memory and
 /// work are linear in the length of the message, whatever the limits.

@@ -1,4 +1,6 @@
 //! The lists of a pass that most messages leave empty.
+//!
+//! Decision 049 has the reasons.
 
 use super::checks::Checks;
 use super::limits::{KEEP, Limits};

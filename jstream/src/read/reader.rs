@@ -1,4 +1,6 @@
 //! The reader of messages.
+//!
+//! Decision 050 has the reasons.
 
 use std::mem;
 use std::ptr::NonNull;

@@ -8,6 +8,8 @@
 //! A pointer in a `Cell` may form a cycle. A cycle of other pointers is rejected: no program could
 //! build it, and every derived `Debug` or `PartialEq` would recurse forever on it. A path that is
 //! not the first one to a target must not exceed the depth limit either.
+//!
+//! Decisions 023 and 024 have the reasons.
 
 use std::any::TypeId;
 use std::mem::{MaybeUninit, size_of};

@@ -9,6 +9,8 @@
 //! If a function of the program rejected a value, the whole message is native, but such functions
 //! may have changed cells. The walk then does not rely on any order: it follows only pointers to
 //! targets that the pass claimed, and each target once.
+//!
+//! Decision 004 has the reasons.
 
 use std::any::TypeId;
 use std::fmt::Write as _;

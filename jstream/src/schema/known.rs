@@ -1,4 +1,6 @@
 //! Schemas known to a process: those of its own types, and those that readers learned from peers.
+//!
+//! Decision 054 has the reasons.
 
 use std::any::TypeId;
 use std::collections::HashMap;

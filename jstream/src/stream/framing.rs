@@ -1,4 +1,6 @@
 //! Framing of the items of a stream. This module has no unsafe code.
+//!
+//! Decision 047 has the reasons.
 
 use super::error::StreamError;
 use crate::buffer::{ALIGNMENT, LEAST_ALIGNMENT};

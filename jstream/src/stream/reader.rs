@@ -1,4 +1,6 @@
 //! Reading objects one after another from one buffer.
+//!
+//! Decision 048 has the reasons.
 
 use std::cell::Cell;
 #[cfg(feature = "evolve")]

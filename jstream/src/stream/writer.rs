@@ -1,4 +1,6 @@
 //! Writing objects one after another into one buffer.
+//!
+//! Decision 047 has the reasons.
 
 use std::ptr;
 use std::slice;

@@ -15,6 +15,8 @@
 //! 4. `base` is aligned to [`ALIGNMENT`] if `aligned` is true, otherwise to
 //!    [`LEAST_ALIGNMENT`]. In the latter case, places are allocated only for forms that need no
 //!    more.
+//!
+//! Decisions 003 and 051 have the reasons.
 
 use std::io::IoSlice;
 use std::marker::PhantomData;

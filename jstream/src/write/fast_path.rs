@@ -1,5 +1,7 @@
 //! Fast path for messages that consist of a header and a flat root. Their length is a constant of
 //! the type. They are built on the stack or, if the root is copied, in the destination buffer.
+//!
+//! Decision 050 has the reasons.
 
 use std::io::IoSlice;
 use std::mem::{MaybeUninit, align_of, size_of};

@@ -1,4 +1,6 @@
 //! Forwarding of received objects.
+//!
+//! Decision 052 has the reasons.
 
 use std::error::Error;
 use std::fmt;

@@ -1,4 +1,6 @@
 //! The work queue of a write: values that have a place in the message but are not written yet.
+//!
+//! Decisions 001 and 103 have the reasons.
 
 use std::mem;
 

@@ -1,4 +1,6 @@
 //! Memory that a writer reuses from one message to the next.
+//!
+//! Decision 049 has the reasons.
 
 use super::arena::ValueArena;
 use super::jobs::Jobs;

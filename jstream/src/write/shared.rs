@@ -1,4 +1,6 @@
 //! Identification of shared targets by their addresses.
+//!
+//! Decision 023 has the reasons.
 
 use std::any::TypeId;
 use std::hash::{Hash, Hasher};

@@ -13,6 +13,8 @@
 //! 3. No reference to a value is used after its bytes were overwritten. Bytes are overwritten
 //!    through raw pointers from the buffer's base, after every call that was given the reference
 //!    has returned.
+//!
+//! Decision 052 has the reasons.
 
 use std::mem::{self, MaybeUninit, align_of, size_of};
 use std::ptr::{self, NonNull};

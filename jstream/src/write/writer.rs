@@ -1,4 +1,6 @@
 //! The writer of messages.
+//!
+//! Decisions 003, 049 and 051 have the reasons.
 
 #[cfg(all(feature = "file", unix))]
 use std::collections::BTreeMap;

@@ -3,6 +3,8 @@
 //! The server describes the interface of the object, and the methods are found by their names. If
 //! arguments have changed, the caller describes them to the server, which converts them. The caller
 //! converts results.
+//!
+//! Decision 121 has the reasons.
 
 use std::sync::Arc;
 

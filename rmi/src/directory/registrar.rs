@@ -1,4 +1,6 @@
 //! The object that holds the names of several servers.
+//!
+//! Decision 079 has the reasons.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;

@@ -3,6 +3,8 @@
 //! The file is an [object file](jstream::file): a [`Head`], then an [`Entry`] for each name. A
 //! thread rewrites it after changes, as a temporary file that is renamed when it is complete.
 //! Concurrent changes are written together.
+//!
+//! Decision 079 has the reasons.
 
 use std::collections::BTreeSet;
 use std::io;

@@ -1,4 +1,6 @@
 //! Header words of calls.
+//!
+//! Decision 085 has the reasons.
 
 use std::time::Duration;
 

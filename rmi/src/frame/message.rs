@@ -1,5 +1,7 @@
 //! Reading and writing of the messages of calls and streams. A method without arguments takes an
 //! empty message, and a method without a result returns one.
+//!
+//! Decision 014 has the reasons.
 
 use std::any::TypeId;
 use std::cell::Cell;

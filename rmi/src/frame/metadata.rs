@@ -1,4 +1,6 @@
 //! Metadata of calls: string keys and values that travel with a call.
+//!
+//! Decision 085 has the reasons.
 
 use std::fmt;
 use std::sync::Arc;

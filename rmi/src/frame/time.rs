@@ -1,6 +1,8 @@
 //! The time that a caller waits, in 16 bits: an 11-bit number of microseconds, and a 5-bit shift.
 //! The encoded time is never longer than the original, and shorter by at most one part in a
 //! thousand. 0 means no limit.
+//!
+//! Decision 016 has the reasons.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};

@@ -1,4 +1,6 @@
 //! The trailers behind the arguments: the numbers of the calls that a call names, and its own.
+//!
+//! Decisions 085 and 087 have the reasons.
 
 use crate::frame::header::{PASSES_PROMISED, PROMISE_NUMBERS, PROMISES};
 

@@ -1,5 +1,7 @@
 //! Comparison of an interface with that of an object of another version, as its server describes
 //! it.
+//!
+//! Decision 121 has the reasons.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -1,4 +1,6 @@
 //! Objects whose methods take `&mut self`: a fair read-write lock gives each call its turn.
+//!
+//! Decision 017 has the reasons.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};

@@ -1,4 +1,6 @@
 //! Methods of an interface in the version of the other side.
+//!
+//! Decision 121 has the reasons.
 
 use std::sync::Arc;
 

@@ -1,4 +1,6 @@
 //! The wire form of a reference, and the reason why a form is refused.
+//!
+//! Decision 077 has the reasons.
 
 use jstream::Transportable;
 

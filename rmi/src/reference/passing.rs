@@ -1,4 +1,6 @@
 //! Types that can be passed by reference, and the references of one message.
+//!
+//! Decision 086 has the reasons.
 
 use std::mem;
 use std::sync::{Arc, Mutex};

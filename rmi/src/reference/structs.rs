@@ -1,4 +1,6 @@
 //! Structs and enums with references in them.
+//!
+//! Decision 077 has the reasons.
 
 use jstream::{Restore, Transportable};
 

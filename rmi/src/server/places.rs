@@ -1,4 +1,6 @@
 //! Places of the open connections of a server.
+//!
+//! Decision 113 has the reasons.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -1,5 +1,7 @@
 //! Large results that the server keeps until their callers fetch them over the lane, so that they
 //! do not delay other results.
+//!
+//! Decision 012 has the reasons.
 
 use std::io::IoSlice;
 use std::sync::Arc;

@@ -1,5 +1,7 @@
 //! The lane: a second connection for calls with large arguments, which would otherwise delay other
 //! calls.
+//!
+//! Decision 082 has the reasons.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};

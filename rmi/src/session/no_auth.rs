@@ -1,5 +1,7 @@
 //! Stands for the authentication by a shared secret if the feature `secret` is off: there are no
 //! secrets, so no connection asks for one.
+//!
+//! Decision 104 has the reasons.
 
 use std::convert::Infallible;
 use std::time::Duration;

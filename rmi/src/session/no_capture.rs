@@ -1,4 +1,6 @@
 //! Stands for captures if the feature `capture` is off: there are none.
+//!
+//! Decision 104 has the reasons.
 
 use std::convert::Infallible;
 use std::sync::Arc;

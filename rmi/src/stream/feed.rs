@@ -1,4 +1,6 @@
 //! Sources of the frames that a stream sends: values of this program, or frames from another peer.
+//!
+//! Decision 013 has the reasons.
 
 use std::io::IoSlice;
 use std::sync::Weak;

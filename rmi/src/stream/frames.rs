@@ -1,4 +1,6 @@
 //! Encoded frames of a stream from the peer.
+//!
+//! Decision 013 has the reasons.
 
 use std::pin::Pin;
 use std::sync::Arc;

@@ -1,4 +1,6 @@
 //! Operations for which a thread waits or which a task awaits.
+//!
+//! Decision 084 has the reasons.
 
 use std::any::Any;
 use std::fmt;

@@ -1,4 +1,6 @@
 //! Checks of blocking waits: a task of tokio must not block its thread.
+//!
+//! Decision 084 has the reasons.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

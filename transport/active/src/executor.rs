@@ -1,4 +1,6 @@
 //! Executors of handlers that wait or run outside the receive loop.
+//!
+//! Decision 075 has the reasons.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

@@ -1,4 +1,6 @@
 //! The handler table of one side.
+//!
+//! Decision 009 has the reasons.
 
 mod builder;
 mod counters;

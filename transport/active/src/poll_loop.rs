@@ -5,6 +5,8 @@
 //!
 //! This file has the state of a group. A [wait](waiting) is a sequence of [steps]; each of them
 //! polls once for messages and [deferred work](moves), and may sleep.
+//!
+//! Decisions 007 and 062 have the reasons.
 
 mod deferred;
 mod members;

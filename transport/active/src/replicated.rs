@@ -1,4 +1,6 @@
 //! Replicated objects: reads are local, writes are broadcast in one total order.
+//!
+//! Decision 098 has the reasons.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,6 @@
 //! A received message, as its handler gets it.
+//!
+//! Decisions 010 and 015 have the reasons.
 
 mod deferred;
 mod weak;

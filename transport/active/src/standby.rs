@@ -8,6 +8,8 @@
 //!
 //! They sleep on a condition variable. A thread that samples is woken by time, so it is in no list
 //! of wakers, and the order of the changes of the poller lock's word takes the place of a barrier.
+//!
+//! Decision 007 has the reasons.
 
 use std::time::Duration;
 

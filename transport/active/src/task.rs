@@ -4,6 +4,8 @@
 //! it can be polled in the receive loop and then move to an executor without being moved in memory,
 //! and in steady state nothing is allocated. The slot is a `Pin<Box<_>>`, so the compiler
 //! guarantees that the future does not move.
+//!
+//! Decision 061 has the reasons.
 
 use std::any::Any;
 use std::fmt;

@@ -1,5 +1,7 @@
 //! Per-thread state of the receive loop: the nesting depth of handlers, and the tasks to continue
 //! when the running handler has ended.
+//!
+//! Decisions 009 and 062 have the reasons.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};

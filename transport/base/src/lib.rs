@@ -2,6 +2,8 @@
 //!
 //! The crate is an implementation detail of `jstream-transport`, which exports its public types.
 //! Its own interface may change in any release.
+//!
+//! Decision 083 has the reasons.
 
 // The lowest crate of the transport says it once. The others are then not compiled, and do not
 // fail in their own ways.

@@ -1,5 +1,7 @@
 //! Handshake of a channel, before the first object: both sides exchange their roles and the type
 //! `T`.
+//!
+//! Decision 119 has the reasons.
 
 use std::io::IoSlice;
 use std::sync::Arc;

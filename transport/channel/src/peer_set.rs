@@ -1,4 +1,6 @@
 //! The peers of one side of a channel: the one that it joined, or all that have joined it.
+//!
+//! Decision 031 has the reasons.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};

@@ -1,4 +1,6 @@
 //! A receive that waits and is woken.
+//!
+//! Decision 031 has the reasons.
 
 use std::task::{Poll, Waker};
 

@@ -4,6 +4,8 @@
 //! in its program. The receiver decides, by its own rules, whether it can convert the objects, and
 //! does so. Nothing that the receiver knows reaches the sender but this decision, and nobody ever
 //! asks for a schema afterwards.
+//!
+//! Decision 119 has the reasons.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};

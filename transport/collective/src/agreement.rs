@@ -1,4 +1,6 @@
 //! Agreement of the members of a group that may crash, without I/O.
+//!
+//! Decision 092 has the reasons.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

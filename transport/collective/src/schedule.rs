@@ -1,4 +1,6 @@
 //! Schedules: the steps of one rank in a collective operation.
+//!
+//! Decision 088 has the reasons.
 
 use std::fmt;
 

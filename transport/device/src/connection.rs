@@ -15,6 +15,8 @@
 //!
 //! Unsafe code relies on the contract of [`Outgoing`] alone, which is an unsafe trait. A wrong
 //! implementation of another trait loses messages or wake-ups.
+//!
+//! Decisions 029, 039 and 083 have the reasons.
 
 use std::io::{self, IoSlice};
 use std::os::fd::BorrowedFd;

@@ -7,6 +7,8 @@
 //!
 //! Modules: `table` has the newcomers and their order, `tasks` wakes the thread, and `newcomer` has
 //! the steps of a handshake.
+//!
+//! Decision 113 has the reasons.
 
 mod newcomer;
 mod table;

@@ -1,4 +1,6 @@
 //! Background driving of posted operations.
+//!
+//! Decision 030 has the reasons.
 
 use std::collections::VecDeque;
 use std::fmt;

@@ -11,6 +11,8 @@
 //!
 //! No code of the program runs under the lock. Wake-ups, events, reclaimed buffers and destructors
 //! wait until it is released; see [`jstream_sync::callbacks`].
+//!
+//! Decisions 029 and 117 have the reasons.
 
 mod direction;
 mod sleeping;

@@ -1,4 +1,6 @@
 //! Endpoints: connections as programs use them.
+//!
+//! Decision 033 has the reasons.
 
 use std::fmt;
 use std::io::{self, IoSlice};

@@ -1,5 +1,7 @@
 //! Credit-based flow control of a direction, used by a layer above. Messages with a cost wait for
 //! credit of the peer, and all other messages pass them.
+//!
+//! Decision 072 has the reasons.
 
 use std::collections::VecDeque;
 

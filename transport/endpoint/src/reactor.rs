@@ -2,6 +2,8 @@
 //!
 //! One thread serves the whole process. It starts on first use, sleeps in its [`Watcher`], and does
 //! nothing but call wakers.
+//!
+//! Decision 030 has the reasons.
 
 use std::io;
 use std::os::fd::BorrowedFd;

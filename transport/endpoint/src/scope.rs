@@ -1,4 +1,6 @@
 //! Posted sends of borrowed memory, which end before the borrow does.
+//!
+//! Decision 033 has the reasons.
 
 use std::cell::RefCell;
 use std::fmt;

@@ -1,4 +1,6 @@
 //! Adaptive spinning before a thread sleeps.
+//!
+//! Decisions 108 and 110 have the reasons.
 
 use std::hint;
 use std::thread;

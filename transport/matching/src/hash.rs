@@ -1,4 +1,6 @@
 //! The randomly keyed hash of patterns, which peers can't predict.
+//!
+//! Decision 060 has the reasons.
 
 use std::hash::{BuildHasher, RandomState};
 

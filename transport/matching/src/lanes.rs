@@ -1,4 +1,6 @@
 //! A hash table of queues, one per key.
+//!
+//! Decision 060 has the reasons.
 
 #[cfg(test)]
 mod tests;

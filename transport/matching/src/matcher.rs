@@ -1,4 +1,6 @@
 //! The matcher of one rank.
+//!
+//! Decision 066 has the reasons.
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};

@@ -1,4 +1,6 @@
 //! The posted receives.
+//!
+//! Decision 058 has the reasons.
 
 use super::envelope::{Class, Envelope, Key, Pattern};
 use super::hash::Hash;

@@ -1,4 +1,6 @@
 //! Sources: their bounds, and backpressure.
+//!
+//! Decision 066 has the reasons.
 
 use std::collections::VecDeque;
 

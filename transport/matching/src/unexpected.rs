@@ -1,4 +1,6 @@
 //! The unexpected messages: those for which no receive was posted.
+//!
+//! Decision 058 has the reasons.
 
 use super::envelope::{Class, Envelope, Heading, Key};
 use super::lanes::{Id, Lanes, MOST_SLOTS};

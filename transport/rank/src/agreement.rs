@@ -4,6 +4,8 @@
 //! ranks: in a context of their own, with the context of the communicator and the number of the
 //! agreement as the tag. Each member has one receive for every other member. It fails after the
 //! last message of a rank that is gone, as the state machine requires.
+//!
+//! Decision 092 has the reasons.
 
 mod words;
 

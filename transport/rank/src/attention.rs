@@ -13,6 +13,8 @@
 //! At least one side sees the other. A sender that sees the flag cleared drains the queue itself,
 //! under the lock of the inbox, and wakes the sleeping thread. The flag changes only when a thread
 //! sleeps, so its cache line stays with the sender.
+//!
+//! Decision 073 has the reasons.
 
 use jstream_sync::flag::DekkerFlag;
 use jstream_sync::{CacheLines, Ordering};

@@ -3,6 +3,8 @@
 //! The window is sent to the peer when the connection is set up. A message uses credit from its
 //! arrival until a receive has it. Credit is returned in batches, so that one frame covers many
 //! messages. The sending side is the [`gate`](jstream_endpoint::gate).
+//!
+//! Decision 072 has the reasons.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -3,6 +3,8 @@
 //! Lock order: a direction of an endpoint, then an inbox. No other lock is taken under the lock of
 //! an inbox. Work on endpoints and other inboxes is [recorded](super::work_queue) and done after
 //! the lock is released.
+//!
+//! Decision 070 has the reasons.
 
 mod sleep;
 

@@ -1,5 +1,7 @@
 //! Messages between threads. The sender puts a short message into a queue if the receiver polls it;
 //! otherwise, the sender delivers the message to the inbox of the receiver.
+//!
+//! Decision 073 has the reasons.
 
 use std::io::IoSlice;
 use std::sync::{Arc, OnceLock};

@@ -1,4 +1,6 @@
 //! The values of one rank, by their variables.
+//!
+//! Decision 106 has the reasons.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

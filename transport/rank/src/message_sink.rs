@@ -1,4 +1,6 @@
 //! Receive sink of a connection to a rank.
+//!
+//! Decisions 070 and 114 have the reasons.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -16,6 +16,8 @@
 //!
 //! An error is a violation of the protocol by the peer. If the peer answers that a message to be
 //! withdrawn was not there, the offer does not change: its other answer has arrived or follows.
+//!
+//! Decision 071 has the reasons.
 
 use super::table::{Number, NumberTable};
 use jstream_device::connection::Body;

@@ -6,6 +6,8 @@
 //! and the next receive that matches it gets the payload. The message continues to use credit of
 //! its source, so the window limits the number of messages that a peer announces without sending
 //! the payload.
+//!
+//! Decisions 071 and 114 have the reasons.
 
 use super::error::Error;
 use super::failures::has_text;

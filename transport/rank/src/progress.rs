@@ -4,6 +4,8 @@
 //! An operation borrows memory and calls functions of its thread, so no other thread may execute
 //! it. Each thread has a list of the operations that it has posted, which [`advance_all`] goes
 //! through. So a thread that blocks in any call does not delay the operations of other ranks.
+//!
+//! Decision 090 has the reasons.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};

@@ -9,6 +9,8 @@
 //! its rank is empty. This keeps the bounds of the inbox, with one exception: if several threads of
 //! a rank send while one of them reaches the bounds, the others can exceed them by the contents of
 //! one queue.
+//!
+//! Decision 073 has the reasons.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, TryLockError};

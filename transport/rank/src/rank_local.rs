@@ -1,4 +1,6 @@
 //! Variables with a value for each rank.
+//!
+//! Decision 106 has the reasons.
 
 use super::member::Rank;
 

@@ -6,6 +6,8 @@
 //! ([`Node::end_open_revocations`]), because this sends frames to several ranks. It also passes the
 //! revocation on to all members, so that they get to know of it even if the rank that revoked the
 //! communicator has died meanwhile.
+//!
+//! Decision 093 has the reasons.
 
 use std::sync::Arc;
 

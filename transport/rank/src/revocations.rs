@@ -1,4 +1,6 @@
 //! The communicators that were revoked.
+//!
+//! Decision 093 has the reasons.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,6 @@
 //! Tombstones of operations that have ended before all of their messages have arrived.
+//!
+//! Decision 093 has the reasons.
 
 use std::collections::{HashSet, VecDeque};
 

@@ -1,4 +1,6 @@
 //! Work to be done after the lock of an inbox is released.
+//!
+//! Decision 070 has the reasons.
 
 use std::any::Any;
 

@@ -1,4 +1,6 @@
 //! Growing and shrinking of a pool, under the lock of its book.
+//!
+//! Decisions 018 and 022 have the reasons.
 
 use std::io;
 use std::sync::Arc;

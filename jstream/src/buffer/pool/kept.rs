@@ -19,6 +19,8 @@
 //! the moment when it finds that the slots are not recalled until it clears its busy flag. A
 //! recalling thread has exclusive access from the moment when it finds that the owner is not busy
 //! until the recall ends.
+//!
+//! Decision 021 has the reasons.
 
 use std::hint;
 use std::thread;

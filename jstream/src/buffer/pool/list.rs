@@ -14,6 +14,8 @@
 //! a slot does not need to change the tag, because a slot that is on top again has been put there
 //! again. The tag fails only if a thread is suspended at this point while exactly a multiple of
 //! 2^32 slots are put on the stack, the last of which is the same slot.
+//!
+//! Decision 020 has the reasons.
 
 use jstream_sync::{AtomicIsize, AtomicU32, AtomicU64, Ordering};
 

@@ -3,6 +3,8 @@
 //! Slots that are being moved are on no stack for a moment, although no thread owns them. A thread
 //! counts a move before it takes the slots off the stack, and again after it has put them on the
 //! other. If all stacks are empty, these counts show whether slots were being moved.
+//!
+//! Decision 020 has the reasons.
 
 use super::list::{Links, NONE, Stack};
 use jstream_sync::{AtomicU64, Ordering};

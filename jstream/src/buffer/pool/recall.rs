@@ -1,4 +1,6 @@
 //! Recall of the slots in the caches of all threads.
+//!
+//! Decision 021 has the reasons.
 
 use super::list::Links;
 use super::state::PoolState;

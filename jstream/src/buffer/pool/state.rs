@@ -16,6 +16,8 @@
 //! accesses nothing of the pool once the slot is on a stack. Before the stacks are closed, the
 //! caches of all threads are recalled permanently. The recall waits until any thread that is about
 //! to cache a slot has finished and cleared its busy flag.
+//!
+//! Decision 020 has the reasons.
 
 use std::cell::Cell;
 use std::ptr::NonNull;

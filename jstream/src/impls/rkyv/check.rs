@@ -2,6 +2,8 @@
 //!
 //! The check recurses for each pointer of the archive, so the depth is bounded whatever the bytes
 //! are.
+//!
+//! Decision 028 has the reasons.
 
 use std::mem::{align_of, size_of};
 use std::num::NonZeroUsize;

@@ -8,6 +8,8 @@
 //! Invariant of a [`RkyvArchive`], on which its `Deref` relies: its bytes are a checked archive of
 //! its type, aligned to [`alignment_of`]. Archived types contain no cells (`rkyv::Portable` is
 //! `unsafe` and requires this), so shared bytes stay as they were checked.
+//!
+//! Decision 028 has the reasons.
 
 mod check;
 mod error;

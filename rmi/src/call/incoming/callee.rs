@@ -1,4 +1,6 @@
 //! Calls of the methods of objects, and the slots of suspended methods.
+//!
+//! Decisions 008 and 075 have the reasons.
 
 use std::any::Any;
 use std::pin::pin;

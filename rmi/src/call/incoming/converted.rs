@@ -1,4 +1,6 @@
 //! Objects that callers of another version call.
+//!
+//! Decision 121 has the reasons.
 
 use std::any::Any;
 use std::sync::Arc;

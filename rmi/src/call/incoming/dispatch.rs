@@ -1,4 +1,6 @@
 //! Dispatch of incoming calls to their objects.
+//!
+//! Decision 075 has the reasons.
 
 use std::sync::Arc;
 

@@ -1,4 +1,6 @@
 //! Handlers of the messages of a connection.
+//!
+//! Decision 074 has the reasons.
 
 use std::sync::Arc;
 

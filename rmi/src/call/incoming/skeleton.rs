@@ -1,4 +1,6 @@
 //! The trait of generated code that calls the methods of an object.
+//!
+//! Decision 008 has the reasons.
 
 use crate::reference::Remotable;
 use crate::session::{Failed, Incoming};

@@ -4,6 +4,8 @@
 //! A call whose method did not run is repeated over another connection until its deadline. A call
 //! that may have run is repeated only if its method is idempotent, and a few times at most, because
 //! it may be what ends the server.
+//!
+//! Decision 118 has the reasons.
 
 use std::task::{Context, Poll};
 use std::time::Instant;

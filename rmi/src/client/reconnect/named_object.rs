@@ -1,4 +1,6 @@
 //! Objects that a client has looked up by their names.
+//!
+//! Decision 118 has the reasons.
 
 use std::sync::{Arc, Mutex, Weak};
 use std::task::{Context, Poll};

@@ -6,6 +6,8 @@
 //!
 //! Invariants: `generation` counts the connections, and changes with `connection`. If `has_thread`
 //! is set, a thread will look at the state again. Wakers are called without the lock.
+//!
+//! Decision 118 has the reasons.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use std::task::{Context, Poll, Waker};

@@ -1,4 +1,6 @@
 //! The call for which a method runs, as seen by the method.
+//!
+//! Decision 010 has the reasons.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;

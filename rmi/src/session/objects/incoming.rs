@@ -1,4 +1,6 @@
 //! A call from the other side, with the path of its result.
+//!
+//! Decisions 015 and 075 have the reasons.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::sync::Arc;

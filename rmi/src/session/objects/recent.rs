@@ -2,6 +2,8 @@
 //!
 //! The cache holds weak pointers, so it does not extend the life of an object. Whenever an object
 //! can no longer be called, all entries become invalid.
+//!
+//! Decision 065 has the reasons.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};

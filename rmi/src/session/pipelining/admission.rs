@@ -1,4 +1,6 @@
 //! Admission of pipelined calls: a call is held until the call that it names has ended.
+//!
+//! Decisions 080 and 087 have the reasons.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};

@@ -1,4 +1,6 @@
 //! State of the pipelined calls of a connection.
+//!
+//! Decision 080 has the reasons.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};

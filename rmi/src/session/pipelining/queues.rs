@@ -1,4 +1,6 @@
 //! State machine of pipelined calls and their dependencies, without I/O.
+//!
+//! Decisions 080 and 087 have the reasons.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};

@@ -1,4 +1,6 @@
 //! Objects of the other side to which this side has references.
+//!
+//! Decision 078 has the reasons.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -4,6 +4,8 @@
 //! peer's window, which limits how many the peer can send. If a side stopped receiving instead, it
 //! would miss the answers to its own requests, and two such sides would wait for each other
 //! forever.
+//!
+//! Decision 081 has the reasons.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};

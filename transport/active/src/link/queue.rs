@@ -4,6 +4,8 @@
 //! A thread that waits for credit serves, and a handler that runs inside this wait may wait in
 //! turn. Until that handler has ended, the outer thread can't send. So its entry steps aside:
 //! others go before it, and use the credit granted to it if there is no other credit.
+//!
+//! Decision 011 has the reasons.
 
 mod sends;
 mod turns;

@@ -1,4 +1,6 @@
 //! The send half of a connection.
+//!
+//! Decisions 063 and 064 have the reasons.
 
 use std::io::IoSlice;
 use std::task::Waker;

@@ -1,4 +1,6 @@
 //! Shortage of room in the pool, which makes received messages wait.
+//!
+//! Decision 018 has the reasons.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,6 @@
 //! Identity of a request that does not keep its connection.
+//!
+//! Decision 081 has the reasons.
 
 use std::fmt;
 use std::ptr;

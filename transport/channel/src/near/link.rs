@@ -1,5 +1,7 @@
 //! One connection of a channel within a process: the parcels in transit, and the waiting threads
 //! and tasks at both ends.
+//!
+//! Decision 032 has the reasons.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -8,6 +8,8 @@
 //! | `parcel` | objects in transit |
 //! | `link` | one connection: a ring, the parcels posted behind it, and the state of its ends |
 //! | `names` | registry of the channels that are open in this process |
+//!
+//! Decision 032 has the reasons.
 
 mod link;
 #[cfg(all(test, loom))]

@@ -1,4 +1,6 @@
 //! Registry of the channels that are open in this process, by name and type.
+//!
+//! Decision 032 has the reasons.
 
 use std::any::Any;
 use std::collections::BTreeMap;

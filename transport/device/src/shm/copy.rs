@@ -3,6 +3,8 @@
 //! `memcpy` may assume that no other thread writes the memory that it reads, which does not hold
 //! here. So the shared side is accessed with relaxed atomics, or with instructions that are opaque
 //! to the compiler.
+//!
+//! Decisions 035 and 038 have the reasons.
 
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};

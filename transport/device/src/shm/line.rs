@@ -5,6 +5,8 @@
 //! until something is consumed. So each socket is read by one half. Both are hung up when the peer
 //! ends, in whatever way. Each process owns its end of a socket pair, so the peer cannot make calls
 //! on it block, as it could with an eventfd.
+//!
+//! Decision 040 has the reasons.
 
 use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd};

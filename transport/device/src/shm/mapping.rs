@@ -9,6 +9,8 @@
 //! access inside them faults, whatever the peer does. All of it is accessed only as atomics or with
 //! the copy functions of [`copy`](super::copy). Every value that is read is checked, because the
 //! peer may write at any time.
+//!
+//! Decision 037 has the reasons.
 
 use std::fs::File;
 use std::io;

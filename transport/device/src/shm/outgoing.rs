@@ -1,4 +1,6 @@
 //! The send half.
+//!
+//! Decisions 107 and 112 have the reasons.
 
 use std::io::{self, IoSlice};
 use std::os::fd::BorrowedFd;

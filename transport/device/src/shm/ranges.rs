@@ -1,4 +1,6 @@
 //! Messages that stay in the sender's memory until the receiver copies them.
+//!
+//! Decision 107 has the reasons.
 
 use std::io;
 use std::mem::MaybeUninit;

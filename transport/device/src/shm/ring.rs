@@ -28,6 +28,8 @@
 //! of both processors. Longer messages use all of the data area in order: with many lines, it is
 //! faster to access lines in the shared cache, which neither processor has used for a while, than
 //! to take lines from the private cache of the other processor.
+//!
+//! Decision 112 has the reasons.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -13,6 +13,8 @@
 //! [`DekkerFlag`](jstream_sync::flag::DekkerFlag) of frequent sleepers: each side executes a fence.
 //! The flag itself is a word that the other process can write, and a byte on a socket wakes the
 //! sleeping side.
+//!
+//! Decision 111 has the reasons.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,4 +1,6 @@
 //! Assembly of received bytes into messages, independent of the wire.
+//!
+//! Decisions 019 and 034 have the reasons.
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,6 @@
 //! Buffer for small outgoing messages, which are sent together in one call.
+//!
+//! Decision 019 has the reasons.
 
 use std::io::IoSlice;
 

@@ -1,4 +1,6 @@
 //! An encrypted stream over a socket.
+//!
+//! Decision 059 has the reasons.
 
 use std::io::{self, BufRead, IoSlice, Write};
 use std::os::fd::BorrowedFd;

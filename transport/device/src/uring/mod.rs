@@ -14,6 +14,8 @@
 //! buffers of the ring. Small messages are copied from there once. Large payloads bypass the ring:
 //! they are received by system calls that return when the kernel does not access their memory any
 //! more. So the kernel never writes to memory that the program has leaked, given up or dropped.
+//!
+//! Decision 041 has the reasons.
 
 mod buffers;
 mod ending;

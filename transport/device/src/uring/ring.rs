@@ -1,4 +1,6 @@
 //! The ring of a thread, through which it receives from all the sockets that it drives.
+//!
+//! Decision 044 has the reasons.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, RawFd};

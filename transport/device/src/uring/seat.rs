@@ -1,4 +1,6 @@
 //! Registration of a socket with the ring of the thread that drives it.
+//!
+//! Decision 044 has the reasons.
 
 use std::cell::OnceCell;
 use std::io;

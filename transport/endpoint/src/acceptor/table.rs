@@ -1,5 +1,7 @@
 //! The newcomers of an acceptor, and the choice of the one to evict. This module does no input or
 //! output.
+//!
+//! Decision 113 has the reasons.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -1,4 +1,6 @@
 //! Delivery of messages to the receive sink.
+//!
+//! Decision 107 has the reasons.
 
 use std::sync::Arc;
 

@@ -1,4 +1,6 @@
 //! Messages that need credit of the peer. They enter the send queue when they have it.
+//!
+//! Decision 072 has the reasons.
 
 use super::{SendDirection, SendOp};
 use crate::connection_info::EndReason;

@@ -3,6 +3,8 @@
 //! A thread holds a message back only if a flush is going to follow soon: by the thread that waits
 //! for the answer, or by the next receive. If none follows, a timer flushes, so no message is
 //! delayed for longer than [`LONGEST`].
+//!
+//! Decision 064 has the reasons.
 
 use std::io::IoSlice;
 use std::sync::OnceLock;

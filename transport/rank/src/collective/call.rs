@@ -1,4 +1,6 @@
 //! One collective operation of one rank: its label, its messages and its errors.
+//!
+//! Decision 089 has the reasons.
 
 use std::time::Duration;
 

@@ -1,4 +1,6 @@
 //! Execution of a schedule at one rank.
+//!
+//! Decisions 088 and 089 have the reasons.
 
 use std::mem;
 use std::ops::Deref;

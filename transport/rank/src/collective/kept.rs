@@ -1,4 +1,6 @@
 //! Plans that a communicator keeps, because programs repeat few operations many times.
+//!
+//! Decision 088 has the reasons.
 
 use std::sync::{Arc, OnceLock};
 

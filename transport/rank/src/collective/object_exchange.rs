@@ -1,4 +1,6 @@
 //! The messages of one rank in a collective operation on objects.
+//!
+//! Decision 091 has the reasons.
 
 use std::mem;
 use std::sync::Arc;

@@ -1,4 +1,6 @@
 //! The collective operations of a rank on objects.
+//!
+//! Decision 091 has the reasons.
 
 use std::{fmt, iter, vec};
 

@@ -1,4 +1,6 @@
 //! Execution of a schedule step by step, for an operation that was posted in a scope.
+//!
+//! Decision 090 has the reasons.
 
 use std::cell::RefCell;
 use std::mem;

@@ -1,4 +1,6 @@
 //! The messages of one round of a schedule, posted in a scope.
+//!
+//! Decision 107 has the reasons.
 
 use std::cell::LazyCell;
 use std::time::Duration;

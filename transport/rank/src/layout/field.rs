@@ -1,4 +1,6 @@
 //! Fields of structs, and records of fields of different types.
+//!
+//! Decision 105 has the reasons.
 
 use std::any::type_name;
 use std::fmt;

@@ -1,4 +1,6 @@
 //! The connections of a rank to its children in the tree, while the world is joined.
+//!
+//! Decision 068 has the reasons.
 
 use super::ending::farewell;
 use super::error::WorldError;

@@ -1,4 +1,6 @@
 //! Knowledge of a rank about the end of its world, without input or output.
+//!
+//! Decision 100 has the reasons.
 
 use super::tree::{children, parent_without};
 

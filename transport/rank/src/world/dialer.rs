@@ -1,4 +1,6 @@
 //! Connections between the members of a world, opened on first use and accepted in the background.
+//!
+//! Decision 100 has the reasons.
 
 use std::io;
 use std::ops::Range;

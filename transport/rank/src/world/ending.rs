@@ -1,4 +1,6 @@
 //! Orderly shutdown, so that no message is lost when a process ends.
+//!
+//! Decision 069 has the reasons.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;

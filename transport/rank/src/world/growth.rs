@@ -1,4 +1,6 @@
 //! Worlds that grow: processes that join ranks which already work together.
+//!
+//! Decision 101 has the reasons.
 
 use std::env;
 use std::io;

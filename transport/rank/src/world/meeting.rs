@@ -1,4 +1,6 @@
 //! Rank 0 of a world: accepts the other members, and sends the table of addresses down the tree.
+//!
+//! Decision 067 has the reasons.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,4 +1,6 @@
 //! Members other than rank 0: they report to rank 0, and pass the table of addresses down the tree.
+//!
+//! Decisions 067 and 068 have the reasons.
 
 use std::sync::Arc;
 use std::time::Duration;

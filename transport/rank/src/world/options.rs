@@ -1,4 +1,6 @@
 //! Options of worlds.
+//!
+//! Decision 109 has the reasons.
 
 use std::num::NonZero;
 use std::thread::available_parallelism;

@@ -3,6 +3,8 @@
 //! A pair gets one connection at most. If both ranks open one at the same time, that of the lower
 //! rank counts: the lower rank refuses the other one with [`Refusal::Taken`], and the higher rank
 //! accepts the connection of the lower one although it opens one itself.
+//!
+//! Decision 100 has the reasons.
 
 use super::error::Refusal;
 

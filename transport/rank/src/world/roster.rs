@@ -1,4 +1,6 @@
 //! Roster of the members of a world, without input, output or locks.
+//!
+//! Decision 067 has the reasons.
 
 use std::mem;
 use std::ops::Range;

@@ -1,4 +1,6 @@
 //! Session number that identifies a world.
+//!
+//! Decision 067 has the reasons.
 
 use std::fmt;
 use std::io;

@@ -1,4 +1,6 @@
 //! Tree of the ranks of a world, over which it is joined and ended.
+//!
+//! Decision 100 has the reasons.
 
 use std::ops::Range;
 

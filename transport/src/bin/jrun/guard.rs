@@ -1,4 +1,6 @@
 //! A process that outlives `jrun`, and then kills what is left of the job.
+//!
+//! Decision 095 has the reasons.
 
 use std::env;
 use std::io::{self, BufRead, Read, Write};

@@ -1,4 +1,6 @@
 //! A running job: starts its processes, passes on their output and signals, and ends them together.
+//!
+//! Decision 095 has the reasons.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};

@@ -1,4 +1,6 @@
 //! Mark of the processes that a job has on a host.
+//!
+//! Decision 095 has the reasons.
 
 use std::io;
 

@@ -1,4 +1,6 @@
 //! A process of the job.
+//!
+//! Decision 095 has the reasons.
 
 use std::ffi::OsString;
 use std::fs::File;

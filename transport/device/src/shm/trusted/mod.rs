@@ -15,6 +15,8 @@
 //! The announced range is checked to be inside the outbox. The unsafe code here relies on the
 //! promise of [`trust_peer`](jstream_base::Options::trust_peer) that no process writes to the range
 //! meanwhile.
+//!
+//! Decision 035 has the reasons.
 
 mod blocks;
 mod inbox;

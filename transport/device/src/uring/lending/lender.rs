@@ -1,4 +1,6 @@
 //! The ring of a thread through which it sends buffers without copying them.
+//!
+//! Decision 043 has the reasons.
 
 use std::cell::OnceCell;
 use std::ffi::c_int;

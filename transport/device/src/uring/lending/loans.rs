@@ -1,4 +1,6 @@
 //! Buffers that the kernel may be reading.
+//!
+//! Decision 042 has the reasons.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

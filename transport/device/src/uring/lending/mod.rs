@@ -10,6 +10,8 @@
 //! Modules: `lender` is the ring through which a thread lends, `loans` are the sends that the
 //! kernel has not released, and `regions` are the memory regions registered with the kernel. A
 //! [`Lending`] is the state of one socket.
+//!
+//! Decision 042 has the reasons.
 
 mod lender;
 mod loans;

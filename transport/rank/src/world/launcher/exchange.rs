@@ -1,4 +1,6 @@
 //! Agreement of the processes of a job on the addresses of rank 0 and the session.
+//!
+//! Decision 094 has the reasons.
 
 use std::net::UdpSocket;
 

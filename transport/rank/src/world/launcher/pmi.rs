@@ -2,6 +2,8 @@
 //! understands too.
 //!
 //! Each request and each answer is a line of words `name=value`, the first of which is the command.
+//!
+//! Decision 094 has the reasons.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{BorrowedFd, OwnedFd};

@@ -2,6 +2,8 @@
 //!
 //! The functions and types are those of the PMIx standard, which versions 2 to 6 of the library
 //! have in the same form. Only few of them are used, so they are declared here.
+//!
+//! Decision 094 has the reasons.
 
 use jstream_base::events::emit;
 use std::ffi::{CStr, c_char, c_int, c_void};

@@ -1,5 +1,7 @@
 //! A file through which the processes of a job on one host agree, if the launcher has no key-value
 //! store. Only processes of the same user can read it.
+//!
+//! Decision 094 has the reasons.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};

@@ -2,6 +2,8 @@
 //!
 //! An agent makes no decisions: it reports how its processes end, and sends them the signals that
 //! it is told to send. Only if the connection to `jrun` breaks does it end them by itself.
+//!
+//! Decision 099 has the reasons.
 
 use std::env;
 use std::io;

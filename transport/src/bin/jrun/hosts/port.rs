@@ -1,4 +1,6 @@
 //! A port that no other program of this host gets.
+//!
+//! Decision 099 has the reasons.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};

@@ -3,6 +3,8 @@
 //! An agent first writes a greeting with the number of the protocol. Everything else is messages: a
 //! byte for the kind, a number and the length of the payload with 4 bytes each (little endian), and
 //! the payload.
+//!
+//! Decision 099 has the reasons.
 
 use std::ffi::OsString;
 use std::net::IpAddr;

@@ -1,4 +1,6 @@
 //! Commands that start an agent on a host.
+//!
+//! Decision 099 has the reasons.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
