@@ -5,6 +5,7 @@
 //! - [`long_lines`]: no comment has more than [`MAX_COLUMNS`] columns.
 //! - [`odd_names`]: no defined name has an adverb, a question word or a riddle in it.
 //! - [`cycles`]: the files of a crate do not import one another.
+//! - [`decisions`]: records of decisions and source files name one another.
 //! - [`error_debugs`]: `{:?}` of an error is its sentence, not the structure.
 //! - [`error_sources`]: an error has the text of its cause in its own, and no `source()`.
 //! - [`upward_imports`]: a layer of a crate imports only from the layers before it.
@@ -12,6 +13,7 @@
 //! The tests run them over the repository.
 
 pub mod cycles;
+pub mod decisions;
 pub mod imports;
 mod tokens;
 

@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::Path;
 
+use tidy::decisions::decision_findings;
 use tidy::{
     Finding, Source, bare_events, doc_openings, error_debugs, error_sources, long_lines, odd_names,
     sources, upward_imports,
@@ -204,6 +205,28 @@ fn the_table_of_platforms_says_what_the_stage_checks() {
         })
         .collect();
     assert_eq!(found, expected);
+}
+
+#[test]
+fn decisions_and_sources_name_one_another() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let from_root = |path: &Path| path.strip_prefix(root).unwrap().to_owned();
+    let pages = fs::read_dir(root.join("docs/decisions")).unwrap();
+    let (index, records): (Vec<Source>, Vec<Source>) = pages
+        .map(|page| page.unwrap().path())
+        .map(|page| Source {
+            path: from_root(&page),
+            text: fs::read_to_string(&page).unwrap(),
+        })
+        .partition(|page| page.path.ends_with("README.md"));
+    assert!(records.len() > 100, "{} records", records.len());
+    let sources: Vec<Source> = all_sources()
+        .map(|source| Source {
+            path: from_root(&source.path),
+            text: source.text,
+        })
+        .collect();
+    assert_none(&decision_findings(&records, &index[0], &sources));
 }
 
 #[test]
