@@ -82,6 +82,7 @@
 //! [`Client::state`](crate::Client::state) returns the state of the connection, and
 //! [`Client::state_changes`](crate::Client::state_changes) its changes.
 //! [`Client::connected`](crate::Client::connected) waits for a connection, for example before calls
-//! that pass references. [`Client::close`](crate::Client::close) ends it for good.
+//! that pass references. With the feature `metrics`, the counters `jstream_client_reconnects` and
+//! `jstream_client_connect_failures` have the address as their label. [`Client::close`](crate::Client::close) ends it for good.
 //!
 //! `ClientOptions::reconnect = None` turns it off: calls fail once the connection is lost.

@@ -1,6 +1,7 @@
 //! Clients that connect again after their connection was lost.
 
 mod changes;
+mod counters;
 mod named_object;
 mod options;
 mod reconnection;

@@ -18,6 +18,7 @@ use jstream_base::Address;
 use jstream_sync::wakers::{WakerList, wake_each};
 use jstream_sync::{callbacks, lock};
 
+use super::counters::{count_connection, count_failure};
 use super::options::{ConnectionState, Reconnect};
 use crate::client::ClientOptions;
 use crate::client::connect::connect;
@@ -316,6 +317,7 @@ impl Reconnection {
                     link.reason = error.to_string();
                     attempts = link.attempts;
                 });
+                count_failure(&self.address);
                 Some(self.reconnect.pause(attempts))
             }
         }
@@ -340,6 +342,7 @@ impl Reconnection {
             connection.close();
         }
         drop(before);
+        count_connection(&self.address);
         self.watch(&connection);
     }
 

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
+use std::thread;
 
 use jstream_rmi::{Client, ClientOptions, Interceptors, Metered, Server, ServerOptions, remote};
+use testing::until;
+
 use metrics::{
     Counter, CounterFn, Gauge, GaugeFn, Histogram, HistogramFn, Key, KeyName, Metadata, Recorder,
     SharedString, Unit,
@@ -13,6 +16,8 @@ use metrics::{
 trait Sum {
     fn add(&self, a: u64, b: u64) -> u64;
     fn fails(&self);
+    #[remote(idempotent)]
+    fn again(&self);
 }
 
 struct Plain;
@@ -25,6 +30,8 @@ impl Sum for Plain {
     fn fails(&self) {
         panic!("as it should");
     }
+
+    fn again(&self) {}
 }
 
 /// The sums of the recorded values by name and labels.
@@ -127,8 +134,18 @@ fn calls_are_counted() {
         sum.add(n, 1).wait().unwrap();
     }
     sum.fails().wait().unwrap_err();
-    drop((sum, client));
     // When the server has stopped, it has recorded the last call too.
+    let address = serving.address().clone();
+    serving.stop();
+    let attempts = format!("jstream_client_connect_failures address={address}");
+    let call = sum.again();
+    let call = thread::spawn(|| call.wait().map(drop));
+    until(|| kept.value(&attempts) >= 1.0);
+    let serving = server.listen(&address).unwrap();
+    call.join().unwrap().unwrap();
+    let reconnects = format!("jstream_client_reconnects address={address}");
+    assert_eq!(kept.value(&reconnects), 1.0);
+    drop((sum, client));
     serving.stop();
     let labels = |method: &str| format!("side=callee interface=Sum method={method}");
     let value = |name: &str, method: &str| kept.value(&format!("{name} {}", labels(method)));
