@@ -205,9 +205,9 @@
 //!
 //! A client may also [export](Client::export) objects, and pass [references](Remote) to them. If it
 //! [exports a server](Client::export_server), a method also finds the objects by their names,
-//! through its [caller](Context::caller). While a thread waits for a call, it serves calls from the other side,
-//! so both sides can call each other back while both wait. The number of threads limits the depth
-//! of nested calls. If a call exceeds it, the caller is told that the peer is
+//! through its [caller](Context::caller). While a thread waits for a call, it serves calls from the
+//! other side, so both sides can call each other back while both wait. The number of threads limits
+//! the depth of nested calls. If a call exceeds it, the caller is told that the peer is
 //! [busy](CallError::Busy).
 //!
 //! ```
@@ -271,9 +271,10 @@
 //!
 //! [`CallError::outcome`] of each [`CallError`] states whether the method did not run, ran, or may
 //! have run. A method runs at most once, unless it is declared idempotent. A client whose server is
-//! [restarted](guide::restarts) connects again, and repeats calls that did not run. If a method panics, its caller gets an error and the server
-//! continues. With `panic = "abort"`, a panic ends the process, and callers see their connections
-//! end.
+//! [restarted](guide::restarts) connects again, and repeats calls that did not run. A [`ClientSet`]
+//! calls one of [several servers](guide::several_servers). If a method panics, its caller gets an
+//! error and the server continues. With `panic = "abort"`, a panic ends the process, and callers
+//! see their connections end.
 //!
 //! After a `fork`, the child process has none of these threads and cannot use the connections of
 //! its parent: it must create its own.
@@ -281,6 +282,7 @@
 
 mod call;
 mod client;
+mod client_set;
 #[cfg(feature = "directory")]
 pub mod directory;
 mod frame;
@@ -302,6 +304,11 @@ pub use call::{
 #[cfg(feature = "tower")]
 pub use client::StubService;
 pub use client::{Client, ClientOptions, ConnectionState, Reconnect, StateChanges, WeakClient};
+#[cfg(feature = "directory")]
+pub use client_set::RegistryNames;
+pub use client_set::{
+    AddressList, ClientSet, HostRecords, MemberInfo, MemberSource, MemberState, SetOptions,
+};
 pub use frame::Metadata;
 pub use interface::{Alone, BoxFuture, Exclusive, Interface, SentAs, Shared};
 pub use jstream::Received;

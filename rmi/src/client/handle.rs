@@ -399,7 +399,7 @@ pub(super) fn imported(client: &Client, number: u32) -> Option<Arc<Import>> {
 }
 
 /// Looks up an object over a new connection. Blocks for `time` at most.
-fn find_object(
+pub(crate) fn find_object(
     connection: &Connection,
     name: &str,
     interface: &'static Interface,

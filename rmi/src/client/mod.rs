@@ -12,9 +12,11 @@ mod service;
 
 #[cfg(feature = "directory")]
 pub(crate) use self::connect::Owners;
-pub(crate) use self::connect::claim;
+pub(crate) use self::connect::{claim, connect};
+pub(crate) use self::handle::find_object;
 pub use self::handle::{Client, WeakClient};
 pub use self::options::ClientOptions;
+pub(crate) use self::reconnect::FindObject;
 pub use self::reconnect::{ConnectionState, Reconnect, StateChanges};
 #[cfg(feature = "tower")]
 pub use self::service::StubService;

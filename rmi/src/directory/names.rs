@@ -242,6 +242,25 @@ impl Names {
         }
     }
 
+    /// Returns the address of the registry.
+    pub(crate) fn address(&self) -> &Address {
+        self.link.address()
+    }
+
+    /// Returns the addresses of the server that has bound a name, as used here.
+    pub(crate) fn addresses(&self, name: &str) -> Result<Option<Vec<Address>>, CallError> {
+        let found = self
+            .link
+            .ask(true, |directory| directory.lookup(name).wait())?;
+        Ok(found.get().map(|entry| {
+            let addresses = entry.addresses.iter().take(MOST_ADDRESSES);
+            let parsed = addresses.filter_map(|address| address.parse().ok());
+            parsed
+                .map(|address| located(address, Some(self.link.address())))
+                .collect()
+        }))
+    }
+
     /// Connects to the first of the addresses that can be reached, by this time. A registry accepts
     /// no more addresses than are tried here.
     fn owner(

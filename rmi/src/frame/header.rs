@@ -18,6 +18,9 @@ pub(crate) const STREAMS: &str = "jstream.streams";
 /// Name of the handler of messages about references.
 pub(crate) const REFERENCES: &str = "jstream.references";
 
+/// Name of the handler of messages about the end of a server. A peer need not have it.
+pub(crate) const MOVING: &str = "jstream.moving";
+
 /// Object number of the service that returns kept results.
 pub(crate) const RESULTS: u32 = u32::MAX.wrapping_sub(2);
 

@@ -13,6 +13,7 @@ mod code;
 mod header;
 mod message;
 mod metadata;
+mod moving;
 mod references;
 #[cfg(feature = "secret")]
 mod secret;
@@ -22,12 +23,13 @@ mod trailer;
 
 pub(crate) use self::code::Code;
 pub(crate) use self::header::{
-    CALLS, CallHeader, HAS_METADATA, MOST_METHODS, OBJECT_NUMBERS, PASSES_PROMISED,
+    CALLS, CallHeader, HAS_METADATA, MOST_METHODS, MOVING, OBJECT_NUMBERS, PASSES_PROMISED,
     PROMISE_NUMBERS, PROMISED, PROMISES, REFERENCES, REFLECTION, REGISTRY, RESULTS, STREAMS,
     is_of_every_server, names_a_call,
 };
 pub(crate) use self::message::{length, nothing, read, written, written_copy};
 pub use self::metadata::{Metadata, metadata_of};
+pub(crate) use self::moving::MovingMessage;
 pub(crate) use self::references::ReferenceMessage;
 #[cfg(feature = "secret")]
 pub(crate) use self::secret::{SECRET_VERSION, SecretMessage};
@@ -47,6 +49,7 @@ mod tests {
         let header = [("call header", CallHeader::PLACES)];
         assert_documented(page, "## Calls", Code::LAYOUT, &header);
         assert_documented(page, "## References", ReferenceMessage::LAYOUT, &[]);
+        assert_documented(page, "## The end of a server", MovingMessage::LAYOUT, &[]);
         #[cfg(feature = "secret")]
         assert_documented(page, "## The secret", SecretMessage::LAYOUT, &[]);
     }

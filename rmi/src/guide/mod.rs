@@ -18,6 +18,7 @@
 //! | [`failures`] | errors of calls, and when to retry |
 //! | [`restarts`] | servers that are restarted, and what becomes of calls |
 //! | [`versions`] | clients and servers that have different versions of a trait |
+//! | [`several_servers`] | calls to one of several servers, and servers that are replaced |
 //! | [`testing`] | mocks, servers within a test, and control of time |
 //! | [`threads`] | the threads that run methods and receive answers |
 //! | [`callbacks`] | calls from a server to its clients |
@@ -41,6 +42,7 @@ pub mod production;
 pub mod references;
 pub mod restarts;
 pub mod results;
+pub mod several_servers;
 pub mod single_thread;
 pub mod testing;
 pub mod threads;

@@ -85,4 +85,7 @@
 //! that pass references. With the feature `metrics`, the counters `jstream_client_reconnects` and
 //! `jstream_client_connect_failures` have the address as their label. [`Client::close`](crate::Client::close) ends it for good.
 //!
+//! A service with several servers has a [`ClientSet`](crate::ClientSet); see
+//! [`several_servers`](super::several_servers).
+//!
 //! `ClientOptions::reconnect = None` turns it off: calls fail once the connection is lost.

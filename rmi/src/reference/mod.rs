@@ -8,6 +8,7 @@ mod borrowed;
 mod export;
 mod found;
 mod handed;
+mod load;
 mod object;
 mod passing;
 mod remote;
@@ -21,12 +22,15 @@ pub use self::borrowed::{each, lend, lend_slice, slices};
 pub use self::export::{Export, ReferenceCounts};
 pub(crate) use self::found::FoundObject;
 pub use self::handed::Unfit;
+pub(crate) use self::load::{CallEffect, MemberLoad};
 pub use self::object::Object;
 pub(crate) use self::object::{Ahead, Became, ObjectPlace, own};
 pub(crate) use self::passing::{Between, GiveError, PassedObjects, Passing};
 pub use self::passing::{Giving, Leads, Passed, Taking};
 pub use self::remote::Remote;
-pub(crate) use self::renewal::{Renewal, RenewalError, RenewalWait};
+pub(crate) use self::renewal::{
+    CountedCall, MemberObject, Renewal, RenewalError, RenewalWait, RenewedObject,
+};
 pub use self::retries::Retries;
 pub use self::structs::{Form, Referring, owned};
 pub use self::stub::{Remotable, Stub};

@@ -1,5 +1,6 @@
 //! Handles of objects, as stubs hold them, and placeholders for the results of calls in flight.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +10,7 @@ use std::time::Duration;
 use crate::frame::{CallHeader, Metadata, PROMISED, REGISTRY, Span};
 use crate::interface::MethodMap;
 use crate::reference::found::FoundObject;
-use crate::reference::renewal::Renewal;
+use crate::reference::renewal::{MemberObject, Renewal, RenewedObject};
 use crate::reference::retries::Retries;
 use crate::session::{Connection, Import, Node};
 
@@ -127,6 +128,12 @@ pub(crate) enum ObjectPlace {
     Here(Arc<Node>),
     /// The result of a call in flight.
     Ahead(Arc<Ahead>),
+    /// An object that the members of a set have. Each call chooses one of them, by the
+    /// [`Renewal`] of the handle. This keeps the set.
+    Set(Arc<dyn Any + Send + Sync>),
+    /// An object of a set at the member that was chosen for a call, and whether the call is
+    /// counted.
+    Member(Arc<MemberObject>, bool),
 }
 
 impl Object {
@@ -166,14 +173,54 @@ impl Object {
 
     /// Returns the handle of the same object over another connection, whose server may have
     /// another version of the interface.
-    pub(crate) fn at(&self, found: FoundObject) -> Self {
-        let place = ObjectPlace::Import(found.import);
-        let object = Self {
-            shared_header: shared_header(&place, &self.span).filter(|_| self.metadata.is_empty()),
-            place,
-            ..self.clone()
+    pub(crate) fn at(&self, renewed: RenewedObject) -> Self {
+        let (place, methods, renewal) = match renewed {
+            RenewedObject::Single(FoundObject { import, methods }) => {
+                (ObjectPlace::Import(import), methods, self.renewal.clone())
+            }
+            RenewedObject::Member {
+                object,
+                is_counted,
+                is_pinned,
+            } => {
+                // The member leads to the source, unless the call is pinned.
+                let renewal = self.renewal.clone().filter(|_| is_pinned);
+                let methods = object.methods().cloned();
+                (ObjectPlace::Member(object, is_counted), methods, renewal)
+            }
         };
-        object.mapped(found.methods)
+        let is_shared = self.metadata.is_empty() && methods.is_none();
+        Self {
+            shared_header: shared_header(&place, &self.span).filter(|_| is_shared),
+            place,
+            span: self.span,
+            retries: self.retries,
+            metadata: self.metadata.clone(),
+            renewal,
+            methods,
+        }
+    }
+
+    /// Returns the source of the object if its connection is lost.
+    pub(crate) fn renewal(&self) -> Option<&Arc<dyn Renewal>> {
+        match (&self.renewal, &self.place) {
+            (None, ObjectPlace::Member(object, _)) => Some(object.source()),
+            (renewal, _) => renewal.as_ref(),
+        }
+    }
+
+    /// Returns true if each call has to choose a member of a set.
+    pub(crate) fn is_of_set(&self) -> bool {
+        matches!(self.place, ObjectPlace::Set(_))
+    }
+
+    /// Returns the reference of the peer's object, if there is one.
+    pub(crate) fn import(&self) -> Option<&Arc<Import>> {
+        match self.place() {
+            ObjectPlace::Import(import) => Some(import),
+            ObjectPlace::Member(object, _) => Some(object.import()),
+            _ => None,
+        }
     }
 
     /// Returns a handle of the object over a connection that is open, as far as that is known, for
@@ -188,11 +235,14 @@ impl Object {
     }
 
     /// Returns a handle of the object over a connection that is open, if the connection of this one
-    /// was lost and the object has been found again. Else begins to look for it.
+    /// was lost and the object has been found again, or if each call chooses a connection. Else
+    /// begins to look for it.
     #[inline]
     pub(crate) fn renewed_handle(&self) -> Option<Self> {
-        let renewal = self.renewal.as_ref()?;
-        let (connection, _) = self.place.at_peer()?;
+        let renewal = self.renewal()?;
+        let Some((connection, _)) = self.place.at_peer() else {
+            return renewal.known().map(|renewed| self.at(renewed));
+        };
         if !connection.peer().has_ended() {
             return None;
         }
@@ -202,7 +252,7 @@ impl Object {
     #[cold]
     fn renew_handle(&self, renewal: &Arc<dyn Renewal>) -> Option<Self> {
         match renewal.known() {
-            Some(found) => Some(self.at(found)),
+            Some(renewed) => Some(self.at(renewed)),
             None => {
                 renewal.clone().begin();
                 None
@@ -241,7 +291,7 @@ impl Object {
     pub(crate) fn node(&self) -> Option<&Arc<Node>> {
         match self.place() {
             ObjectPlace::Here(node) => Some(node),
-            ObjectPlace::Own(..) | ObjectPlace::Import(_) | ObjectPlace::Ahead(_) => None,
+            _ => None,
         }
     }
 
@@ -252,6 +302,8 @@ impl Object {
             ObjectPlace::Here(node) => Arc::as_ptr(node) as usize,
             ObjectPlace::Import(import) => Arc::as_ptr(import) as usize,
             ObjectPlace::Ahead(ahead) => Arc::as_ptr(ahead) as usize,
+            ObjectPlace::Member(object, _) => Arc::as_ptr(object.import()) as usize,
+            ObjectPlace::Set(set) => Arc::as_ptr(set).cast::<()>() as usize,
             ObjectPlace::Own(peer, number) => {
                 let peer = Arc::as_ptr(peer.references()) as usize;
                 peer.wrapping_add(usize::from(*number != REGISTRY))
@@ -274,8 +326,9 @@ impl Object {
         match self.place() {
             ObjectPlace::Own(connection, number) => Some((connection, *number)),
             ObjectPlace::Import(import) => Some((import.connection(), import.number())),
+            ObjectPlace::Member(object, _) => object.destination(),
             ObjectPlace::Ahead(ahead) => ahead.destination(),
-            ObjectPlace::Here(_) => None,
+            ObjectPlace::Here(_) | ObjectPlace::Set(_) => None,
         }
     }
 
@@ -318,9 +371,7 @@ impl fmt::Debug for Object {
         let mut object = f.debug_struct("Object");
         match self.place() {
             ObjectPlace::Here(node) => object.field("here", node),
-            ObjectPlace::Own(..) | ObjectPlace::Import(_) | ObjectPlace::Ahead(_) => {
-                object.field("number", &self.destination().map(|(_, number)| number))
-            }
+            _ => object.field("number", &self.destination().map(|(_, number)| number)),
         };
         object.finish()
     }
@@ -341,7 +392,8 @@ impl ObjectPlace {
         match self {
             Self::Own(connection, number) => Some((connection, *number)),
             Self::Import(import) => Some((import.connection(), import.number())),
-            Self::Here(_) | Self::Ahead(_) => None,
+            Self::Member(object, _) => object.destination(),
+            Self::Here(_) | Self::Ahead(_) | Self::Set(_) => None,
         }
     }
 }

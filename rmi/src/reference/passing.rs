@@ -383,6 +383,14 @@ impl Giving {
                 let to = to.clone();
                 self.promise(&to, object, ahead)
             }
+            (Between::Peers(to), ObjectPlace::Member(member, _)) => {
+                let to = to.clone();
+                self.give_other(&to, object, member.import())
+                    .map_err(GiveError::Refused)
+            }
+            (Between::Peers(_), ObjectPlace::Set(_)) => Err(GiveError::Refused(
+                "the stub of a set calls several objects; pass a reference that one has returned",
+            )),
             (Between::Peers(_), ObjectPlace::Own(..)) => Err(GiveError::Refused(
                 "the registry of a connection can't be passed to others",
             )),

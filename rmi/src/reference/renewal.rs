@@ -1,23 +1,26 @@
-//! Objects that are found again after their connection was lost.
+//! Objects that are found again after their connection was lost, or that several servers have.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use jstream_base::Address;
 
-use crate::interface::Interface;
+use crate::interface::{Interface, MethodMap};
 use crate::reference::found::FoundObject;
-use crate::session::Import;
+use crate::reference::load::{CallEffect, MemberLoad};
+use crate::session::{Connection, Import};
 use crate::support::CallError;
 
-/// The source of an object that was found by its name.
+/// The source of an object that was found by its name, at one server or at several.
 ///
 /// An implementation connects and looks up the name in a thread of its own. So a call can wait for
 /// the object as a thread or as a task.
 pub(crate) trait Renewal: Send + Sync {
-    /// Returns the object, if it is known over a connection that is open.
-    fn known(&self) -> Option<FoundObject>;
+    /// Returns the object, if it is known over a connection that is open. If several servers have
+    /// it, chooses one of them.
+    fn known(&self) -> Option<RenewedObject>;
 
     /// Begins to look for the object, if it is not known.
     fn begin(self: Arc<Self>);
@@ -27,13 +30,31 @@ pub(crate) trait Renewal: Send + Sync {
         self: Arc<Self>,
         key: &mut Option<u64>,
         context: &mut Context<'_>,
-    ) -> Poll<Result<FoundObject, RenewalError>>;
+    ) -> Poll<Result<RenewedObject, RenewalError>>;
 
     /// Ends a wait before the object was found.
     fn cancel(&self, key: u64);
 
     /// Records that the peer of this object is shutting down, so that it must be found elsewhere.
     fn abandon(&self, import: &Import);
+
+    /// Returns true if several servers may have the object, so that a call which one of them has
+    /// refused can be made at another one.
+    fn has_alternatives(&self) -> bool {
+        false
+    }
+
+    /// Records that a server is busy and has refused a call.
+    fn avoid(&self, _: &Import) {}
+
+    /// Records that a server no longer has the object, so that it must be looked up again.
+    fn lose(&self, _: &Import) {}
+
+    /// Takes one repetition of a call that has reached a server from the budget. Returns false if
+    /// there is none left.
+    fn takes_repetition(&self) -> bool {
+        true
+    }
 
     /// Returns the time that a call waits at most.
     fn patience(&self) -> Duration;
@@ -94,7 +115,7 @@ impl RenewalWait {
     pub(crate) fn poll(
         &mut self,
         context: &mut Context<'_>,
-    ) -> Poll<Result<FoundObject, RenewalError>> {
+    ) -> Poll<Result<RenewedObject, RenewalError>> {
         let polled = self.renewal.clone().poll(&mut self.key, context);
         let is_over = self.until.is_some_and(|until| until <= Instant::now());
         if polled.is_pending() && is_over {
@@ -113,6 +134,120 @@ impl Drop for RenewalWait {
     fn drop(&mut self) {
         if let Some(key) = self.key {
             self.renewal.cancel(key);
+        }
+    }
+}
+
+/// An object at one member of a set. A call of it needs only this handle, so that it counts one
+/// reference, like a call of an object of a single server.
+pub(crate) struct MemberObject {
+    found: FoundObject,
+    source: Arc<dyn Renewal>,
+    load: Arc<MemberLoad>,
+    /// True if the server accepts no more calls over the connection.
+    is_moving: Arc<AtomicBool>,
+}
+
+impl MemberObject {
+    pub(crate) fn new(
+        found: FoundObject,
+        source: Arc<dyn Renewal>,
+        load: Arc<MemberLoad>,
+        is_moving: Arc<AtomicBool>,
+    ) -> Self {
+        Self {
+            found,
+            source,
+            load,
+            is_moving,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn import(&self) -> &Arc<Import> {
+        &self.found.import
+    }
+
+    /// Returns the methods of the object if its interface has another version.
+    pub(crate) fn methods(&self) -> Option<&Arc<MethodMap>> {
+        self.found.methods.as_ref()
+    }
+
+    /// Returns the connection, and the number of the object.
+    #[inline]
+    pub(crate) fn destination(&self) -> Option<(&Connection, u32)> {
+        let import = self.import();
+        Some((import.connection(), import.number()))
+    }
+
+    /// Returns the set's object, which finds it at other members.
+    pub(crate) fn source(&self) -> &Arc<dyn Renewal> {
+        &self.source
+    }
+
+    pub(crate) fn load(&self) -> &MemberLoad {
+        &self.load
+    }
+
+    /// Returns true if calls may be made over the connection, as far as that is known.
+    #[inline]
+    pub(crate) fn is_open(&self) -> bool {
+        !self.is_moving.load(Ordering::Relaxed) && !self.import().connection().peer().has_ended()
+    }
+}
+
+/// An object that was found again, or chosen for a call.
+pub(crate) enum RenewedObject {
+    /// The object of the only server that may have it.
+    Single(FoundObject),
+    Member {
+        object: Arc<MemberObject>,
+        /// True if the call counts for the load of the member. It need not if there is no choice.
+        is_counted: bool,
+        /// True if only this member may have the object, so that its source is not used.
+        is_pinned: bool,
+    },
+}
+
+/// Guard of a call of a set's object: keeps the object, and ends the count of the call.
+pub(crate) struct CountedCall {
+    object: Arc<MemberObject>,
+    /// The beginning of the call, if it counts.
+    since: Option<Instant>,
+    effect: CallEffect,
+}
+
+impl CountedCall {
+    #[inline]
+    pub(crate) fn new(object: Arc<MemberObject>, is_counted: bool) -> Self {
+        Self {
+            since: is_counted.then(|| object.load.begin()),
+            object,
+            effect: CallEffect::Answered,
+        }
+    }
+
+    pub(crate) fn object(&self) -> &MemberObject {
+        &self.object
+    }
+
+    /// Records that the server no longer has the object.
+    #[cold]
+    pub(crate) fn lose_object(&self) {
+        self.object.source.lose(self.object.import());
+    }
+
+    /// Records the end of a call that is not answered, or takes as long as its streams.
+    pub(crate) fn record(&mut self, effect: CallEffect) {
+        self.effect = effect;
+    }
+}
+
+impl Drop for CountedCall {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(since) = self.since {
+            self.object.load.end(since, self.effect);
         }
     }
 }

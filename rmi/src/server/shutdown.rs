@@ -9,7 +9,7 @@ use jstream_active as active;
 use jstream_active::Peer;
 
 use crate::server::serving::{Serving, ServingState};
-use crate::session::Session;
+use crate::session::{Connection, Session};
 use crate::support::{Operation, lock};
 
 /// Time that cancelled methods have to end.
@@ -17,6 +17,9 @@ const GRACE: Duration = Duration::from_millis(500);
 
 /// Time for calls that are counted as done to send their answers. Part of [`GRACE`].
 const SETTLING: Duration = Duration::from_millis(100);
+
+/// Maximum time for clients to say that they make no more calls, once all calls have ended.
+const MOVING: Duration = Duration::from_secs(1);
 
 /// Maximum pause between two checks whether all calls have ended.
 const LONGEST_PAUSE: Duration = Duration::from_millis(10);
@@ -37,7 +40,9 @@ impl Serving {
     /// connections. It refuses new calls as [`CallError::Ending`](crate::CallError::Ending), which
     /// did not run, and lets running calls finish. The connections end when all calls have ended
     /// and their answers were sent, or when the time is over. Suspended async methods are then
-    /// dropped; synchronous methods that do not return are left to their threads.
+    /// dropped; synchronous methods that do not return are left to their threads. Clients are told
+    /// to move at the beginning, so that a [`ClientSet`](crate::ClientSet) uses other servers and
+    /// loses no call.
     ///
     /// If all calls have ended, the clients are told. A call that a client makes later, or has sent
     /// too late to be received, then fails as [`CallError::Ending`](crate::CallError::Ending), too,
@@ -70,6 +75,9 @@ impl Serving {
         self.state.waiting.end();
         drop(self.accepting.take());
         let mut cut_off = self.state.wait_for_calls(until);
+        if cut_off == 0 {
+            self.state.wait_for_moves(until);
+        }
         let reaping = self.serving.take().map(|serving| self.state.reap(serving));
         if cut_off == 0 && reaping.as_ref().is_some_and(|all| all.wait(SETTLING)) {
             // A call is counted as done just before its answer is sent. Wait until the peers have
@@ -131,9 +139,12 @@ impl ServingState {
         let mut pause = Duration::from_micros(100);
         loop {
             let peers = self.peers();
-            // More calls may have been held since the last check.
-            for session in peers.iter().filter_map(|peer| peer.attached::<Session>()) {
-                session.promises.refuse_held();
+            for peer in &peers {
+                if let Some(session) = peer.attached::<Session>() {
+                    // More calls may have been held since the last check.
+                    session.promises.refuse_held();
+                    Connection::of(peer.clone()).tell_to_move();
+                }
             }
             let left = calls(&peers);
             let now = Instant::now();
@@ -143,6 +154,23 @@ impl ServingState {
             let rest = until.map_or(pause, |until| until.saturating_duration_since(now));
             thread::sleep(pause.min(rest));
             pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// Blocks until the clients that choose between several servers make no more calls, but not for
+    /// long. Calls that arrive meanwhile are returned.
+    fn wait_for_moves(&self, until: Option<Instant>) {
+        let most = Instant::now().checked_add(MOVING);
+        let until = [most, until].into_iter().flatten().min();
+        let is_awaited = |peer: &Peer| {
+            let session = peer.attached::<Session>();
+            !peer.has_ended() && session.is_some_and(|session| session.moving.is_awaited())
+        };
+        while self.peers().iter().any(is_awaited) {
+            if until.is_none_or(|until| until <= Instant::now()) {
+                return;
+            }
+            thread::sleep(Duration::from_millis(1));
         }
     }
 

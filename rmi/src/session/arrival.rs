@@ -2,7 +2,7 @@
 
 use jstream_active::Request;
 
-use crate::frame::{CallHeader, is_of_every_server};
+use crate::frame::{CallHeader, MovingMessage, is_of_every_server};
 use crate::session::connection::Connection;
 use crate::session::state::Session;
 
@@ -44,5 +44,21 @@ pub(crate) fn streamed(request: Request) {
     };
     if !session.wire.streams.arrive(word, payload) {
         replier.peer().close();
+    }
+}
+
+/// Handles a message about the end of a server. An invalid message closes the connection.
+pub(crate) fn moving(request: Request) {
+    let word = request.word();
+    let (payload, replier) = request.into_parts();
+    let Some(session) = replier.attached::<Session>() else {
+        return;
+    };
+    let moving = &session.moving;
+    match MovingMessage::of(word).filter(|_| payload.is_empty()) {
+        Some(MovingMessage::Attend) => moving.record_attended(),
+        Some(MovingMessage::Move) => moving.begin(),
+        Some(MovingMessage::Moved) => moving.record_moved(),
+        None => replier.peer().close(),
     }
 }

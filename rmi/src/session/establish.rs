@@ -8,12 +8,13 @@ use jstream_base::{Address, Options};
 use jstream_endpoint::Endpoint;
 use jstream_endpoint::acceptor::Candidate;
 
-use crate::frame::{CALLS, REFERENCES, STREAMS};
+use crate::frame::{CALLS, MOVING, REFERENCES, STREAMS};
 use crate::session::auth;
 use crate::session::capture::Tape;
 use crate::session::connection::Connection;
 use crate::session::exports::Exports;
 use crate::session::lane::{ConnectLane, Lane};
+use crate::session::moving::Moving;
 use crate::session::objects::Home;
 use crate::session::pipelining::Promises;
 use crate::session::references::References;
@@ -182,6 +183,7 @@ impl Opening {
             is_plain: terms.are_plain(),
             terms,
             promises,
+            moving: Moving::new(peer.handler(MOVING).ok()),
             counts,
         };
         peer.on_end(move || {

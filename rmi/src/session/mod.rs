@@ -13,7 +13,7 @@
 //! | 2 | `pipelining`, `streams` |
 //! | 3 | `objects` |
 //! | 4 | `references` |
-//! | 5 | `exports`, `lane`, `terms` |
+//! | 5 | `exports`, `lane`, `moving`, `terms` |
 //! | 6 | `state`: the session itself |
 //! | 7 | `suspended`, `sending`, `kept_results`, `arrival`, `establish` |
 
@@ -30,6 +30,7 @@ mod intercept;
 mod kept_results;
 mod lane;
 mod location;
+mod moving;
 mod objects;
 mod peer_info;
 mod pipelining;
@@ -42,7 +43,7 @@ mod suspended;
 mod terms;
 mod waiting;
 
-pub(crate) use self::arrival::{admit, referenced, streamed};
+pub(crate) use self::arrival::{admit, moving, referenced, streamed};
 pub use self::auth::Secret;
 #[cfg(feature = "secret")]
 pub use self::auth::SecretTooShort;

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use jstream_active::{Backpressure, RequestError, Ticket};
 
-use crate::frame::{CallHeader, ReferenceMessage, length, names_a_call};
+use crate::frame::{CallHeader, MovingMessage, ReferenceMessage, length, names_a_call};
 use crate::session::connection::Connection;
 use crate::session::lane::Lane;
 
@@ -136,5 +136,39 @@ impl Connection {
         let (peer, handler) = (&self.peer, self.session().streams);
         let sent = peer.send_with(handler, word, segments, Backpressure::Fail);
         sent.map(drop)
+    }
+}
+
+/// The end of a server.
+impl Connection {
+    /// Tells the other side, a server, that this side will answer when it is told to move.
+    pub(crate) fn attend(&self) {
+        self.say(MovingMessage::Attend);
+    }
+
+    /// Tells the other side, once, that this side accepts no more calls.
+    pub(crate) fn tell_to_move(&self) {
+        let moving = &self.session().moving;
+        if !moving.is_told() && self.say(MovingMessage::Move) {
+            moving.record_told();
+        }
+    }
+
+    /// Answers that this side makes no more calls. Returns false if that has to be repeated.
+    pub(crate) fn answer_move(&self) -> bool {
+        self.say(MovingMessage::Moved)
+    }
+
+    /// Returns false if there is no credit. After the end of the connection, there is nothing to
+    /// say.
+    fn say(&self, message: MovingMessage) -> bool {
+        let Some(handler) = self.session().moving.handler() else {
+            return true;
+        };
+        let word = message.to_word();
+        let said = self
+            .peer()
+            .send_with(handler, word, &[], Backpressure::Fail);
+        said.is_ok() || self.peer().has_ended()
     }
 }

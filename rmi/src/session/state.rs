@@ -9,6 +9,7 @@ use crate::session::clock::Clock;
 use crate::session::connection::Connection;
 use crate::session::exports::Exports;
 use crate::session::lane::Lane;
+use crate::session::moving::Moving;
 use crate::session::objects::{Callable, Context, Home, changed, recent};
 use crate::session::pipelining::Promises;
 use crate::session::references::References;
@@ -39,6 +40,8 @@ pub(crate) struct Session {
     pub(crate) tape: Option<Arc<Tape>>,
     /// Pipelined calls.
     pub(crate) promises: Arc<Promises>,
+    /// The end of the server, before the connection ends.
+    pub(crate) moving: Moving,
     /// Suspended methods of calls from the other side.
     pub(crate) counts: Arc<CallCounts>,
 }
@@ -89,6 +92,11 @@ impl Session {
         let joined = self.joined.set(references);
         changed();
         joined.ok()
+    }
+
+    /// Returns true if both are the session of the same connection.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.id == other.id
     }
 
     /// Returns true unless the connection is a lane, which has joined another one.

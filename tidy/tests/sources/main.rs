@@ -54,6 +54,7 @@ const LAYERS: [(&str, &[&str]); 1] = [(
         "client",
         "server",
         "directory",
+        "client_set",
         "mock",
     ],
 )];

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use jstream_active::{Executor, Handlers, Outcome};
 
 use crate::call::incoming::dispatch::called;
-use crate::frame::{CALLS, HAS_METADATA, PASSES_PROMISED, PROMISED, PROMISES, REFERENCES, STREAMS};
-use crate::session::{admit, referenced, streamed};
+use crate::frame::{
+    CALLS, HAS_METADATA, MOVING, PASSES_PROMISED, PROMISED, PROMISES, REFERENCES, STREAMS,
+};
+use crate::session::{admit, moving, referenced, streamed};
 
 /// Maximum number of plain methods that wait on threads other than the receiving ones.
 pub(crate) const MOST_WAITING: usize = 16;
@@ -25,6 +27,8 @@ pub(crate) fn handlers(executor: Arc<dyn Executor>) -> Handlers {
         .on(STREAMS, streamed)
         .short()
         .on(REFERENCES, referenced)
+        .short()
+        .on(MOVING, moving)
         .short()
         .executor(executor)
         .build()

@@ -40,13 +40,16 @@ impl Object {
             if self.methods.is_none() {
                 record_interface(self.destination(), interface, index);
             }
-            return self.begin_retrying(interface, index, arguments, retries);
+            return self.begin_retrying(interface, index, arguments, Some(retries));
         }
         if let Some(renewed) = self.renewed_handle() {
             return renewed.call(interface, index, arguments);
         }
         let mut outgoing_call = match self.prepare(interface, index) {
             Ok(outgoing_call) => outgoing_call,
+            Err(_) if self.is_of_set() => {
+                return self.begin_retrying(interface, index, arguments, None);
+            }
             Err(error) => return Call::failed(error),
         };
         // `Sent` is large, so it is constructed in its final place.
@@ -55,7 +58,7 @@ impl Object {
             let sent = outgoing_call.send(segments);
             // A call that may have run is repeated only if that is harmless. One that the peer
             // returns comes back with its arguments.
-            if (sent.is_err() || method.is_idempotent()) && self.renewal.is_some() {
+            if (sent.is_err() || method.is_idempotent()) && self.renewal().is_some() {
                 call.keep(self.kept_call((interface, index), segments, &outgoing_call, &sent));
             }
             call.put(sent);
@@ -93,14 +96,15 @@ impl Object {
         Some(RetryState::new(self.clone(), named, message, terms, None))
     }
 
-    /// Sends a call and keeps the state for retrying it.
+    /// Sends a call and keeps the state for retrying it. A call of a set's object waits for a
+    /// member if there is none.
     #[cold]
     fn begin_retrying<A, R>(
         &self,
         interface: &'static Interface,
         index: usize,
         arguments: &A,
-        retries: Retries,
+        retries: Option<Retries>,
     ) -> Call<R>
     where
         A: Transportable,
@@ -128,7 +132,6 @@ impl Object {
             Ok(kept) => kept,
             Err(error) => return Call::failed(error),
         };
-        let retries = Some(retries);
         let named = (interface.name(), method, index);
         let retry = RetryState::new(self.clone(), named, message, terms, retries);
         Call::retrying(retry)
@@ -212,10 +215,7 @@ impl Object {
         let segments = [IoSlice::new(message)];
         // A pipelined object may have become known since then.
         let Some((connection, number)) = self.destination() else {
-            let local = CallError::Here {
-                method: method.name(),
-            };
-            return Err(ended(watched.as_ref(), local));
+            return Err(ended(watched.as_ref(), self.unplaced(method)));
         };
         let word = header.aimed(number).to_word();
         let session = connection.session();

@@ -115,9 +115,10 @@ impl<R: Transportable + 'static> Call<R> {
         call
     }
 
-    /// Sends a call that is retried if it fails.
-    pub(crate) fn retrying(retry: RetryState) -> Self {
-        let mut call = Self::of(retry.send());
+    /// Sends a call that is repeated if it fails, or waits for the object of a set.
+    pub(crate) fn retrying(mut retry: RetryState) -> Self {
+        let mut call = Self::empty();
+        call.flight.sent = retry.begin();
         call.flight.more.get_or_insert_default().retry = Some(retry);
         call
     }
@@ -511,6 +512,9 @@ impl Drop for Flight {
 
 impl Flight {
     fn give_up(&mut self) {
+        if let Some(Ok(sent)) = &mut self.sent {
+            sent.record_drop();
+        }
         if let Some(Ok(sent)) = self
             .sent
             .take_if(|sent| sent.as_ref().is_ok_and(Sent::leaves_something))

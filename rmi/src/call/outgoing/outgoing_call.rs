@@ -8,7 +8,7 @@ use jstream::{Limits, WriteError};
 use jstream_active::{Backpressure, RequestError, Ticket};
 
 use crate::call::outgoing::failure::unsent;
-use crate::call::outgoing::sent::{Rest, Sent};
+use crate::call::outgoing::sent::{KeptObject, Rest, Sent};
 use crate::frame::{
     CallHeader, CallTrailer, HAS_METADATA, MOST_METHODS, Metadata, REGISTRY, length,
     promised_to_wire,
@@ -16,8 +16,8 @@ use crate::frame::{
 use crate::interface::{Interface, Method};
 use crate::reference::{Ahead, Became, Object, ObjectPlace};
 use crate::session::{
-    CallInfo, Clock, Connection, Denied, Import, MUCH, PeerInfo, Session, Side, Watched,
-    has_deadline, inherited_deadline, inherited_metadata, passes_on,
+    CallInfo, Clock, Connection, Denied, MUCH, PeerInfo, Session, Side, Watched, has_deadline,
+    inherited_deadline, inherited_metadata, passes_on,
 };
 use crate::support::{CallError, Outcome};
 
@@ -79,10 +79,7 @@ impl Object {
         let named = (interface.name(), method);
         let watched = watched(destination, named, deadline, 0, &mut metadata)?;
         let Some((connection, number)) = destination else {
-            let local = CallError::Here {
-                method: method.name(),
-            };
-            return Err(ended(watched.as_ref(), local));
+            return Err(ended(watched.as_ref(), self.unplaced(method)));
         };
         Ok(OutgoingCall {
             object: self,
@@ -94,6 +91,17 @@ impl Object {
             watched,
             metadata,
         })
+    }
+
+    /// Returns the error of a call of an object that is at no peer, or at no member of its set.
+    #[cold]
+    pub(super) fn unplaced(&self, method: &'static Method) -> CallError {
+        match self.renewal() {
+            Some(renewal) if self.is_of_set() => renewal.failure().of_call(method.name()),
+            _ => CallError::Here {
+                method: method.name(),
+            },
+        }
     }
 
     /// Returns an error if the object is the result of a call that has failed.
@@ -202,17 +210,22 @@ impl Object {
             Some(methods) => Rest::with_conversion(rest, methods.result_of(method)),
             None => rest,
         };
-        let (import, ahead) = match &self.place {
-            ObjectPlace::Import(import) => (Some(import.clone()), None),
+        let (kept, ahead) = match &self.place {
+            ObjectPlace::Import(import) => (KeptObject::Import(import.clone()), None),
+            ObjectPlace::Member(object, is_counted) => {
+                (KeptObject::of_member(object, *is_counted), None)
+            }
             ObjectPlace::Ahead(ahead) => self.kept_ahead(ahead),
-            ObjectPlace::Own(..) | ObjectPlace::Here(_) => (None, None),
+            ObjectPlace::Own(..) | ObjectPlace::Here(_) | ObjectPlace::Set(_) => {
+                (KeptObject::None, None)
+            }
         };
         Sent {
             ticket,
             method,
             deadline,
             by_system: !session.terms.clock.is_paused(),
-            _import: import,
+            kept,
             renewal: self.renewal.clone(),
             _ahead: ahead,
             rest: rest.into(),
@@ -221,12 +234,12 @@ impl Object {
 
     /// Returns the handles that a call of a pipelined object keeps until it is over.
     #[cold]
-    fn kept_ahead(&self, ahead: &Ahead) -> (Option<Arc<Import>>, Option<Arc<Became>>) {
-        let import = match self.place() {
-            ObjectPlace::Import(import) => Some(import.clone()),
-            ObjectPlace::Own(..) | ObjectPlace::Here(_) | ObjectPlace::Ahead(_) => None,
+    fn kept_ahead(&self, ahead: &Ahead) -> (KeptObject, Option<Arc<Became>>) {
+        let kept = match self.place() {
+            ObjectPlace::Import(import) => KeptObject::Import(import.clone()),
+            _ => KeptObject::None,
         };
-        (import, Some(ahead.called()))
+        (kept, Some(ahead.called()))
     }
 }
 
@@ -266,7 +279,11 @@ impl OutgoingCall<'_> {
             connection.call_on_main(word, segments, deadline)
         });
         match sent {
-            Ok(ticket) => Ok(self.sent(ticket, rest)),
+            Ok(ticket) => {
+                let mut sent = self.sent(ticket, rest);
+                sent.record_streams();
+                Ok(sent)
+            }
             Err(error) => Err(self.not_sent(error)),
         }
     }

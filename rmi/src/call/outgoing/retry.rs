@@ -16,12 +16,15 @@ use jstream_active::{Reason, RequestError};
 use crate::call::outgoing::sent::{Answered, Sent};
 use crate::frame::{CallHeader, Metadata, metadata_of};
 use crate::interface::Method;
-use crate::reference::{FoundObject, Object, ObjectPlace, RenewalError, RenewalWait, Retries};
+use crate::reference::{Object, RenewalError, RenewalWait, RenewedObject, Retries};
 use crate::session::until_ready;
 use crate::support::{CallError, Outcome};
 
 /// Maximum number of repetitions, over other connections, of a call that may have run.
 const UNCERTAIN_REPETITIONS: u32 = 3;
+
+/// Maximum number of repetitions of a call that members of a set have refused.
+const REFUSED_REPETITIONS: u32 = 3;
 
 /// State needed to repeat a call.
 pub(crate) struct RetryState {
@@ -39,6 +42,8 @@ pub(crate) struct RetryState {
     times: u32,
     /// Number of repetitions of a call that may have run.
     uncertain_repetitions: u32,
+    /// Number of repetitions of a call that was refused.
+    refused_repetitions: u32,
     /// The wait for the object.
     waiting: Option<RenewalWait>,
 }
@@ -70,6 +75,7 @@ impl RetryState {
             retries,
             times: 0,
             uncertain_repetitions: 0,
+            refused_repetitions: 0,
             waiting: None,
         }
     }
@@ -81,12 +87,16 @@ impl RetryState {
         let Some(Err(RequestError::Returned { returned, .. })) = answer else {
             return None;
         };
-        let (Some(renewal), Some(import)) = (&sent.renewal, &sent._import) else {
-            return None;
-        };
+        let import = sent.kept.import()?;
+        let renewal = sent.renewal.as_ref().or(sent.kept.source())?;
         let header = CallHeader::of(returned.word);
         let is_plain = sent.rest.as_ref().is_none_or(|rest| rest.is_plain());
-        if returned.reason != Reason::Ending || !is_plain || header.object != import.number() {
+        let is_repeated = match returned.reason {
+            Reason::Ending => true,
+            Reason::Busy => renewal.has_alternatives(),
+            _ => false,
+        };
+        if !is_repeated || !is_plain || header.object != import.number() {
             return None;
         }
         let mut payload = match returned.payload.take() {
@@ -107,6 +117,20 @@ impl RetryState {
         Some(Self::new(object, named, payload, terms, None))
     }
 
+    /// Sends the call. Returns `None` if it waits for an object that no member of a set has.
+    pub(crate) fn begin(&mut self) -> Option<Result<Sent, CallError>> {
+        if let (true, Some(renewal)) = (self.object.is_of_set(), self.object.renewal()) {
+            match self.object.renewed_handle() {
+                Some(object) => self.object = object,
+                None => {
+                    self.waiting = Some(RenewalWait::new(renewal.clone(), self.deadline));
+                    return None;
+                }
+            }
+        }
+        Some(self.send())
+    }
+
     pub(crate) fn send(&self) -> Result<Sent, CallError> {
         let terms = (self.deadline, self.metadata.clone());
         let message = self.message.as_bytes();
@@ -125,27 +149,38 @@ impl RetryState {
     /// Begins to wait for the object over another connection if this one was lost. Returns false if
     /// the call is not repeated there.
     fn begin_renewal_after(&mut self, error: &CallError) -> bool {
-        let Some(renewal) = &self.object.renewal else {
+        let Some(renewal) = self.object.renewal() else {
             return false;
         };
         let is_final = matches!(
             error,
             CallError::Disconnected { .. } | CallError::ObjectLost { .. }
         );
-        if is_final || !error.is_disconnected() || !error.can_be_repeated() {
+        let is_refused = renewal.has_alternatives()
+            && matches!(
+                error,
+                CallError::Busy { .. } | CallError::UnknownObject { .. }
+            );
+        if is_final || !(error.is_disconnected() || is_refused) || !error.can_be_repeated() {
             return false;
         }
-        if error.outcome() != Outcome::DidNotRun {
-            self.uncertain_repetitions = self.uncertain_repetitions.saturating_add(1);
-            if self.uncertain_repetitions > UNCERTAIN_REPETITIONS {
+        let (times, most) = match is_refused {
+            true => (&mut self.refused_repetitions, REFUSED_REPETITIONS),
+            false => (&mut self.uncertain_repetitions, UNCERTAIN_REPETITIONS),
+        };
+        if is_refused || error.outcome() != Outcome::DidNotRun {
+            *times = times.saturating_add(1);
+            if *times > most || !renewal.takes_repetition() {
                 return false;
             }
         }
-        if let (CallError::Ending { .. }, ObjectPlace::Import(import)) =
-            (error, self.object.place())
-        {
-            // The connection is open, but its server accepts no more calls.
-            renewal.abandon(import);
+        if let Some(import) = self.object.import() {
+            match error {
+                // The connection is open, but its server accepts no more calls.
+                CallError::Ending { .. } => renewal.abandon(import),
+                CallError::Busy { .. } if is_refused => renewal.avoid(import),
+                _ => {}
+            }
         }
         self.waiting = Some(RenewalWait::new(renewal.clone(), self.deadline));
         true
@@ -214,11 +249,11 @@ impl RetryState {
         self.end_wait(found)
     }
 
-    fn end_wait(&mut self, found: Result<FoundObject, RenewalError>) -> Result<(), CallError> {
+    fn end_wait(&mut self, found: Result<RenewedObject, RenewalError>) -> Result<(), CallError> {
         self.waiting = None;
         match found {
-            Ok(found) => {
-                self.object = self.object.at(found);
+            Ok(renewed) => {
+                self.object = self.object.at(renewed);
                 Ok(())
             }
             Err(error) => Err(error.of_call(self.method.name())),

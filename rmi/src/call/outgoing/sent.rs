@@ -11,7 +11,7 @@ use crate::call::outgoing::failure::{failure, unanswered};
 use crate::call::outgoing::reply::UnreadResult;
 use crate::frame::Code;
 use crate::interface::{MessageConversion, Method};
-use crate::reference::{Became, Giving, Renewal};
+use crate::reference::{Became, CallEffect, CountedCall, Giving, MemberObject, Renewal};
 use crate::session::{
     Connection, Import, MUCH, Session, Watched, discard_answer, discard_kept, number_of,
 };
@@ -28,12 +28,63 @@ pub(crate) struct Sent {
     /// True if the deadline is a time of the system clock.
     pub(crate) by_system: bool,
     /// Keeps the reference to the object until the call is over.
-    pub(crate) _import: Option<Arc<Import>>,
+    pub(crate) kept: KeptObject,
     /// The source of the object if its connection is lost.
     pub(super) renewal: Option<Arc<dyn Renewal>>,
     /// Keeps the number by which later calls of the same pipelined object name it.
     pub(crate) _ahead: Option<Arc<Became>>,
     pub(crate) rest: RareBox<Rest>,
+}
+
+/// The reference to the object of a call in flight.
+pub(crate) enum KeptObject {
+    /// An object with a fixed number.
+    None,
+    Import(Arc<Import>),
+    /// An object of a set.
+    Member(CountedCall),
+}
+
+impl KeptObject {
+    pub(crate) fn of_member(object: &Arc<MemberObject>, is_counted: bool) -> Self {
+        Self::Member(CountedCall::new(object.clone(), is_counted))
+    }
+
+    /// Returns the reference, if there is one.
+    pub(super) fn import(&self) -> Option<&Arc<Import>> {
+        match self {
+            Self::None => None,
+            Self::Import(import) => Some(import),
+            Self::Member(call) => Some(call.object().import()),
+        }
+    }
+
+    /// Returns the source of an object of a set.
+    pub(super) fn source(&self) -> Option<&Arc<dyn Renewal>> {
+        match self {
+            Self::None | Self::Import(_) => None,
+            Self::Member(call) => Some(call.object().source()),
+        }
+    }
+
+    /// Records an answer that says something about the server.
+    #[inline]
+    fn record_answer(&mut self, answer: &Result<active::Reply, RequestError>) {
+        if let Self::Member(call) = self {
+            match answer {
+                Ok(reply) if reply.word == Code::UnknownObject.to_word() => call.lose_object(),
+                Ok(_) => {}
+                Err(_) => call.record(CallEffect::Unknown),
+            }
+        }
+    }
+
+    /// Records the end of a call that is not an ordinary answer.
+    fn record(&mut self, effect: CallEffect) {
+        if let Self::Member(call) = self {
+            call.record(effect);
+        }
+    }
 }
 
 /// State that most calls do not need.
@@ -213,6 +264,7 @@ impl Sent {
 
     /// Ends the call, which has its final answer. Call this only once.
     pub(super) fn end(&mut self, answer: &Result<active::Reply, RequestError>) -> EndedCall {
+        self.kept.record_answer(answer);
         let mut ended = EndedCall {
             method: self.method,
             watched: None,
@@ -235,6 +287,11 @@ impl Sent {
 
     /// Ends the call without an answer.
     pub(super) fn abandon(mut self) -> EndedCall {
+        let effect = match self.is_overdue() {
+            true => CallEffect::Overdue,
+            false => CallEffect::Unknown,
+        };
+        self.kept.record(effect);
         let rest = self.rest.take().map_or_else(Rest::default, |rest| *rest);
         let was_sent = rest.fetching.is_some() || !self.ticket.withdraw();
         let ended = EndedCall {
@@ -266,6 +323,16 @@ impl Sent {
         let rest = self.rest.as_ref();
         rest.is_some_and(|rest| rest.kept.is_some() || rest.fetching.is_some())
             || Connection::of(self.ticket.peer()).fetches()
+    }
+
+    /// Records that the caller does not wait for the answer.
+    pub(super) fn record_drop(&mut self) {
+        self.kept.record(CallEffect::Unknown);
+    }
+
+    /// Records that the time until the answer depends on the call, and not on the server.
+    pub(super) fn record_streams(&mut self) {
+        self.kept.record(CallEffect::Streamed);
     }
 
     #[inline]

@@ -11,7 +11,7 @@ use jstream_sync::lock;
 use super::options::ConnectionState;
 use super::reconnection::{Reconnection, WantedObject};
 use crate::interface::Interface;
-use crate::reference::{FoundObject, Renewal, RenewalError};
+use crate::reference::{FoundObject, Renewal, RenewalError, RenewedObject};
 use crate::session::{Connection, Import};
 use crate::support::LookupError;
 
@@ -106,10 +106,10 @@ impl NamedObject {
 }
 
 impl Renewal for NamedObject {
-    fn known(&self) -> Option<FoundObject> {
+    fn known(&self) -> Option<RenewedObject> {
         let open = self.reconnection.open_generation()?;
         let found = lock(&self.found);
-        (found.generation == open).then(|| found.object.clone())
+        (found.generation == open).then(|| RenewedObject::Single(found.object.clone()))
     }
 
     fn begin(self: Arc<Self>) {
@@ -122,7 +122,7 @@ impl Renewal for NamedObject {
         self: Arc<Self>,
         key: &mut Option<u64>,
         context: &mut Context<'_>,
-    ) -> Poll<Result<FoundObject, RenewalError>> {
+    ) -> Poll<Result<RenewedObject, RenewalError>> {
         if self.interface.is_stateful() {
             return Poll::Ready(Err(self.failure()));
         }

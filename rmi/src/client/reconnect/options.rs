@@ -30,7 +30,7 @@ impl Default for Reconnect {
 
 impl Reconnect {
     /// Returns the pause after this number of failed attempts.
-    pub(super) fn pause(&self, attempts: u32) -> Duration {
+    pub(crate) fn pause(&self, attempts: u32) -> Duration {
         let factor = 1u32
             .checked_shl(attempts.saturating_sub(1))
             .unwrap_or(u32::MAX);

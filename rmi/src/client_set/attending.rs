@@ -1,0 +1,191 @@
+//! The threads of a set: one that starts the others, one for each member that has to be connected
+//! or asked, and one that asks the source.
+
+use std::io;
+use std::sync::{Arc, Weak};
+use std::task::Waker;
+use std::time::{Duration, Instant};
+
+use jstream_base::Address;
+use jstream_sync::panics::catch_panic;
+
+use crate::client::{ClientOptions, connect};
+use crate::client_set::core::{DueWork, LostConnection, MemberWork, SetCore};
+use crate::client_set::signal::SetSignal;
+use crate::session::Connection;
+use crate::support::LookupError;
+
+/// Pause of the thread of a set after code of the program has panicked in it.
+const PAUSE_AFTER_PANIC: Duration = Duration::from_millis(100);
+
+/// Starts the thread of a set. It ends with the set.
+pub(super) fn start(core: &Arc<SetCore>) -> io::Result<()> {
+    let (signal, core) = (core.signal.clone(), Arc::downgrade(core));
+    jstream_sync::threads::spawn("jstream-set", move || run(&core, &signal)).map(drop)
+}
+
+fn run(core: &Weak<SetCore>, signal: &SetSignal) {
+    let mut lost = Vec::new();
+    loop {
+        // Code of the program may panic here, such as a subscriber of `tracing`.
+        let mut next = Some(PAUSE_AFTER_PANIC);
+        catch_panic(|| next = core.upgrade().and_then(|core| step(&core, &mut lost)));
+        let Some(pause) = next else {
+            return;
+        };
+        if !signal.pause(pause) {
+            return;
+        }
+    }
+}
+
+/// Does what is due. Returns the pause before the next step, or `None` if the set is closed.
+fn step(core: &Arc<SetCore>, lost: &mut Vec<LostConnection>) -> Option<Duration> {
+    // Calls poll their connections themselves. Of an unused one, this shows the end.
+    for connection in core.connections() {
+        connection.peer().poll();
+    }
+    lost.iter().for_each(LostConnection::poll);
+    let DueWork {
+        asks_source,
+        members,
+        lost: more,
+        pause,
+    } = core.due_work()?;
+    lost.extend(more);
+    lost.retain(|connection| !connection.leaves());
+    if asks_source {
+        let place = SourcePlace {
+            core: Arc::downgrade(core),
+            is_answered: false,
+        };
+        // A thread that can't be started drops its place.
+        let _ = jstream_sync::threads::spawn("jstream-members", move || place.ask());
+    }
+    for id in members {
+        let place = MemberPlace {
+            core: Arc::downgrade(core),
+            id,
+            failure: Some("no thread could be started, or it has panicked".to_owned()),
+        };
+        let _ = jstream_sync::threads::spawn("jstream-member", move || place.attend());
+    }
+    Some(pause)
+}
+
+/// Place of the thread that asks the source. It is given back by the drop.
+struct SourcePlace {
+    core: Weak<SetCore>,
+    is_answered: bool,
+}
+
+impl SourcePlace {
+    fn ask(mut self) {
+        let Some(core) = self.core.upgrade() else {
+            return;
+        };
+        let (source, changed) = (core.source.clone(), Waker::from(core.signal.clone()));
+        // A source may block for ever, and does not keep the set.
+        drop(core);
+        let answer = source.members(&changed);
+        if let Some(core) = self.core.upgrade() {
+            self.is_answered = true;
+            core.replace_members(answer);
+        }
+    }
+}
+
+impl Drop for SourcePlace {
+    fn drop(&mut self) {
+        if let (false, Some(core)) = (self.is_answered, self.core.upgrade()) {
+            core.end_question("the source of the members has panicked, or has no thread");
+        }
+    }
+}
+
+/// Place of the thread of a member. It is given back by the drop.
+struct MemberPlace {
+    core: Weak<SetCore>,
+    id: u64,
+    /// The reason why the thread has not done all.
+    failure: Option<String>,
+}
+
+impl Drop for MemberPlace {
+    fn drop(&mut self) {
+        if let Some(core) = self.core.upgrade() {
+            core.end_member_thread(self.id, self.failure.take());
+        }
+    }
+}
+
+impl MemberPlace {
+    /// Connects to the member, and looks up the names that are missing.
+    fn attend(mut self) {
+        self.failure = self.work().err();
+    }
+
+    fn work(&self) -> Result<(), String> {
+        let begun = self.core.upgrade();
+        let Some((core, work)) =
+            begun.and_then(|core| Some((core.clone(), core.member_work(self.id)?)))
+        else {
+            return Ok(());
+        };
+        let options = core.options.client.clone();
+        // The set is not kept while the thread waits for a server.
+        drop(core);
+        let MemberWork {
+            addresses,
+            connection,
+            load,
+            entries,
+        } = work;
+        let connection = match connection {
+            Some(connection) => connection,
+            None => {
+                let connection = connect_to(&addresses, &options)?;
+                let core = self.core.upgrade();
+                if !core.is_some_and(|core| core.put_connection(self.id, &connection)) {
+                    return Ok(());
+                }
+                connection
+            }
+        };
+        let time = options.messages.handshake_timeout;
+        let mut failure = None;
+        for entry in entries {
+            let began = Instant::now();
+            let name = &entry.name;
+            let found = (name.find)(&connection, &name.name, name.interface, time);
+            let Some(core) = self.core.upgrade() else {
+                return Ok(());
+            };
+            match found {
+                Ok(found) => {
+                    if let Some(load) = &load {
+                        load.reinstate();
+                    }
+                    core.put_object(self.id, (&entry, found), began.elapsed());
+                }
+                Err(error @ LookupError::OtherInterface { .. }) => {
+                    core.refuse(self.id, name, error.to_string());
+                }
+                Err(error) => failure = Some(error.to_string()),
+            }
+        }
+        failure.map_or(Ok(()), Err)
+    }
+}
+
+/// Connects to the first of the addresses of a server that can be reached.
+fn connect_to(addresses: &[Address], options: &ClientOptions) -> Result<Connection, String> {
+    let mut reason = "it has no address".to_owned();
+    for address in addresses {
+        match connect(address, options) {
+            Ok(connection) => return Ok(connection),
+            Err(error) => reason = error.to_string(),
+        }
+    }
+    Err(reason)
+}

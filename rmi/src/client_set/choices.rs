@@ -1,0 +1,198 @@
+//! The members at which an object of a set was found, and the choice of one for a call.
+
+use std::cell::Cell;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use jstream_sync::lock;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::client::FindObject;
+use crate::interface::Interface;
+use crate::reference::{MemberObject, RenewedObject};
+
+/// A name that a set looks up at each member, with the members that have it.
+pub(super) struct SetName {
+    pub(super) name: String,
+    pub(super) interface: &'static Interface,
+    pub(super) find: FindObject,
+    members: Mutex<NamedMembers>,
+}
+
+#[derive(Default)]
+struct NamedMembers {
+    found: Vec<FoundMember>,
+    /// The members that have another object of this name, and the reason why it is not usable.
+    refused: Vec<(u64, String)>,
+}
+
+/// A member that has the object.
+struct FoundMember {
+    /// The number of the member, and the hash of its addresses.
+    id: u64,
+    hash: u64,
+    object: Arc<MemberObject>,
+}
+
+impl FoundMember {
+    fn chosen(&self, is_counted: bool, is_pinned: bool) -> RenewedObject {
+        RenewedObject::Member {
+            object: self.object.clone(),
+            is_counted,
+            is_pinned,
+        }
+    }
+}
+
+impl SetName {
+    pub(super) fn new(name: &str, interface: &'static Interface, find: FindObject) -> Self {
+        Self {
+            name: name.to_owned(),
+            interface,
+            find,
+            members: Mutex::default(),
+        }
+    }
+
+    pub(super) fn is_of(&self, name: &str, interface: &'static Interface) -> bool {
+        self.name == name && self.interface.id() == interface.id()
+    }
+
+    /// Chooses a member for a call.
+    pub(super) fn choose(&self) -> Option<RenewedObject> {
+        let members = lock(&self.members);
+        match members.found.as_slice() {
+            [] => None,
+            [only] => only.object.is_open().then(|| only.chosen(false, false)),
+            several => Some(choose_of(several)?.chosen(true, false)),
+        }
+    }
+
+    /// Chooses the member with the highest hash of its addresses and the key (rendezvous hashing).
+    pub(super) fn choose_by(&self, key: u64) -> Option<RenewedObject> {
+        let members = lock(&self.members);
+        let open = members.found.iter().filter(|one| one.object.is_open());
+        let best = open.max_by_key(|one| xxh3_64_with_seed(&one.hash.to_le_bytes(), key));
+        Some(best?.chosen(members.found.len() > 1, true))
+    }
+
+    /// Adds a member. Returns its former object, which is dropped without locks.
+    #[must_use = "the object is dropped without locks"]
+    pub(super) fn add(
+        &self,
+        (id, hash): (u64, u64),
+        object: Arc<MemberObject>,
+    ) -> Option<Arc<MemberObject>> {
+        let former = self.remove(id);
+        let mut members = lock(&self.members);
+        members.found.push(FoundMember { id, hash, object });
+        former
+    }
+
+    /// Records that a member has another object of this name.
+    pub(super) fn refuse(&self, id: u64, reason: String) {
+        let mut members = lock(&self.members);
+        members.refused.retain(|(known, _)| *known != id);
+        members.refused.push((id, reason));
+    }
+
+    /// Removes a member, because its connection has ended. Returns the object, which is dropped
+    /// without locks.
+    #[must_use = "the object is dropped without locks"]
+    pub(super) fn remove(&self, id: u64) -> Option<Arc<MemberObject>> {
+        let mut members = lock(&self.members);
+        members.refused.retain(|(known, _)| *known != id);
+        let place = members.found.iter().position(|one| one.id == id)?;
+        Some(members.found.swap_remove(place).object)
+    }
+
+    /// Removes all members. Returns the objects, which are dropped without locks.
+    #[must_use = "the objects are dropped without locks"]
+    pub(super) fn clear(&self) -> Vec<Arc<MemberObject>> {
+        let mut members = lock(&self.members);
+        members.refused.clear();
+        members.found.drain(..).map(|one| one.object).collect()
+    }
+
+    /// Returns true if the member has to be asked for the object.
+    pub(super) fn is_missing(&self, id: u64) -> bool {
+        let members = lock(&self.members);
+        let is_found = members.found.iter().any(|one| one.id == id);
+        !is_found && !members.refused.iter().any(|(known, _)| *known == id)
+    }
+
+    /// Returns the reason why one of these members can't be called, if that is so for all of them.
+    pub(super) fn refusal(&self, mut ids: impl Iterator<Item = u64>) -> Option<String> {
+        let members = lock(&self.members);
+        let (_, reason) = members.refused.first()?;
+        let is_refused = |id| members.refused.iter().any(|(known, _)| *known == id);
+        ids.all(is_refused).then(|| reason.clone())
+    }
+}
+
+/// Chooses the cheaper one of two random members.
+fn choose_of(all: &[FoundMember]) -> Option<&FoundMember> {
+    let now = Instant::now();
+    let (first, second) = two_of(all.len());
+    let pair = [all.get(first)?, all.get(second)?];
+    let is_good = |one: &&FoundMember| one.object.is_open() && !one.object.load().is_outlier();
+    let cost = |one: &&FoundMember| one.object.load().cost(now);
+    if pair.iter().all(is_good) {
+        return pair.into_iter().min_by_key(cost);
+    }
+    let open = || all.iter().filter(|one| one.object.is_open());
+    let good = || all.iter().filter(is_good);
+    // If most members do not answer, the fault is elsewhere, and the others would be overloaded.
+    match good().count().saturating_mul(2) >= open().count() {
+        true => good().min_by_key(cost),
+        false => open().min_by_key(cost),
+    }
+}
+
+/// Returns two different random numbers below `count`, which is at least 2.
+fn two_of(count: usize) -> (usize, usize) {
+    let random = random();
+    let below = |random: u64, count: usize| {
+        let scaled = u128::from(random).saturating_mul(count as u128) >> 32;
+        usize::try_from(scaled).unwrap_or(0)
+    };
+    let first = below(random >> 32, count);
+    let second = below(random & u64::from(u32::MAX), count.saturating_sub(1));
+    match second >= first {
+        true => (first, second.saturating_add(1)),
+        false => (first, second),
+    }
+}
+
+/// Returns the next number of this thread's sequence (xorshift).
+pub(super) fn random() -> u64 {
+    thread_local! {
+        static STATE: Cell<u64> = Cell::new(RandomState::new().hash_one(0) | 1);
+    }
+    STATE.with(|state| {
+        let mut next = state.get();
+        next ^= next << 13;
+        next ^= next >> 7;
+        next ^= next << 17;
+        state.set(next);
+        next
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn two_members_differ_and_each_is_drawn() {
+        for count in [2, 3, 7] {
+            let drawn: HashSet<_> = (0..2000).map(|_| two_of(count)).collect();
+            assert!(drawn.iter().all(|(one, other)| one != other));
+            assert!(drawn.iter().all(|(one, other)| *one.max(other) < count));
+            assert_eq!(drawn.len(), count * (count - 1));
+        }
+    }
+}

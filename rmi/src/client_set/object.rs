@@ -1,0 +1,228 @@
+//! The source of the object of a set's stub: a member for each call.
+
+use std::sync::{Arc, OnceLock, Weak};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use jstream_base::Address;
+
+use crate::client_set::choices::SetName;
+use crate::client_set::core::SetCore;
+use crate::interface::Interface;
+use crate::reference::{MemberObject, Renewal, RenewalError, RenewedObject};
+use crate::session::Import;
+
+/// An object that any member may have. Calls in flight do not keep the set.
+pub(super) struct SetObject {
+    core: Weak<SetCore>,
+    name: Arc<SetName>,
+    /// The address that stands for the set in errors.
+    address: Address,
+    patience: Duration,
+}
+
+impl SetObject {
+    pub(super) fn new(core: &Arc<SetCore>, name: Arc<SetName>) -> Self {
+        Self {
+            core: Arc::downgrade(core),
+            name,
+            address: core.address.clone(),
+            patience: core.options.reconnect().patience,
+        }
+    }
+
+    /// Polls for a member, which `choose` chooses.
+    fn poll_with(
+        &self,
+        key: &mut Option<u64>,
+        context: &mut Context<'_>,
+        choose: impl Fn() -> Option<RenewedObject>,
+    ) -> Poll<Result<RenewedObject, RenewalError>> {
+        if let Some(found) = choose() {
+            return Poll::Ready(Ok(found));
+        }
+        let Some(core) = self.core.upgrade() else {
+            return Poll::Ready(Err(self.failure()));
+        };
+        core.register(key, context.waker());
+        // It may have been found before the waker was registered.
+        if let Some(found) = choose() {
+            return Poll::Ready(Ok(found));
+        }
+        match core.is_closed() || core.refusal(&self.name).is_some() {
+            true => Poll::Ready(Err(self.failure())),
+            false => Poll::Pending,
+        }
+    }
+}
+
+impl Renewal for SetObject {
+    fn known(&self) -> Option<RenewedObject> {
+        self.name.choose()
+    }
+
+    fn begin(self: Arc<Self>) {
+        // The thread of the set looks for members all the time.
+    }
+
+    fn poll(
+        self: Arc<Self>,
+        key: &mut Option<u64>,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<RenewedObject, RenewalError>> {
+        self.poll_with(key, context, || self.name.choose())
+    }
+
+    fn cancel(&self, key: u64) {
+        if let Some(core) = self.core.upgrade() {
+            core.cancel(key);
+        }
+    }
+
+    fn abandon(&self, import: &Import) {
+        import.connection().session().moving.begin();
+        if let Some(core) = self.core.upgrade() {
+            core.signal.wake_thread();
+        }
+    }
+
+    fn has_alternatives(&self) -> bool {
+        true
+    }
+
+    fn avoid(&self, import: &Import) {
+        if let Some(core) = self.core.upgrade() {
+            core.avoid(import);
+        }
+    }
+
+    fn lose(&self, import: &Import) {
+        if let Some(core) = self.core.upgrade() {
+            core.forget(&self.name, import);
+        }
+    }
+
+    fn takes_repetition(&self) -> bool {
+        let core = self.core.upgrade();
+        core.is_some_and(|core| core.takes_repetition())
+    }
+
+    fn patience(&self) -> Duration {
+        self.patience
+    }
+
+    fn failure(&self) -> RenewalError {
+        let reason = match self.core.upgrade() {
+            Some(core) => core.failure(&self.name),
+            None => "the program has dropped the set and its stubs".to_owned(),
+        };
+        RenewalError::Disconnected {
+            address: self.address.clone(),
+            reason,
+        }
+    }
+
+    fn interface(&self) -> &'static Interface {
+        self.name.interface
+    }
+}
+
+/// An object at the member that a key leads to.
+pub(super) struct PinnedObject {
+    object: SetObject,
+    key: u64,
+    /// The object that has the state, if the trait is declared stateful.
+    owner: OnceLock<Weak<MemberObject>>,
+}
+
+impl PinnedObject {
+    pub(super) fn new(core: &Arc<SetCore>, name: Arc<SetName>, key: u64) -> Self {
+        Self {
+            object: SetObject::new(core, name),
+            key,
+            owner: OnceLock::new(),
+        }
+    }
+
+    fn choose(&self) -> Option<RenewedObject> {
+        if !self.object.name.interface.is_stateful() {
+            return self.object.name.choose_by(self.key);
+        }
+        if self.owner.get().is_none() {
+            if let RenewedObject::Member { object, .. } = self.object.name.choose_by(self.key)? {
+                // Another thread may have chosen meanwhile.
+                let _ = self.owner.set(Arc::downgrade(&object));
+            }
+        }
+        let object = self.owner.get()?.upgrade()?;
+        object.is_open().then_some(RenewedObject::Member {
+            object,
+            is_counted: true,
+            is_pinned: true,
+        })
+    }
+
+    /// Returns the error of an object whose state is lost.
+    fn loss(&self) -> Option<RenewalError> {
+        let owner = self.owner.get()?.upgrade();
+        let is_lost = owner.is_none_or(|owner| !owner.is_open());
+        is_lost.then(|| RenewalError::Lost {
+            name: self.object.name.name.clone(),
+        })
+    }
+}
+
+impl Renewal for PinnedObject {
+    fn known(&self) -> Option<RenewedObject> {
+        self.choose()
+    }
+
+    fn begin(self: Arc<Self>) {}
+
+    fn poll(
+        self: Arc<Self>,
+        key: &mut Option<u64>,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<RenewedObject, RenewalError>> {
+        match self.loss() {
+            Some(lost) => Poll::Ready(Err(lost)),
+            None => self.object.poll_with(key, context, || self.choose()),
+        }
+    }
+
+    fn cancel(&self, key: u64) {
+        self.object.cancel(key);
+    }
+
+    fn abandon(&self, import: &Import) {
+        self.object.abandon(import);
+    }
+
+    fn has_alternatives(&self) -> bool {
+        !self.object.name.interface.is_stateful()
+    }
+
+    fn avoid(&self, import: &Import) {
+        self.object.avoid(import);
+    }
+
+    fn lose(&self, import: &Import) {
+        self.object.lose(import);
+    }
+
+    fn takes_repetition(&self) -> bool {
+        self.object.takes_repetition()
+    }
+
+    fn patience(&self) -> Duration {
+        self.object.patience()
+    }
+
+    fn failure(&self) -> RenewalError {
+        self.loss().unwrap_or_else(|| self.object.failure())
+    }
+
+    fn interface(&self) -> &'static Interface {
+        self.object.interface()
+    }
+}

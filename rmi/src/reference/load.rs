@@ -1,0 +1,231 @@
+//! Load of a member of a set: its calls in flight, their latency, and whether it answers.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// One call in the lower half of the counter, and one that has begun in the upper half.
+const BEGUN: u64 = 1 << 32;
+
+/// Time after which the latency of an unused member counts half. So a member that was slow once is
+/// tried again.
+const HALF_LIFE: Duration = Duration::from_secs(1);
+
+/// Minimum latency in nanoseconds by which calls in flight are weighted.
+const LEAST_LATENCY: u64 = 1000;
+
+/// Number of calls in a row without an answer after which a member is an outlier.
+const OUTLIER: u32 = 3;
+
+/// Load of a member of a set. All fields are estimates, which several threads may update at once.
+#[derive(Debug)]
+pub(crate) struct MemberLoad {
+    began: Instant,
+    /// Calls in flight, and above them the number of calls that have begun.
+    calls: AtomicU64,
+    /// Moving average in nanoseconds.
+    latency: AtomicU64,
+    /// Time of the last update of the latency, in nanoseconds after `began`.
+    updated: AtomicU64,
+    /// Number of the last calls in a row that had no answer.
+    overdue: AtomicU32,
+}
+
+/// The effect of a call's end on the load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CallEffect {
+    /// The server has answered.
+    Answered,
+    /// The server has answered, but the time depends on the call, such as that of a stream.
+    Streamed,
+    /// The server has not answered before the deadline.
+    Overdue,
+    /// The caller did not wait for the answer, or the connection was lost.
+    Unknown,
+}
+
+impl MemberLoad {
+    /// Creates the load of a member that has answered its first request within this time.
+    pub(crate) fn new(first: Duration) -> Self {
+        Self {
+            began: Instant::now(),
+            calls: AtomicU64::new(0),
+            latency: AtomicU64::new(nanos(first)),
+            updated: AtomicU64::new(0),
+            overdue: AtomicU32::new(0),
+        }
+    }
+
+    /// Counts a call. Returns the present time.
+    pub(super) fn begin(&self) -> Instant {
+        self.calls
+            .fetch_add(BEGUN.wrapping_add(1), Ordering::Relaxed);
+        Instant::now()
+    }
+
+    /// Ends the count of a call.
+    pub(super) fn end(&self, since: Instant, effect: CallEffect) {
+        self.calls.fetch_sub(1, Ordering::Relaxed);
+        let now = Instant::now();
+        let took = nanos(now.saturating_duration_since(since));
+        match effect {
+            CallEffect::Answered => {
+                self.overdue.store(0, Ordering::Relaxed);
+                self.record(took, now);
+            }
+            CallEffect::Streamed => self.overdue.store(0, Ordering::Relaxed),
+            CallEffect::Overdue => {
+                self.overdue.fetch_add(1, Ordering::Relaxed);
+                self.record_at_least(took, now);
+            }
+            CallEffect::Unknown => self.record_at_least(took, now),
+        }
+    }
+
+    /// Records the latency of a call that might have taken longer.
+    fn record_at_least(&self, took: u64, now: Instant) {
+        if took > self.latency_at(now) {
+            self.record(took, now);
+        }
+    }
+
+    /// A higher latency counts half at once, a lower one an eighth.
+    fn record(&self, took: u64, now: Instant) {
+        let before = self.latency_at(now);
+        let after = match took.checked_sub(before) {
+            Some(more) => before.saturating_add(more / 2),
+            None => before.saturating_sub(before.saturating_sub(took) / 8),
+        };
+        self.latency.store(after, Ordering::Relaxed);
+        self.updated.store(self.elapsed(now), Ordering::Relaxed);
+    }
+
+    /// Records that the member has refused a call, because it is busy.
+    pub(crate) fn record_refusal(&self) {
+        let now = Instant::now();
+        let more = self.latency_at(now).saturating_mul(8);
+        self.record(more.max(1000 * LEAST_LATENCY), now);
+    }
+
+    fn elapsed(&self, now: Instant) -> u64 {
+        nanos(now.saturating_duration_since(self.began))
+    }
+
+    fn latency_at(&self, now: Instant) -> u64 {
+        let idle = self
+            .elapsed(now)
+            .saturating_sub(self.updated.load(Ordering::Relaxed));
+        let latency = u128::from(self.latency.load(Ordering::Relaxed));
+        let half = HALF_LIFE.as_nanos();
+        let aged = latency
+            .saturating_mul(half)
+            .checked_div(half.saturating_add(u128::from(idle)));
+        aged.map_or(0, |aged| u64::try_from(aged).unwrap_or(u64::MAX))
+    }
+
+    /// Returns the moving average of the latency.
+    pub(crate) fn latency(&self, now: Instant) -> Duration {
+        Duration::from_nanos(self.latency_at(now))
+    }
+
+    /// Returns the expected time of one more call, for comparison with other members.
+    pub(crate) fn cost(&self, now: Instant) -> u64 {
+        let latency = self.latency_at(now).max(LEAST_LATENCY);
+        latency.saturating_mul(u64::from(self.in_flight()).saturating_add(1))
+    }
+
+    /// Returns the number of counted calls in flight.
+    pub(crate) fn in_flight(&self) -> u32 {
+        u32::try_from(self.calls.load(Ordering::Relaxed) % BEGUN).unwrap_or(u32::MAX)
+    }
+
+    /// Returns the number of counted calls that have begun, modulo 2 to the power of 32.
+    pub(crate) fn begun(&self) -> u32 {
+        u32::try_from(self.calls.load(Ordering::Relaxed) / BEGUN).unwrap_or(u32::MAX)
+    }
+
+    /// Returns true if the last calls had no answer.
+    #[inline]
+    pub(crate) fn is_outlier(&self) -> bool {
+        self.overdue.load(Ordering::Relaxed) >= OUTLIER
+    }
+
+    /// Returns true if the last counted call was answered.
+    pub(crate) fn is_reliable(&self) -> bool {
+        self.overdue.load(Ordering::Relaxed) == 0
+    }
+
+    /// Records that a request for testing was answered. One more call without an answer makes the
+    /// member an outlier again.
+    pub(crate) fn reinstate(&self) {
+        let last = OUTLIER.saturating_sub(1);
+        self.overdue.fetch_min(last, Ordering::Relaxed);
+    }
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn end_after(load: &MemberLoad, took: Duration, effect: CallEffect) {
+        let since = load.begin().checked_sub(took);
+        load.end(since.unwrap_or(load.began), effect);
+    }
+
+    #[test]
+    fn calls_in_flight_multiply_the_cost() {
+        let load = MemberLoad::new(Duration::from_millis(8));
+        let now = load.began;
+        let alone = load.cost(now);
+        let calls = [load.begin(), load.begin()];
+        assert_eq!((load.in_flight(), load.begun()), (2, 2));
+        assert_eq!(load.cost(now), alone * 3);
+        for since in calls {
+            load.end(since, CallEffect::Streamed);
+        }
+        assert_eq!((load.in_flight(), load.begun()), (0, 2));
+        assert_eq!(load.cost(now), alone);
+    }
+
+    #[test]
+    fn a_slow_call_counts_more_than_a_quick_one() {
+        let load = MemberLoad::new(Duration::from_millis(10));
+        end_after(&load, Duration::from_secs(1), CallEffect::Answered);
+        let slow = load.latency(Instant::now());
+        assert!(slow > Duration::from_millis(400), "{slow:?}");
+        end_after(&load, Duration::ZERO, CallEffect::Answered);
+        let after = load.latency(Instant::now());
+        assert!(after < slow && after > slow / 2, "{after:?}");
+        // Calls that end early say nothing about the server.
+        end_after(&load, Duration::ZERO, CallEffect::Unknown);
+        assert!(load.latency(Instant::now()) > slow / 2);
+    }
+
+    #[test]
+    fn an_unused_member_becomes_attractive_again() {
+        let load = MemberLoad::new(Duration::from_secs(1));
+        let later = load.began + HALF_LIFE;
+        assert_eq!(load.latency(later), Duration::from_millis(500));
+    }
+
+    #[test]
+    fn outliers_are_reinstated_on_probation() {
+        let load = MemberLoad::new(Duration::ZERO);
+        for _ in 0..OUTLIER {
+            assert!(!load.is_outlier());
+            end_after(&load, Duration::ZERO, CallEffect::Overdue);
+        }
+        assert!(load.is_outlier());
+        load.reinstate();
+        assert!(!load.is_outlier());
+        end_after(&load, Duration::ZERO, CallEffect::Overdue);
+        assert!(load.is_outlier());
+        end_after(&load, Duration::ZERO, CallEffect::Answered);
+        assert!(!load.is_outlier());
+        end_after(&load, Duration::ZERO, CallEffect::Overdue);
+        assert!(!load.is_outlier());
+    }
+}
