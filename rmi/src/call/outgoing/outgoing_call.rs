@@ -191,8 +191,9 @@ impl Object {
             return Err(too_late(method));
         }
         let index = match &self.methods {
-            Some(methods) => methods.get(method)?.index,
-            None => u16::try_from(index.min(MOST_METHODS.saturating_sub(1))).unwrap_or_default(),
+            // The server at which the object is found again may have the method.
+            Some(methods) if !self.is_renewed_first() => methods.get(method)?.index,
+            _ => u16::try_from(index.min(MOST_METHODS.saturating_sub(1))).unwrap_or_default(),
         };
         Ok(CallHeader::within(REGISTRY, index, time))
     }
