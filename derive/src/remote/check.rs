@@ -1,15 +1,17 @@
 //! Rejection of traits that can't be remote, with errors at the responsible tokens.
 
 use quote::quote;
+use syn::ext::IdentExt;
 use syn::visit::Visit;
 use syn::{
-    Error, FnArg, GenericParam, ItemTrait, Lifetime, LitStr, Path, ReceiverKind, Safety, Type,
-    TypeImplTrait, TypePath,
+    Error, FnArg, GenericParam, Ident, ItemTrait, Lifetime, LitStr, Path, ReceiverKind, Safety,
+    Type, TypeImplTrait, TypePath,
 };
 
 use super::interface::{Argument, Interface, Method, borrowed, passed, plain, streamed};
 use super::{table, types};
 use crate::errors::Errors;
+use crate::transportable::{Renamed, check_names};
 
 /// Maximum length of tuples that implement `Transportable`.
 const MOST_ARGUMENTS: usize = 12;
@@ -39,6 +41,7 @@ pub(super) fn check(of: &Interface, errors: &mut Errors) {
             "`mock` is supported only for traits without parameters",
         ));
     }
+    check_older_names(of, errors);
     for method in &of.methods {
         check_method(method, errors);
         let item = &of.item;
@@ -47,6 +50,33 @@ pub(super) fn check(of: &Interface, errors: &mut Errors) {
         if let Some(output) = &method.output {
             check_output(output, errors);
         }
+    }
+}
+
+/// Returns a part of a trait with its older names.
+fn renamed<'o>(name: &Ident, noun: &'static str, older_names: &'o [LitStr]) -> Renamed<'o> {
+    Renamed {
+        name: name.unraw().to_string(),
+        noun,
+        older_names,
+    }
+}
+
+/// Checks the older names of the trait, of its methods, and of the arguments of each.
+fn check_older_names(of: &Interface, errors: &mut Errors) {
+    check_names(&[renamed(&of.item.ident, "trait", &of.older_names)], errors);
+    // Of methods with conditions, only some may exist.
+    let methods = of.methods.iter();
+    let methods = methods.filter(|method| method.conditions.is_empty());
+    let methods =
+        methods.map(|method| renamed(&method.signature.ident, "method", &method.older_names));
+    check_names(&methods.collect::<Vec<_>>(), errors);
+    for method in &of.methods {
+        let arguments = method
+            .arguments
+            .iter()
+            .map(|argument| renamed(&argument.name, "argument", &argument.rules.older_names));
+        check_names(&arguments.collect::<Vec<_>>(), errors);
     }
 }
 

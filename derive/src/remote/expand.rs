@@ -35,11 +35,14 @@ fn expand_instance(of: &Interface, instance: &Instance) -> TokenStream {
     let code = quote!(#numbers #stub #remotable #skeleton);
     let krate = &of.krate;
     let arguments = instance.methods.iter().flat_map(|method| &method.arguments);
+    let defaults = arguments.clone();
+    let defaults = defaults.filter_map(|argument| argument.rules.default.as_ref()?.value.as_ref());
+    let item = without_arguments(&of.item);
     let shield = shield_with(
         &quote!(#krate::__private),
         &code,
         arguments.map(|argument| &argument.name),
-        &without_arguments(&of.item),
+        &quote!(#item #(#defaults)*),
     );
     quote! {
         #(#conditions)*

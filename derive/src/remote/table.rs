@@ -30,9 +30,16 @@ pub(super) fn remotable(of: &Interface, instance: &Instance) -> TokenStream {
         let (name, arguments) = (of.item.ident.unraw(), &instance.arguments);
         text(quote!(#name #arguments))
     };
+    // The names of the instances of a generic trait include the types.
+    let types = name.find('<').and_then(|at| name.get(at..));
+    let types = types.unwrap_or_default();
+    let older_names = of.older_names.iter();
+    let older_names: Vec<_> = older_names
+        .map(|older| LitStr::new(&format!("{}{types}", older.value()), older.span()))
+        .collect();
     let entries = instance.methods.iter().map(|method| entry(of, method));
     let stateful = of.stateful.then(|| quote!(.stateful()));
-    let renamed = renamed(&of.older_names);
+    let renamed = renamed(&older_names);
     quote! {
         #[automatically_derived]
         impl #krate::Remotable for dyn #interface {

@@ -114,15 +114,15 @@ fn said(rules: &PartRules) -> impl Iterator<Item = (&'static str, Span)> {
         .filter_map(|(name, span)| span.map(|span| (name, span)))
 }
 
-/// A type, field or variant, and its older names.
-struct Renamed<'o> {
-    name: String,
-    noun: &'static str,
-    older_names: &'o [LitStr],
+/// A part of the program, such as a field, and its older names.
+pub(crate) struct Renamed<'o> {
+    pub(crate) name: String,
+    pub(crate) noun: &'static str,
+    pub(crate) older_names: &'o [LitStr],
 }
 
-/// Checks the older names of the fields of a struct or variant, or of the variants of an enum.
-fn check_names(all: &[Renamed<'_>], errors: &mut Errors) {
+/// Checks the older names of parts of the same whole, such as the fields of a struct.
+pub(crate) fn check_names(all: &[Renamed<'_>], errors: &mut Errors) {
     let mut known: Vec<(String, &str)> = Vec::new();
     for of in all {
         for older in of.older_names {

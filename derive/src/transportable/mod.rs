@@ -29,6 +29,7 @@ mod rules;
 mod self_name;
 
 pub(crate) use self::alias::alias;
+pub(crate) use self::check_rules::{Renamed, check_names};
 pub(crate) use self::context::name_of;
 pub(crate) use self::parse::names_of_option;
 
