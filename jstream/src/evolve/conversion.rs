@@ -63,8 +63,7 @@ pub struct Conversion {
     /// Descriptor of the old root.
     from: u64,
     limits: Limits,
-    /// The schemas of classes in the messages, by their descriptors.
-    old_classes: HashMap<u64, Arc<Types>>,
+    old_classes: OldClasses,
     new_classes: Vec<NewClass>,
     /// The plans of the classes that occurred, by the class and the name of its trait.
     planned: HashMap<(u64, Box<str>), PlannedClass>,
@@ -107,7 +106,7 @@ impl Conversion {
             plan: Arc::new(plan.map_err(ConversionError::Incompatible)?),
             from,
             limits: Limits::default(),
-            old_classes: HashMap::new(),
+            old_classes: OldClasses::default(),
             new_classes: Vec::new(),
             planned: HashMap::new(),
         })
@@ -128,11 +127,18 @@ impl Conversion {
     ///
     /// [`InvalidSchema`] if the schema is inconsistent.
     pub fn add_old_class(&mut self, schema: &Schema, root: TypeIndex) -> Result<(), InvalidSchema> {
-        let types = Types::new(schema.clone(), root)?;
-        let descriptor = schema.descriptor(root);
-        self.old_classes.insert(descriptor, Arc::new(types));
+        self.old_classes.add(schema, root)?;
         self.planned.clear();
         Ok(())
+    }
+
+    /// Sets the classes whose objects the messages have as trait objects. Conversions that are given
+    /// the same classes share their memory.
+    #[must_use]
+    pub fn with_old_classes(mut self, classes: OldClasses) -> Self {
+        self.old_classes = classes;
+        self.planned.clear();
+        self
     }
 
     /// Adds the schema of a class that trait objects may become. The objects of a class become
@@ -201,7 +207,7 @@ impl Conversion {
             planned,
             ..
         } = self;
-        let mut schemas = |class| old_classes.get(&class).cloned();
+        let mut schemas = |class| old_classes.types.get(&class).cloned();
         let plan_classes = |seen: &[SeenClass]| {
             let planned = seen.iter().map(|class| {
                 let key = (class.number, class.of_trait.clone());
@@ -226,6 +232,27 @@ impl Conversion {
     pub fn classes(&self) -> impl Iterator<Item = (u64, &Schema, TypeIndex)> {
         let planned = self.planned.values().flatten();
         planned.map(|(plan, number)| (*number, plan.to.schema(), plan.to.root()))
+    }
+}
+
+/// The schemas of classes whose objects messages of another version have as trait objects.
+#[derive(Debug, Clone, Default)]
+pub struct OldClasses {
+    /// By the descriptors of the classes.
+    types: Arc<HashMap<u64, Arc<Types>>>,
+}
+
+impl OldClasses {
+    /// Adds the schema of a class.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidSchema`] if the schema is inconsistent.
+    pub fn add(&mut self, schema: &Schema, root: TypeIndex) -> Result<(), InvalidSchema> {
+        let types = Types::new(schema.clone(), root)?;
+        let descriptor = schema.descriptor(root);
+        Arc::make_mut(&mut self.types).insert(descriptor, Arc::new(types));
+        Ok(())
     }
 }
 

@@ -37,7 +37,7 @@ mod types;
 
 use std::sync::Arc;
 
-pub use conversion::{Conversion, ConversionError};
+pub use conversion::{Conversion, ConversionError, OldClasses};
 pub(crate) use converter::{ConversionFailure, Converter, NewType};
 pub use finding::{Change, Compatibility, Effect, Finding};
 pub use layout::InvalidSchema;

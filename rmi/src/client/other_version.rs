@@ -179,11 +179,14 @@ fn described(
         let [arguments, _] = method.snapshots().unwrap_or_default();
         let mut arguments = arguments.into_iter();
         let first = arguments.next();
-        let Some(snapshot) = first.filter(|snapshot| snapshot.len() <= room / 2) else {
+        let names = method.argument_names().map(str::len);
+        let names_len = names.fold(0, usize::saturating_add);
+        let fits = |snapshot: &Vec<u8>| snapshot.len().saturating_add(names_len) <= room / 2;
+        let Some(snapshot) = first.filter(fits) else {
             *found = Err("the description of its arguments is too long".to_owned());
             continue;
         };
-        room = room.saturating_sub(snapshot.len());
+        room = room.saturating_sub(snapshot.len().saturating_add(names_len));
         arguments.for_each(|class| classes.add(class));
         described.push(CallerMethod {
             index: *index,

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use jstream::Limits;
 
-use crate::interface::conversion::{MessageConversion, TheirMessage};
+use crate::interface::class_list::{MAX_CLASSES, MAX_DESCRIPTION};
+use crate::interface::conversion::{MessageConversion, TheirClasses, TheirMessage};
 use crate::interface::method_map::{MappedMethod, TheirMethod};
 use crate::interface::methods::{Interface, Method};
 use crate::support::shown;
@@ -62,6 +63,12 @@ impl Interface {
         ) {
             return Err(format!("{name} here, {} there", shown(theirs.name)));
         }
+        let len = theirs.classes.iter().map(|class| class.len());
+        if theirs.classes.len() > MAX_CLASSES
+            || len.fold(0, usize::saturating_add) > MAX_DESCRIPTION
+        {
+            return Err("the description of the classes there is too long".to_owned());
+        }
         let places = self.places(&theirs.methods);
         // The receiver needs a conversion only for classes that it has not.
         let (own_classes, their_classes) = (self.class_snapshots(), theirs.classes);
@@ -71,6 +78,8 @@ impl Interface {
         let results_may_vary = their_classes
             .iter()
             .any(|theirs| !own_classes.iter().any(|own| own == theirs));
+        let classes = TheirClasses::new(theirs.classes);
+        let mut room = MAX_DESCRIPTION;
         let mut changed = Vec::new();
         let own = self.methods().iter().zip(places).enumerate();
         let methods = own.map(|(index, (method, place))| {
@@ -88,7 +97,12 @@ impl Interface {
             let result = match method.is_one_way() || (same_result && !result_varies) {
                 true => None,
                 false => {
-                    let result = method.result_from(their_method, theirs.classes, limits);
+                    let [_, snapshot] = their_method.snapshots;
+                    let left = room.checked_sub(snapshot.len());
+                    room = left.ok_or_else(|| {
+                        refused("the description of its result is too long".to_owned())
+                    })?;
+                    let result = method.result_from(their_method, &classes, limits);
                     Some(result.map_err(refused)?)
                 }
             };
@@ -182,7 +196,7 @@ impl Method {
     fn result_from(
         &self,
         theirs: &DescribedMethod<'_>,
-        classes: &[&[u8]],
+        classes: &TheirClasses,
         limits: Limits,
     ) -> Result<MessageConversion, String> {
         if self.returns_references() {
@@ -362,6 +376,43 @@ mod tests {
         assert_eq!(refused, "T here, \\u{1b} there");
         assert!(map(&of("T"), &of("S").renamed_from(&["T"])).is_ok());
         assert!(map(&of("T").renamed_from(&["S"]), &of("S")).is_ok());
+    }
+
+    #[test]
+    fn long_descriptions_are_refused() {
+        let ours = Interface::new("T", vec![Method::new::<(), Point>("get", "b")]);
+        let map = |result: &[u8], classes: &[&[u8]]| {
+            let method = DescribedMethod {
+                name: "get",
+                older_names: &[],
+                signature: "b",
+                id: 0,
+                snapshots: [&[], result],
+                carried: &[],
+                one_way: false,
+            };
+            let theirs = DescribedInterface {
+                name: "T",
+                older_names: &[],
+                methods: vec![method],
+                classes,
+            };
+            let mapped = ours.map(&theirs, Limits::default());
+            mapped.map(|mapped| mapped.methods[0].as_ref().unwrap_err().clone())
+        };
+        let long = vec![0; MAX_DESCRIPTION + 1];
+        let reason = map(&long, &[]).unwrap();
+        assert_eq!(reason, "the description of its result is too long");
+        let halves = long.split_at(7);
+        let refused = "the description of the classes there is too long";
+        assert_eq!(map(&[], &[halves.0, halves.1]).unwrap_err(), refused);
+        let many: Vec<&[u8]> = vec![&[]; MAX_CLASSES + 1];
+        assert_eq!(map(&[], &many).unwrap_err(), refused);
+        let reason = map(&[], &many[1..]).unwrap();
+        assert!(
+            reason.starts_with("its result can't be converted: "),
+            "{reason}"
+        );
     }
 
     #[test]

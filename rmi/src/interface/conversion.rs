@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Mutex;
 
-use jstream::evolve::Conversion;
+use jstream::evolve::{Conversion, OldClasses};
 use jstream::schema::{Schema, TypeIndex};
 use jstream::{Limits, MessageBuffer, to_vec};
 
@@ -18,8 +18,25 @@ pub(crate) struct TheirMessage<'m> {
     pub(crate) snapshot: &'m [u8],
     /// Names of the parts, if the messages are those of arguments.
     pub(crate) names: Option<&'m [&'m str]>,
-    /// The snapshots of the classes that its trait objects may have.
-    pub(crate) classes: &'m [&'m [u8]],
+    /// The classes that its trait objects may have.
+    pub(crate) classes: &'m TheirClasses,
+}
+
+/// The classes of the other side's trait objects. They are decoded once for all its messages.
+pub(crate) struct TheirClasses(OldClasses);
+
+impl TheirClasses {
+    /// Decodes snapshots. Objects of a class that is not valid are refused like those of an unknown
+    /// one.
+    pub(crate) fn new(snapshots: &[&[u8]]) -> Self {
+        let mut classes = OldClasses::default();
+        for snapshot in snapshots {
+            if let Ok((class, root)) = Schema::from_snapshot(snapshot) {
+                classes.add(&class, root).ok();
+            }
+        }
+        Self(classes)
+    }
 }
 
 /// Converts messages of the other side's version of a type to those of this program's.
@@ -63,12 +80,8 @@ impl MessageConversion {
             (their_descriptor, descriptor),
         );
         let converter = converter.map_err(|error| shown_error(&error))?;
-        let mut converter = converter.with_limits(limits);
-        for class in theirs.classes {
-            let learnt = Schema::from_snapshot(class).ok();
-            // Objects of a class that is not valid are refused like those of an unknown one.
-            learnt.map(|(class, root)| converter.add_old_class(&class, root));
-        }
+        let converter = converter.with_limits(limits);
+        let mut converter = converter.with_old_classes(theirs.classes.0.clone());
         let added = converter.add_own_classes(own);
         added.map_err(|error| error.to_string())?;
         Ok(Self {

@@ -13,7 +13,7 @@ mod parameters;
 
 pub(crate) use self::class_list::{ClassList, MAX_CLASSES, MAX_DESCRIPTION};
 pub(crate) use self::comparison::{DescribedInterface, DescribedMethod, MappedMethods};
-pub(crate) use self::conversion::{MessageConversion, TheirMessage};
+pub(crate) use self::conversion::{MessageConversion, TheirClasses, TheirMessage};
 pub use self::exclusive::{Alone, Exclusive, Shared};
 pub(crate) use self::method_map::{MappedMethod, MethodMap};
 pub use self::methods::{BoxFuture, Interface, Method, no_result};

@@ -5,7 +5,9 @@ use std::sync::{Arc, Weak};
 use crate::call::{
     CallerVersionRef, Claimed, Found, FoundVersion, RefusedMethod, Registry, for_version,
 };
-use crate::interface::{Interface, MAX_CLASSES, MAX_DESCRIPTION, MessageConversion, TheirMessage};
+use crate::interface::{
+    Interface, MAX_CLASSES, MAX_DESCRIPTION, MessageConversion, TheirClasses, TheirMessage,
+};
 use crate::session::{As, Connection, Exports, Key, Node, TOO_MANY, VersionPlace, context};
 
 /// The registry object of one server.
@@ -70,11 +72,12 @@ impl Registry for Names {
         let (Some(node), Some(connection)) = (node, self::caller()) else {
             return FoundVersion::default();
         };
-        if let Some(reason) = excess(caller, node.interface()) {
-            return not_given(reason);
-        }
+        let len = match described_len(caller, node.interface()) {
+            Ok(len) => len,
+            Err(reason) => return not_given(reason),
+        };
         let references = connection.references();
-        let Some(place) = references.reserve_version() else {
+        let Some(place) = references.reserve_version(len) else {
             return not_given("the limit of objects in other versions is reached".to_owned());
         };
         let (node, refused) = converted(node, caller, &connection, place);
@@ -89,26 +92,34 @@ impl Registry for Names {
     }
 }
 
-/// Returns the limit that the description of a caller's version exceeds.
-fn excess(caller: &CallerVersionRef<'_>, interface: &Interface) -> Option<String> {
+/// Returns the length in bytes of the description of a caller's version, or the limit that it
+/// exceeds.
+fn described_len(caller: &CallerVersionRef<'_>, interface: &Interface) -> Result<usize, String> {
     let (methods, limit) = (caller.methods.len(), interface.len());
     if methods > limit {
-        return Some(format!(
+        return Err(format!(
             "the caller describes {methods} methods of an interface that has {limit}"
         ));
     }
     let methods = caller.methods.iter();
-    let methods = methods.map(|method| method.arguments.len());
+    let methods = methods.map(|method| {
+        let names = method.argument_names.iter().map(|name| name.len());
+        names.fold(method.arguments.len(), usize::saturating_add)
+    });
     let lengths = methods.chain(caller.classes.iter().map(|class| class.len()));
     let len = lengths.fold(0, usize::saturating_add);
     if len > MAX_DESCRIPTION {
-        return Some(format!(
+        return Err(format!(
             "the description of the caller's types has {len} bytes, and the limit is {MAX_DESCRIPTION}"
         ));
     }
     let classes = caller.classes.len();
-    (classes > MAX_CLASSES)
-        .then(|| format!("the caller describes {classes} classes, and the limit is {MAX_CLASSES}"))
+    match classes > MAX_CLASSES {
+        true => Err(format!(
+            "the caller describes {classes} classes, and the limit is {MAX_CLASSES}"
+        )),
+        false => Ok(len),
+    }
 }
 
 fn not_given(reason: String) -> FoundVersion {
@@ -128,6 +139,7 @@ fn converted(
 ) -> (Arc<Node>, Vec<RefusedMethod>) {
     let limits = connection.session().terms.limits;
     let methods = object.interface().methods();
+    let classes = TheirClasses::new(caller.classes);
     let mut refused = Vec::new();
     let mut conversions: Vec<Option<MessageConversion>> = Vec::new();
     conversions.resize_with(methods.len(), || None);
@@ -144,7 +156,7 @@ fn converted(
         let message = TheirMessage {
             snapshot: theirs.arguments,
             names: Some(theirs.argument_names),
-            classes: caller.classes,
+            classes: &classes,
         };
         match method.arguments_from(&message, limits) {
             Ok(planned) => *conversion = Some(planned),

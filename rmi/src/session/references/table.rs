@@ -32,17 +32,24 @@ const CLEANED_AT_ONCE: usize = 64;
 /// Time for which an abandoned call with references is tracked.
 const FOLLOWED: Duration = Duration::from_secs(300);
 
-/// Maximum number of objects that a peer calls in another version of their interface. Each holds
-/// the plans of its conversions.
-const MAX_VERSIONS: usize = 64;
+/// Maximum number of bytes by which a peer describes the versions in which it calls objects. The
+/// plans of the conversions take memory in proportion.
+const MAX_DESCRIBED: usize = 1 << 20;
 
-/// Guard that counts one object which the other side calls in another version of its interface.
+/// Number of bytes that a shorter description counts as, so there are at most 64.
+const MIN_DESCRIBED: usize = MAX_DESCRIBED / 64;
+
+/// Guard that counts the description of one object which the other side calls in another version of
+/// its interface.
 #[derive(Debug)]
-pub(crate) struct VersionPlace(Arc<AtomicUsize>);
+pub(crate) struct VersionPlace {
+    len: usize,
+    described: Arc<AtomicUsize>,
+}
 
 impl Drop for VersionPlace {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        self.described.fetch_sub(self.len, Ordering::Relaxed);
     }
 }
 
@@ -60,8 +67,8 @@ pub(crate) struct References {
     pub(crate) reach: Option<Address>,
     /// Number of objects that the other side offers to third parties.
     offers: Arc<AtomicUsize>,
-    /// Number of objects that the other side calls in another version of their interface.
-    versions: Arc<AtomicUsize>,
+    /// Number of bytes that describe the versions in which the other side calls objects.
+    described: Arc<AtomicUsize>,
     /// Key by which further connections of the other side join this one.
     pub(crate) key: OnceLock<Option<Key>>,
     /// Results that the other side has to fetch.
@@ -94,7 +101,7 @@ impl References {
             most,
             reach,
             offers: Arc::default(),
-            versions: Arc::default(),
+            described: Arc::default(),
             key: OnceLock::new(),
             results: Results::default(),
         }
@@ -124,10 +131,13 @@ impl References {
     }
 
     /// Reserves a place for an object that the other side calls in another version of its
-    /// interface. Returns `None` if there are too many.
-    pub(crate) fn reserve_version(&self) -> Option<VersionPlace> {
-        let place = VersionPlace(self.versions.clone());
-        (self.versions.fetch_add(1, Ordering::Relaxed) < MAX_VERSIONS).then_some(place)
+    /// interface, which it describes in `len` bytes. Returns `None` if there are too many.
+    pub(crate) fn reserve_version(&self, len: usize) -> Option<VersionPlace> {
+        let len = len.max(MIN_DESCRIBED);
+        let before = self.described.fetch_add(len, Ordering::Relaxed);
+        let described = self.described.clone();
+        let place = VersionPlace { len, described };
+        (before.saturating_add(len) <= MAX_DESCRIBED).then_some(place)
     }
 
     pub(crate) fn now(&self) -> Instant {
