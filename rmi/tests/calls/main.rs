@@ -41,6 +41,7 @@ mod strangers;
 mod stream_relays;
 mod streams;
 mod turns;
+mod version_references;
 mod versions;
 mod workers;
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 use jstream::Transportable;
 use jstream_rmi::directory::{self, Directory, Names, Registrar};
 use jstream_rmi::{
-    CallError, CallerMethod, CallerVersion, Client, ClientOptions, LookupError, Metadata, Outcome,
-    Retries, Server, ServerOptions, Serving, Stream, Stub, remote,
+    CallError, CallerMethod, CallerVersion, Client, ClientOptions, ConnectionState, LookupError,
+    Metadata, Outcome, Retries, Server, ServerOptions, Serving, Stream, Stub, remote,
 };
 use testing::until;
 
@@ -47,12 +47,17 @@ enum Kind {
     Large,
 }
 
+/// Default of the argument of the same name.
+fn factor() -> u64 {
+    10
+}
+
 /// The trait of the server.
 #[remote(renamed_from = "Plain")]
 trait Plane {
     fn total(&self) -> u64;
     #[remote(renamed_from = "plus")]
-    fn add(&self, point: &Point, #[remote(default = 10)] factor: u64) -> u64;
+    fn add(&self, point: &Point, #[remote(default = factor())] factor: u64) -> u64;
     fn area(&self, shape: &dyn Shape) -> u64;
     fn kind(&self, kind: &Kind) -> u64;
     fn texts(&self, #[remote(default = "none")] text: &str, of: Option<u32>) -> String;
@@ -455,6 +460,101 @@ fn a_stub_follows_its_object_to_a_server_of_another_version() {
     assert_eq!(*older.plus(&point).wait().unwrap().get(), 100);
 }
 
+/// A trait to which a method was added.
+#[remote]
+trait Grown {
+    fn first(&self) -> u64;
+    #[remote(idempotent)]
+    fn second(&self) -> u64;
+}
+
+mod small {
+    #[jstream_rmi::remote]
+    pub(super) trait Grown {
+        fn first(&self) -> u64;
+    }
+}
+
+struct Numbers;
+
+impl Grown for Numbers {
+    fn first(&self) -> u64 {
+        1
+    }
+
+    fn second(&self) -> u64 {
+        2
+    }
+}
+
+impl small::Grown for Numbers {
+    fn first(&self) -> u64 {
+        3
+    }
+}
+
+#[test]
+fn a_method_that_the_server_lacked_is_called_after_its_restart() {
+    let server = Server::default();
+    let bound = server.bind::<dyn small::Grown>("numbers", Arc::new(Numbers));
+    bound.unwrap();
+    let serving = server.listen(&"tcp://127.0.0.1:0".parse().unwrap());
+    let serving = serving.unwrap();
+    let address = serving.address().clone();
+    let client = Client::connect(&address).wait().unwrap();
+    let look_up = || client.lookup::<dyn Grown>("numbers").wait().unwrap();
+    let (stub, other) = (look_up(), look_up());
+    let retrying = look_up().retrying(Retries::default());
+    assert_eq!(*stub.first().wait().unwrap().get(), 3);
+    for stub in [&stub, &other, &retrying] {
+        let error = stub.second().wait().unwrap_err();
+        assert!(matches!(error, CallError::OtherVersion { .. }), "{error}");
+    }
+    let _thread = client.start().unwrap();
+    drop(serving);
+    until(|| matches!(client.state(), ConnectionState::Lost { .. }));
+    let server = Server::default();
+    server
+        .bind::<dyn Grown>("numbers", Arc::new(Numbers))
+        .unwrap();
+    let _serving = server.listen(&address).unwrap();
+    for stub in [&stub, &other, &retrying] {
+        assert_eq!(*stub.second().wait().unwrap().get(), 2);
+        assert_eq!(*stub.first().wait().unwrap().get(), 1);
+    }
+}
+
+/// A generic trait that has another name now.
+#[remote(instances(Depot<u64>), renamed_from = "Shed")]
+trait Depot<T> {
+    fn put(&self, item: &T, #[remote(default)] times: u64) -> u64;
+}
+
+mod generic {
+    #[jstream_rmi::remote(instances(Shed<u64>))]
+    pub(super) trait Shed<T> {
+        fn put(&self, item: &T) -> u64;
+    }
+}
+
+impl Depot<u64> for Numbers {
+    fn put(&self, item: &u64, times: u64) -> u64 {
+        item + times
+    }
+}
+
+#[test]
+fn a_generic_trait_may_be_renamed() {
+    let server = Server::default();
+    let bound = server.bind::<dyn Depot<u64>>("depot", Arc::new(Numbers));
+    bound.unwrap();
+    let serving = server.listen(&"inproc://versions-generic".parse().unwrap());
+    let serving = serving.unwrap();
+    let client = Client::connect(serving.address()).wait().unwrap();
+    let shed = client.lookup::<dyn generic::Shed<u64>>("depot").wait();
+    assert_eq!(*shed.unwrap().put(&4).wait().unwrap().get(), 4);
+}
+
 #[test]
 fn an_object_of_which_no_method_fits_is_refused() {
     let (serving, _) = serve("inproc://versions-changed", ServerOptions::default());
@@ -530,9 +630,21 @@ fn descriptions_of_callers_are_bounded() {
     assert_eq!(refused.number, None);
     assert!(refused.reason.contains("11 methods"), "{}", refused.reason);
     let long = found(vec![method(0, vec![0; 256 << 10])], vec![vec![0]]);
-    assert!(long.number.is_none() && long.reason.contains("262145 bytes"));
+    assert!(long.number.is_none() && long.reason.contains("262160 bytes"));
     let classes = found(Vec::new(), vec![Vec::new(); 257]);
     assert!(classes.number.is_none() && classes.reason.contains("257 classes"));
+    let mut named = method(0, vec![0]);
+    named.argument_names = vec!["a".repeat(128 << 10); 2];
+    let named = found(vec![named], Vec::new());
+    assert!(named.number.is_none() && named.reason.contains("262145 bytes"));
+    // The descriptions of all objects together; nobody made stubs of these.
+    let other = Client::connect(serving.address()).wait().unwrap();
+    let given = || look_up(&other, vec![method(0, vec![0; 255 << 10])], Vec::new());
+    for _ in 0..4 {
+        assert!(given().number.is_some());
+    }
+    let refused = given();
+    assert!(refused.number.is_none() && refused.reason.contains("limit of objects"));
     // Schemas that are no schemas, indices that no method has, and one method twice.
     let bytes = jstream::schema::Schema::of::<(u64,)>();
     let valid = bytes.0.to_bytes(bytes.1);
