@@ -38,12 +38,33 @@ impl Client {
                 interface,
                 found,
             };
-            // Without reflection, the texts of both interfaces are the only known difference.
             let Ok(description) = description else {
-                return StepEnd::Done(Err(other.by_texts()));
+                return client.find_by_id(other, stub);
             };
             client.find_described(other, &description.into_received(), stub)
         })
+    }
+
+    /// Looks up an object at a server without reflection. The interface may have the same id, and
+    /// differ in the classes of trait objects alone. Else the texts of both interfaces are the only
+    /// known difference.
+    fn find_by_id<R: 'static>(
+        &self,
+        other: OtherObject,
+        stub: impl FnOnce(&Self, FoundObject) -> R + Send + 'static,
+    ) -> StepEnd<Result<R, LookupError>> {
+        let id = other.interface.id();
+        if id == other.interface.version() {
+            return StepEnd::Done(Err(other.by_texts()));
+        }
+        let name = other.name.clone();
+        StepEnd::Next(self.find(&name, id, move |client, _, import| {
+            let Ok(import) = import else {
+                return StepEnd::Done(Err(other.by_texts()));
+            };
+            let methods = None;
+            StepEnd::Done(Ok(stub(client, FoundObject { import, methods })))
+        }))
     }
 
     /// Looks up an object whose interface the server has described.

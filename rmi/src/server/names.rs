@@ -18,7 +18,8 @@ pub(crate) struct Names {
 impl Registry for Names {
     fn lookup(&self, name: &str, interface: u64) -> Found<'_> {
         let node = self.exports.upgrade().and_then(|all| all.named(name));
-        let is_it = |found: &Interface| found.version() == interface;
+        // By the id, if the caller can't learn the version.
+        let is_it = |found: &Interface| [found.version(), found.id()].contains(&interface);
         found(node, is_it, As::Name)
     }
 

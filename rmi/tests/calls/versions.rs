@@ -354,12 +354,97 @@ mod classes {
             fn area(&self, shape: &dyn super::super::Shape) -> u64;
         }
     }
+
+    /// The same class as in the older version, and one more.
+    pub(super) mod more {
+        #[jstream::transportable]
+        pub(in super::super) trait Shape: Send + Sync {
+            fn area(&self) -> u64;
+        }
+
+        #[derive(jstream::Transportable)]
+        #[transportable(implements(Shape))]
+        pub(in super::super) struct Square {
+            pub(in super::super) side: u64,
+        }
+
+        #[derive(jstream::Transportable)]
+        #[transportable(implements(Shape))]
+        pub(in super::super) struct Circle {
+            pub(in super::super) radius: u64,
+        }
+
+        impl Shape for Square {
+            fn area(&self) -> u64 {
+                self.side * self.side
+            }
+        }
+
+        impl Shape for Circle {
+            fn area(&self) -> u64 {
+                self.radius * self.radius * 3
+            }
+        }
+
+        #[jstream_rmi::remote]
+        pub(in super::super) trait Areas {
+            fn area(&self, shape: &dyn Shape) -> u64;
+        }
+    }
 }
 
 impl classes::newer::Areas for Flat {
     fn area(&self, shape: &dyn Shape) -> u64 {
         shape.area()
     }
+}
+
+impl classes::more::Areas for Flat {
+    fn area(&self, shape: &dyn classes::more::Shape) -> u64 {
+        shape.area()
+    }
+}
+
+#[test]
+fn nothing_is_converted_if_one_side_has_more_classes() {
+    let server = Server::default();
+    let flat = Arc::new(Flat::default());
+    let bound = server.bind::<dyn classes::more::Areas>("areas", flat);
+    bound.unwrap();
+    let serving = server.listen(&"inproc://versions-more-classes".parse().unwrap());
+    let serving = serving.unwrap();
+    let client = Client::connect(serving.address()).wait().unwrap();
+    // A connection has room for 64 objects that convert.
+    let look_up = || client.lookup::<dyn classes::Areas>("areas").wait().unwrap();
+    let stubs: Vec<_> = (0..65).map(|_| look_up()).collect();
+    for areas in &stubs {
+        let area = areas.area(&older::Square { side: 3 }).wait();
+        assert_eq!(*area.unwrap().get(), 9);
+    }
+    let shapes: [&dyn classes::more::Shape; 2] = [
+        &classes::more::Square { side: 2 },
+        &classes::more::Circle { radius: 2 },
+    ];
+    let areas = client.lookup::<dyn classes::more::Areas>("areas").wait();
+    let areas = areas.unwrap();
+    let areas = shapes.map(|shape| *areas.area(shape).wait().unwrap().get());
+    assert_eq!(areas, [4, 12]);
+}
+
+#[test]
+fn without_reflection_interfaces_of_the_same_id_are_found() {
+    let mut options = ServerOptions::default();
+    options.reflects = false;
+    let server = Server::new(options);
+    let flat = Arc::new(Flat::default());
+    let bound = server.bind::<dyn classes::more::Areas>("areas", flat);
+    bound.unwrap();
+    let serving = server.listen(&"inproc://versions-same-id".parse().unwrap());
+    let serving = serving.unwrap();
+    let client = Client::connect(serving.address()).wait().unwrap();
+    let areas = client.lookup::<dyn classes::Areas>("areas").wait().unwrap();
+    let area = areas.area(&older::Square { side: 3 }).wait();
+    assert_eq!(*area.unwrap().get(), 9);
 }
 
 #[test]
