@@ -17,7 +17,7 @@ use crate::interface::{
     MappedMethods, MethodMap,
 };
 use crate::reference::FoundObject;
-use crate::support::{LookupError, Operation, StepEnd, shown};
+use crate::support::{CallError, LookupError, Operation, StepEnd, shown};
 
 impl Client {
     /// Looks up a name whose object has an interface with another id and this description. Succeeds
@@ -38,8 +38,13 @@ impl Client {
                 interface,
                 found,
             };
-            let Ok(description) = description else {
-                return client.find_by_id(other, stub);
+            let description = match description {
+                Ok(description) => description,
+                Err(CallError::UnknownObject { .. } | CallError::Denied { .. }) => {
+                    return client.find_by_id(other, stub);
+                }
+                // Not a difference of the interfaces, so a call may go on looking for the object.
+                Err(error) => return StepEnd::Done(Err(error.into())),
             };
             client.find_described(other, &description.into_received(), stub)
         })
