@@ -132,8 +132,8 @@ impl Conversion {
         Ok(())
     }
 
-    /// Sets the classes whose objects the messages have as trait objects. Conversions that are given
-    /// the same classes share their memory.
+    /// Sets the classes whose objects the messages have as trait objects. Conversions that are
+    /// given the same classes share their memory.
     #[must_use]
     pub fn with_old_classes(mut self, classes: OldClasses) -> Self {
         self.old_classes = classes;

@@ -1,4 +1,6 @@
 //! Budget of repeated calls.
+//!
+//! Decision 120 has the reasons.
 
 use std::sync::Mutex;
 use std::time::Instant;

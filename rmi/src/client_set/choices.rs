@@ -1,4 +1,6 @@
 //! The members at which an object of a set was found, and the choice of one for a call.
+//!
+//! Decision 120 has the reasons.
 
 use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};

@@ -3,6 +3,8 @@
 //! Invariants: a member is among the choices of a name only while it has a connection; both change
 //! under the lock of the state. Connections, objects and wakers are dropped and called without it.
 //! Locks are taken in the order state, choices.
+//!
+//! Decision 120 has the reasons.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};

@@ -249,8 +249,8 @@ impl Object {
         self.renew_handle(renewal)
     }
 
-    /// Returns true if the connection of this handle was lost and the object is looked for, so that a
-    /// call is not sent before it is found.
+    /// Returns true if the connection of this handle was lost and the object is looked for, so that
+    /// a call is not sent before it is found.
     pub(crate) fn is_renewed_first(&self) -> bool {
         let connection = self.place.at_peer().map(|(connection, _)| connection);
         self.renewal.is_some() && connection.is_some_and(|of| of.peer().has_ended())

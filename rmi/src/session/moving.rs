@@ -2,6 +2,8 @@
 //!
 //! A server that is shutting down tells its clients to move. Those that attend to this answer when
 //! they make no more calls, so that no call of theirs is on its way when the connection closes.
+//!
+//! Decision 120 has the reasons.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

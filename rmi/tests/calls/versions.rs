@@ -355,7 +355,7 @@ mod classes {
         }
     }
 
-    /// The same class as in the older version, and one more.
+    /// A trait with the class of the older version, and one more.
     pub(super) mod more {
         #[jstream::transportable]
         pub(in super::super) trait Shape: Send + Sync {

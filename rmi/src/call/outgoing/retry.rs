@@ -161,7 +161,12 @@ impl RetryState {
                 error,
                 CallError::Busy { .. } | CallError::UnknownObject { .. }
             );
-        if is_final || !(error.is_disconnected() || is_refused) || !error.can_be_repeated() {
+        // The error of a call that was being sent does not know whether the method is idempotent.
+        let may_run_again = error.outcome() == Outcome::MayHaveRun && self.method.is_idempotent();
+        if is_final
+            || !(error.is_disconnected() || is_refused)
+            || !(error.can_be_repeated() || may_run_again)
+        {
             return false;
         }
         let (times, most) = match is_refused {
