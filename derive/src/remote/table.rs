@@ -1,12 +1,13 @@
 //! Generation of the method table.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, quote};
 use syn::LitStr;
 use syn::ext::IdentExt;
 
 use super::interface::{Instance, Interface, Method};
 use super::{stub, types};
+use crate::spans::Place;
 
 /// Returns an enum that numbers the methods that are compiled, in the order of the table.
 pub(super) fn numbers(instance: &Instance) -> TokenStream {
@@ -134,7 +135,7 @@ fn arguments(of: &Interface, method: &Method) -> Option<TokenStream> {
                 let ty = quote!(#krate::__private::check_type_of::<#ty>());
                 let message = match &default.value {
                     Some(value) => quote!(#ty.write_value(|| #value)),
-                    None => quote_spanned!(default.span=> #ty.write_default()),
+                    None => Place::at(default.span).put(quote!(#ty.write_default())),
                 };
                 quote!(::__core::option::Option::Some(|| #message))
             }

@@ -64,7 +64,7 @@ fn older(names: &[&'static str]) -> Vec<OlderName> {
 
 /// A type whose fields have the default of the type in messages that lack them.
 #[diagnostic::on_unimplemented(
-    message = "a field of type `{Self}` has no default for messages that lack it",
+    message = "a field or argument of type `{Self}` has no default for messages that lack it",
     note = "implement `Default` for the type, or state the value: `default = expression`"
 )]
 pub trait Defaulted: Default {}
