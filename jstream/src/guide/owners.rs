@@ -197,7 +197,7 @@
 //! chain of `Option<Box<T>>` or `Rc<T>` to about 60 types, and one of `Vec<T>` or `Box<T>` to about
 //! 120. For longer ones, leave out `to_owned` with `#[transportable(no_to_owned)]`, or set
 //! `#![recursion_limit = "4096"]` in the crate, and for a thousand types also
-//! `RUST_MIN_STACK=100000000` in the environment of the compiler.
+//! `RUST_MIN_STACK=400000000` in the environment of the compiler.
 //!
 //! A parameter that is named in `PhantomData` alone is a mark, as in typed ids. Its argument need
 //! not be transportable, and a form has the argument itself: the form of `Id<Person>` is
