@@ -5,6 +5,7 @@ use std::sync::{Arc, Weak};
 use crate::call::{
     CallerVersionRef, Claimed, Found, FoundVersion, RefusedMethod, Registry, for_version,
 };
+use crate::frame::REFLECTION;
 use crate::interface::{
     Interface, MAX_CLASSES, MAX_DESCRIPTION, MessageConversion, TheirClasses, TheirMessage,
 };
@@ -68,7 +69,15 @@ impl Registry for Names {
         interface: u64,
         caller: &CallerVersionRef<'_>,
     ) -> FoundVersion {
-        let node = self.exports.upgrade().and_then(|all| all.named(name));
+        let exports = self.exports.upgrade();
+        // The reasons name the types of the object, as the reflection does.
+        if exports
+            .as_ref()
+            .is_some_and(|all| all.own(REFLECTION).is_none())
+        {
+            return not_given("the server does not allow reflection".to_owned());
+        }
+        let node = exports.and_then(|all| all.named(name));
         let node = node.filter(|node| node.interface().version() == interface);
         let (Some(node), Some(connection)) = (node, self::caller()) else {
             return FoundVersion::default();

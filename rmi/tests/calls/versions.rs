@@ -669,6 +669,12 @@ fn without_reflection_a_mismatch_shows_the_signatures() {
             .starts_with("Plane { fn reset(&self); fn total(&self) -> u64 } here, Plane { fn "),
         "{difference}"
     );
+    // Nor does the server say which types can't be converted.
+    let caller = CallerVersion::default();
+    let found = client.registry().lookup_version("plane", 0, &caller);
+    let found = found.wait().unwrap();
+    assert_eq!(found.get().number, None);
+    assert_eq!(found.get().reason, "the server does not allow reflection");
 }
 
 #[test]
