@@ -1,11 +1,9 @@
 //! Calls of a program whose version of the service lacks an argument, which the server adds.
 
-use std::collections::VecDeque;
-
-use jstream_rmi::{Call, Client, ClientOptions};
+use jstream_rmi::{Client, ClientOptions};
 
 use super::address::options;
-use super::case::{Case, IN_FLIGHT, What};
+use super::case::{Case, What};
 use super::samples::Samples;
 use super::service::{Arguments, Expected, Given};
 use super::subject::{Caller, one_by_one};
@@ -37,7 +35,6 @@ pub(super) fn join(case: &Case, address: &str) -> Result<Box<dyn Caller>, Failur
         service: client.lookup::<dyn Service>(NAME).wait()?,
         expected: Expected::of(case, &arguments),
         arguments,
-        on_their_way: VecDeque::with_capacity(IN_FLIGHT),
     }))
 }
 
@@ -46,14 +43,12 @@ struct Older {
     service: ServiceStub,
     arguments: Arguments,
     expected: Expected,
-    /// Calls that are in flight, in the order in which they were made.
-    on_their_way: VecDeque<Call<()>>,
 }
 
 impl Older {
     fn call(&mut self) -> Result<Given, Failure> {
         let given = match self.what {
-            What::Null | What::Flood => {
+            What::Null => {
                 self.service.null_added().wait()?;
                 Given::Nothing
             }
@@ -73,18 +68,7 @@ impl Caller for Older {
         one_by_one(samples, || self.call())
     }
 
-    fn flood(&mut self, calls: usize) -> Result<(), Failure> {
-        for _ in 0..calls {
-            if self.on_their_way.len() == IN_FLIGHT {
-                if let Some(first) = self.on_their_way.pop_front() {
-                    first.wait()?;
-                }
-            }
-            self.on_their_way.push_back(self.service.null_added());
-        }
-        while let Some(first) = self.on_their_way.pop_front() {
-            first.wait()?;
-        }
-        Ok(())
+    fn flood(&mut self, _: usize) -> Result<(), Failure> {
+        Err("this subject measures latencies only".into())
     }
 }
