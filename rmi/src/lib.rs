@@ -343,7 +343,9 @@ pub mod __private {
     pub use jstream::__private::{check_type_of, core, list, shield, std};
 
     pub use crate::frame::metadata_of;
-    pub use crate::interface::{Argument, Method, Parameter, ParameterTarget, argument, no_result};
+    pub use crate::interface::{
+        Argument, Method, Parameter, ParameterTarget, argument, is_same_name, no_result,
+    };
     pub use crate::reference::{
         Form, Giving, Taking, Unfit, each, lend, lend_slice, owned, slices,
     };

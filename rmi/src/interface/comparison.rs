@@ -143,18 +143,18 @@ impl Interface {
 
 /// Returns true if two parts of programs, each with its older names, have the same name, or one has
 /// a name that the other one had.
-fn is_same_name(own: (&str, &[&str]), theirs: (&str, &[&str])) -> bool {
+pub fn is_same_name(own: (&str, &[&str]), theirs: (&str, &[&str])) -> bool {
     own.0 == theirs.0 || own.1.contains(&theirs.0) || theirs.1.contains(&own.0)
 }
 
 impl Method {
     /// Returns the reason why the method can't be called, with both signatures if they differ.
     pub(crate) fn refused(&self, their_signature: &str, reason: &str) -> String {
-        let (here, there) = (self.signature(), shown(their_signature));
-        if here == there {
+        let (own, theirs) = (self.signature(), shown(their_signature));
+        if own == theirs {
             return reason.to_owned();
         }
-        format!("`{here}` here, `{there}` there: {reason}")
+        format!("`{own}` here, `{theirs}` there: {reason}")
     }
 
     /// Checks that a method of another version is called and answered in the same way.
@@ -168,8 +168,8 @@ impl Method {
         }
         if self.is_one_way() != theirs.one_way {
             let kind = |one_way| if one_way { "one-way" } else { "answered" };
-            let (here, there) = (kind(self.is_one_way()), kind(theirs.one_way));
-            return Err(format!("it is {here} here, {there} there"));
+            let (own, theirs) = (kind(self.is_one_way()), kind(theirs.one_way));
+            return Err(format!("it is {own} here, {theirs} there"));
         }
         if self.carried() != theirs.carried {
             return Err("its streams or references have other types there".to_owned());

@@ -130,7 +130,8 @@ fn shown_error(error: &jstream::evolve::ConversionError) -> String {
             let refused = findings.filter(|finding| finding.effect == Effect::Refused);
             // The tuple of the arguments has no name of its own.
             let shown = refused.map(|finding| {
-                let path = finding.path.trim_start_matches("().");
+                let path = &finding.path;
+                let path = path.strip_prefix("().").unwrap_or(path);
                 format!("{path}: {}", finding.details)
             });
             shown.collect::<Vec<_>>().join("; ")

@@ -68,8 +68,8 @@ impl MethodMap {
             method: method.name(),
             reason: reason.to_owned(),
             interface: self.interface.name(),
-            here: self.interface.id(),
-            there: self.theirs,
+            own_id: self.interface.id(),
+            object_id: self.theirs,
         })
     }
 

@@ -12,6 +12,7 @@ mod methods;
 mod parameters;
 
 pub(crate) use self::class_list::{ClassList, MAX_CLASSES, MAX_DESCRIPTION};
+pub use self::comparison::is_same_name;
 pub(crate) use self::comparison::{DescribedInterface, DescribedMethod, MappedMethods};
 pub(crate) use self::conversion::{MessageConversion, TheirClasses, TheirMessage};
 pub use self::exclusive::{Alone, Exclusive, Shared};

@@ -181,7 +181,7 @@ pub enum CallError {
     /// types from which or to which no value can be converted. The call was not sent.
     #[error(
         "{method} was not called: {reason} (the server has another version of {interface}: \
-         {here:#018x} here, {there:#018x} there)"
+         {own_id:#018x} here, {object_id:#018x} there)"
     )]
     OtherVersion {
         /// The method.
@@ -191,9 +191,9 @@ pub enum CallError {
         /// The name of the trait.
         interface: &'static str,
         /// The [id](crate::Interface::id) of the interface of this program.
-        here: u64,
+        own_id: u64,
         /// The id of the interface of the object.
-        there: u64,
+        object_id: u64,
     },
     /// An interceptor of this side or of the peer denied the call.
     #[error("{method} was denied: {reason}")]

@@ -1,6 +1,7 @@
 //! Servers and clients of two versions of a trait in processes of their own. Each server is
-//! replaced by one of the other version while the clients call. No call fails, and each order is
-//! executed exactly once: the servers write them into a file that the test reads.
+//! replaced by one of the other version while the clients call. Calls that are known not to have
+//! run are repeated; no other call fails. Each order is executed exactly once: the servers write
+//! them into a file that the test reads.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};

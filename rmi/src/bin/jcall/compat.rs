@@ -4,6 +4,7 @@ use clap::Parser;
 use jstream::command_line::Color;
 use jstream::evolve::{Effect, compatibility};
 use jstream::schema::Schema;
+use jstream_rmi::__private::is_same_name;
 use jstream_rmi::{
     Address, CallerMethod, CallerVersion, Client, DescriptionRef, LookupError, SignatureRef,
 };
@@ -242,12 +243,6 @@ fn place_of(method: &SignatureRef<'_>, there: &[SignatureRef<'_>]) -> Option<usi
             .iter()
             .position(|of| is_same_name(own, (of.name, of.older_names)))
     })
-}
-
-/// Returns true if two parts, each with its older names, have the same name, or one has a name that
-/// the other one had.
-fn is_same_name(one: (&str, &[&str]), other: (&str, &[&str])) -> bool {
-    one.0 == other.0 || one.1.contains(&other.0) || other.1.contains(&one.0)
 }
 
 fn lines(of: &Compared) -> Vec<(String, String)> {
