@@ -90,7 +90,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
+            ::jstream::__private::link(const {
                 &[
                     ::jstream::__private::written(|__of: &FilesRef<'b>| match __of {
                         FilesRef { root: __part_0 @ _, .. } => {
@@ -136,7 +136,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::WRITE_BACK);
+            ::jstream::__private::link(::jstream::__private::Chain::<Self>::WRITE_BACK);
             let FilesRef { root: __part_0 @ _, names: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
@@ -174,7 +174,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::NAME_PARTS);
+            ::jstream::__private::link(::jstream::__private::Chain::<Self>::NAME_PARTS);
             unsafe {
                 ::jstream::__private::write_field_back(
                     &raw mut (*__place).root,
@@ -244,7 +244,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::VERIFY);
+            ::jstream::__private::link(::jstream::__private::Chain::<Self>::VERIFY);
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*__slot).root, __pass)?;
                 ::jstream::__private::read_own(&raw mut (*__slot).names, __pass)?;
@@ -272,7 +272,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::TRACE);
+            ::jstream::__private::link(::jstream::__private::Chain::<Self>::TRACE);
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*__slot).root)?;
@@ -298,7 +298,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::DESCRIBE);
+            ::jstream::__private::link(::jstream::__private::Chain::<Self>::DESCRIBE);
             __trace.enter("root");
             unsafe {
                 ::jstream::__private::trace_own(&raw const (*__slot).root, __trace);
@@ -332,7 +332,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
+            ::jstream::__private::link(const {
                 &[
                     ::jstream::__private::read_in_place(|__of: &FilesRef<'b>| match __of {
                         FilesRef { root: __part_0 @ _, .. } => {
@@ -419,7 +419,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
+            ::jstream::__private::link(const {
                 &[
                     ::jstream::__private::written(|__of: &Files| match __of {
                         Files { root: __part_0 @ _, .. } => {
@@ -465,7 +465,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::NAME_PARTS);
+            ::jstream::__private::link(::jstream::__private::Chain::<Self>::NAME_PARTS);
             let Files { root: __part_0 @ _, names: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(

@@ -519,7 +519,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
+            ::jstream::__private::link(const {
                 &[
                     ::jstream::__private::written(|__of: &PlayerRef<'b>| match __of {
                         PlayerRef { scores: __part_1 @ _, .. } => {
@@ -575,7 +575,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::WRITE_BACK);
+            ::jstream::__private::link(::jstream::__private::Chain::<Self>::WRITE_BACK);
             let PlayerRef {
                 name: __part_0 @ _,
                 scores: __part_1 @ _,
@@ -632,7 +632,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::NAME_PARTS);
+            ::jstream::__private::link(::jstream::__private::Chain::<Self>::NAME_PARTS);
             unsafe {
                 ::jstream::__private::write_field_back(
                     &raw mut (*__place).name,
@@ -731,7 +731,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::VERIFY);
+            ::jstream::__private::link(::jstream::__private::Chain::<Self>::VERIFY);
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*__slot).name, __pass)?;
                 ::jstream::__private::read_own(&raw mut (*__slot).scores, __pass)?;
@@ -770,7 +770,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::TRACE);
+            ::jstream::__private::link(::jstream::__private::Chain::<Self>::TRACE);
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*__slot).name)?;
@@ -807,7 +807,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::DESCRIBE);
+            ::jstream::__private::link(::jstream::__private::Chain::<Self>::DESCRIBE);
             __trace.enter("name");
             unsafe {
                 ::jstream::__private::trace_own(&raw const (*__slot).name, __trace);
@@ -858,7 +858,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
+            ::jstream::__private::link(const {
                 &[
                     ::jstream::__private::read_in_place(|__of: &PlayerRef<'b>| match __of {
                         PlayerRef { scores: __part_1 @ _, .. } => {
@@ -1011,7 +1011,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
+            ::jstream::__private::link(const {
                 &[
                     ::jstream::__private::written(|__of: &Player| match __of {
                         Player { scores: __part_1 @ _, .. } => {
@@ -1067,7 +1067,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::NAME_PARTS);
+            ::jstream::__private::link(::jstream::__private::Chain::<Self>::NAME_PARTS);
             let Player {
                 name: __part_0 @ _,
                 scores: __part_1 @ _,

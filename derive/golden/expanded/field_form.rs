@@ -255,7 +255,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(const {
+            ::jstream::__private::link(const {
                 &[
                     ::jstream::__private::written(|__of: &Named| match __of {
                         Named { name: __part_0 @ _, .. } => {
@@ -285,7 +285,7 @@ const _: () = {
                 #[allow(unreachable_patterns, reason = "where there is one variant")]
                 _ => {}
             };
-            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::NAME_PARTS);
+            ::jstream::__private::link(::jstream::__private::Chain::<Self>::NAME_PARTS);
             let Named { name: __part_0 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(

@@ -62,7 +62,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(const {
+            ::jstream::__private::link(const {
                 &[
                     ::jstream::__private::written(|__of: &Node<'b>| match __of {
                         Node { left: __part_0 @ _, .. } => {
@@ -99,7 +99,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::NAME_PARTS);
+            ::jstream::__private::link(::jstream::__private::Chain::<Self>::NAME_PARTS);
             let Node { left: __part_0 @ _, right: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_absent(
@@ -154,7 +154,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::VERIFY);
+            ::jstream::__private::link(::jstream::__private::Chain::<Self>::VERIFY);
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*__slot).left, __pass)?;
                 ::jstream::__private::read_own(&raw mut (*__slot).right, __pass)?;
@@ -173,7 +173,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::TRACE);
+            ::jstream::__private::link(::jstream::__private::Chain::<Self>::TRACE);
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*__slot).left)?;
@@ -190,7 +190,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::DESCRIBE);
+            ::jstream::__private::link(::jstream::__private::Chain::<Self>::DESCRIBE);
             __trace.enter("left");
             unsafe {
                 ::jstream::__private::trace_own(&raw const (*__slot).left, __trace);
@@ -215,7 +215,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(const {
+            ::jstream::__private::link(const {
                 &[
                     ::jstream::__private::read_in_place(|__of: &Node<'b>| match __of {
                         Node { left: __part_0 @ _, .. } => {

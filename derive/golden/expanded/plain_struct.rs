@@ -644,7 +644,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(const {
+            ::jstream::__private::link(const {
                 &[
                     ::jstream::__private::written(|__of: &Pair| match __of {
                         Pair { 1: __part_1 @ _, .. } => {
@@ -677,7 +677,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).is_restored();
                 }
             };
-            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::WRITE_BACK);
+            ::jstream::__private::link(::jstream::__private::Chain::<Self>::WRITE_BACK);
             let Pair { 0: __part_0 @ _, 1: __part_1 @ _ } = self;
             unsafe {
                 ::jstream::__private::write_field(
@@ -706,7 +706,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::NAME_PARTS);
+            ::jstream::__private::link(::jstream::__private::Chain::<Self>::NAME_PARTS);
             unsafe {
                 ::jstream::__private::write_field_back(&raw mut (*__place).0, __draft);
                 ::jstream::__private::write_field_back(&raw mut (*__place).1, __draft);
@@ -752,7 +752,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::VERIFY);
+            ::jstream::__private::link(::jstream::__private::Chain::<Self>::VERIFY);
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*__slot).0, __pass)?;
                 ::jstream::__private::read_own(&raw mut (*__slot).1, __pass)?;
@@ -771,7 +771,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::TRACE);
+            ::jstream::__private::link(::jstream::__private::Chain::<Self>::TRACE);
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*__slot).0)?;
@@ -788,7 +788,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::DESCRIBE);
+            ::jstream::__private::link(::jstream::__private::Chain::<Self>::DESCRIBE);
             __trace.enter("0");
             unsafe {
                 ::jstream::__private::trace_own(&raw const (*__slot).0, __trace);
@@ -813,7 +813,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_1).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(const {
+            ::jstream::__private::link(const {
                 &[
                     ::jstream::__private::read_in_place(|__of: &Pair| match __of {
                         Pair { 1: __part_1 @ _, .. } => {

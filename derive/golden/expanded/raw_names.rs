@@ -72,7 +72,7 @@ const _: () = {
                         .arrives_as_itself();
                 }
             };
-            crate::r#mod::jstream::__private::meet(const {
+            crate::r#mod::jstream::__private::link(const {
                 &[
                     crate::r#mod::jstream::__private::written(|__of: &r#struct<'b>| match __of {
                         r#struct { r#fn: __part_1 @ _, .. } => {
@@ -103,7 +103,7 @@ const _: () = {
                         .arrives_as_itself();
                 }
             };
-            crate::r#mod::jstream::__private::meet(
+            crate::r#mod::jstream::__private::link(
                 crate::r#mod::jstream::__private::Chain::<Self>::WRITE_BACK,
             );
             let r#struct { r#type: __part_0 @ _, r#fn: __part_1 @ _ } = self;
@@ -136,7 +136,7 @@ const _: () = {
                         .arrives_as_itself();
                 }
             };
-            crate::r#mod::jstream::__private::meet(
+            crate::r#mod::jstream::__private::link(
                 crate::r#mod::jstream::__private::Chain::<Self>::NAME_PARTS,
             );
             unsafe {
@@ -194,7 +194,7 @@ const _: () = {
                         .arrives_as_itself();
                 }
             };
-            crate::r#mod::jstream::__private::meet(
+            crate::r#mod::jstream::__private::link(
                 crate::r#mod::jstream::__private::Chain::<Self>::VERIFY,
             );
             unsafe {
@@ -223,7 +223,7 @@ const _: () = {
                         .arrives_as_itself();
                 }
             };
-            crate::r#mod::jstream::__private::meet(
+            crate::r#mod::jstream::__private::link(
                 crate::r#mod::jstream::__private::Chain::<Self>::TRACE,
             );
             if <Self as crate::r#mod::jstream::__private::InPlace>::SHAPE.verified {
@@ -251,7 +251,7 @@ const _: () = {
                         .arrives_as_itself();
                 }
             };
-            crate::r#mod::jstream::__private::meet(
+            crate::r#mod::jstream::__private::link(
                 crate::r#mod::jstream::__private::Chain::<Self>::DESCRIBE,
             );
             __trace.enter("type");
@@ -286,7 +286,7 @@ const _: () = {
                         .arrives_as_itself();
                 }
             };
-            crate::r#mod::jstream::__private::meet(const {
+            crate::r#mod::jstream::__private::link(const {
                 &[
                     crate::r#mod::jstream::__private::read_in_place(|
                         __of: &r#struct<'b>|

@@ -95,7 +95,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_3).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(const {
+            ::jstream::__private::link(const {
                 &[
                     ::jstream::__private::written(|__of: &Order<'b>| match __of {
                         Order { legs: __part_2 @ _, .. } => {
@@ -139,7 +139,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_3).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::WRITE_BACK);
+            ::jstream::__private::link(::jstream::__private::Chain::<Self>::WRITE_BACK);
             let Order {
                 id: __part_0 @ _,
                 symbol: __part_1 @ _,
@@ -190,7 +190,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_3).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::NAME_PARTS);
+            ::jstream::__private::link(::jstream::__private::Chain::<Self>::NAME_PARTS);
             unsafe {
                 ::jstream::__private::write_field_back(&raw mut (*__place).id, __draft);
                 ::jstream::__private::write_field_back(
@@ -271,7 +271,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_3).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::VERIFY);
+            ::jstream::__private::link(::jstream::__private::Chain::<Self>::VERIFY);
             unsafe {
                 ::jstream::__private::read_own(&raw mut (*__slot).id, __pass)?;
                 ::jstream::__private::read_own(&raw mut (*__slot).symbol, __pass)?;
@@ -299,7 +299,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_3).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::TRACE);
+            ::jstream::__private::link(::jstream::__private::Chain::<Self>::TRACE);
             if <Self as ::jstream::__private::InPlace>::SHAPE.verified {
                 unsafe {
                     ::jstream::__private::verify_own(&raw const (*__slot).id)?;
@@ -325,7 +325,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_3).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(::jstream::__private::Chain::<Self>::DESCRIBE);
+            ::jstream::__private::link(::jstream::__private::Chain::<Self>::DESCRIBE);
             __trace.enter("id");
             unsafe {
                 ::jstream::__private::trace_own(&raw const (*__slot).id, __trace);
@@ -371,7 +371,7 @@ const _: () = {
                     ::jstream::__private::asked(__part_3).arrives_as_itself();
                 }
             };
-            ::jstream::__private::meet(const {
+            ::jstream::__private::link(const {
                 &[
                     ::jstream::__private::read_in_place(|__of: &Order<'b>| match __of {
                         Order { legs: __part_2 @ _, .. } => {

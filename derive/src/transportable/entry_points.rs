@@ -69,15 +69,15 @@ impl Chain {
                 })
             })
         });
-        (!parts.is_empty()).then(|| quote!(#support::meet(const { &[#(#entry_points),*] });))
+        (!parts.is_empty()).then(|| quote!(#support::link(const { &[#(#entry_points),*] });))
     }
 }
 
 /// Returns the statement that names the `next` function of the type.
-pub(super) fn meet(of: &Own, next: &str) -> Option<TokenStream> {
+pub(super) fn link(of: &Own, next: &str) -> Option<TokenStream> {
     let (support, next) = (of.support(), format_ident!("{next}"));
     let is_end = leading(of).is_empty();
-    (!is_end).then(|| quote!(#support::meet(#support::Chain::<Self>::#next);))
+    (!is_end).then(|| quote!(#support::link(#support::Chain::<Self>::#next);))
 }
 
 fn is_generic(of: &Own) -> bool {

@@ -10,7 +10,7 @@ use syn::DeriveInput;
 
 use super::asked::{Need, asked, asked_of_owner, asked_restored};
 use super::context::{Bodies, Context, args, name_of, with_bound};
-use super::entry_points::{Chain, meet};
+use super::entry_points::{Chain, link};
 use super::model::{Body, Own};
 use super::{
     bare_path, bounds, compare, covariant, debug, expand_enum, expand_struct, form, restore, rules,
@@ -190,7 +190,7 @@ fn transportable(
         "NAME_PARTS"
     };
     let [meet_after_write, meet_name_parts] =
-        [after_write, "NAME_PARTS"].map(|next| meet(of, next));
+        [after_write, "NAME_PARTS"].map(|next| link(of, next));
     let write_back = write_back.map(|write_back| {
         quote! {
             #[inline]
@@ -267,7 +267,7 @@ fn in_place(context: &Context<'_>, bodies: &Bodies, owner: Option<&Own>) -> Toke
     let inline = inline(of);
     let entry_point = Chain::Read.entry_point(of);
     let [meet_verify, meet_trace, meet_describe] =
-        ["VERIFY", "TRACE", "DESCRIBE"].map(|next| meet(of, next));
+        ["VERIFY", "TRACE", "DESCRIBE"].map(|next| link(of, next));
     let name_entry_points = Chain::Read.name_entry_points(of);
     let define = quote! {
         __schema.define(

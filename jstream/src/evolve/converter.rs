@@ -141,7 +141,7 @@ impl Converter {
         if let Some(known) = self.own_classes.get(&new.key) {
             return known.clone();
         }
-        let own = Arc::new(OwnClasses::of(new.describe));
+        let own = Arc::new(OwnClasses::from_describe(new.describe));
         self.own_classes.insert(new.key, own.clone());
         own
     }

@@ -16,7 +16,7 @@ pub(crate) struct OwnClasses {
 impl OwnClasses {
     /// Returns the classes of a type. Calls the function that describes the type, and those that
     /// describe the classes.
-    pub(super) fn of(describe: Describe) -> Self {
+    pub(super) fn from_describe(describe: Describe) -> Self {
         let (schema, _) = Schema::described(describe);
         let mut own = Self::default();
         for (number, (schema, root)) in reachable_classes(&schema) {

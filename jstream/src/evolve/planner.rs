@@ -52,7 +52,7 @@ enum Step<'p> {
 }
 
 impl<'p> Place<'p> {
-    fn step(&'p self, step: Step<'p>) -> Self {
+    fn extended(&'p self, step: Step<'p>) -> Self {
         Place {
             parent: Some(self),
             step,
@@ -429,8 +429,8 @@ impl<'t> Planner<'t> {
                 }
             }
             (Kind::Outcome(ok, err), Kind::Outcome(new_ok, new_err)) => {
-                let ok = self.node(part(*ok, *new_ok), &place.step(Step::Ok));
-                let err = self.node(part(*err, *new_err), &place.step(Step::Err));
+                let ok = self.node(part(*ok, *new_ok), &place.extended(Step::Ok));
+                let err = self.node(part(*err, *new_err), &place.extended(Step::Err));
                 PlanNode::Outcome(OutcomeNode {
                     from: old.none,
                     of: a,
@@ -445,7 +445,7 @@ impl<'t> Planner<'t> {
                     return Ok(PlanNode::Copy { len: 0 });
                 }
                 PlanNode::Array {
-                    element: self.node(pair, &place.step(Step::Element)),
+                    element: self.node(pair, &place.extended(Step::Element)),
                     len: *len,
                     from_size: from.layout(*element).size,
                     to_size: to.layout(*new_element).size,
@@ -460,7 +460,7 @@ impl<'t> Planner<'t> {
                     Change::Changed,
                     "is a slice now".to_owned(),
                 );
-                let element = place.step(Step::Element);
+                let element = place.extended(Step::Element);
                 PlanNode::Spread {
                     target: self.target_at(
                         part(*element_of(from, a).unwrap_or(&a), *new_element),
@@ -551,7 +551,7 @@ impl<'t> Planner<'t> {
             _ => {
                 let pair = (target, new_target, narrow);
                 let target = match many {
-                    true => self.target_at(pair, &place.step(Step::Element)),
+                    true => self.target_at(pair, &place.extended(Step::Element)),
                     false => self.target_at(pair, place),
                 };
                 Ok(PlanNode::Pointer { target, many })
@@ -652,7 +652,7 @@ impl<'t> Planner<'t> {
         let mut taken = vec![false; old.len()];
         let mut steps = Vec::with_capacity(new.len());
         for (index, field) in new.iter().enumerate() {
-            let place = place.step(Step::Field(&field.name));
+            let place = place.extended(Step::Field(&field.name));
             let rules = rule(rules, index);
             let older = rules.map_or(&[][..], |rules| &rules.names);
             self.count(older.len(), &place)?;
@@ -671,7 +671,7 @@ impl<'t> Planner<'t> {
             if taken {
                 continue;
             }
-            let place = place.step(Step::Field(&field.name));
+            let place = place.extended(Step::Field(&field.name));
             let must = rule(old_rules, index).is_some_and(|rule| rule.must_understand);
             if must || self.from.holds_obligation(field.of) {
                 let details = "the new version lacks the field, which must be understood";
@@ -873,7 +873,7 @@ impl<'t> Planner<'t> {
                 let details = format!("the old version has two variants `{name}`");
                 return Err(self.refuse(place, details));
             }
-            let place = place.step(Step::Variant(&variant.name));
+            let place = place.extended(Step::Variant(&variant.name));
             let known = by_name.get(&*variant.name).copied();
             let obliged = known.is_none()
                 && (variant.fields.iter().enumerate()).any(|(field, info)| {

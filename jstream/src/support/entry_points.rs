@@ -33,7 +33,7 @@ impl<F: InPlace> Chain<F> {
 /// Names functions, so that the compiler meets them here. Nothing is left of it in optimised code,
 /// since the address of a constant is not null.
 #[inline(always)]
-pub fn meet(functions: &'static [EntryPoint]) {
+pub fn link(functions: &'static [EntryPoint]) {
     if functions.as_ptr().addr() == 0 {
         std::process::abort();
     }

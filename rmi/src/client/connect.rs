@@ -119,7 +119,7 @@ impl Owners {
             of_name.and_then(|(_, peer)| peer.upgrade())
         };
         if let Some(peer) = known.filter(|peer| !peer.has_ended()) {
-            return Ok(Connection::of(peer));
+            return Ok(Connection::from_peer(peer));
         }
         let connection = connect(address, options)?;
         let mut known = lock(&self.0);
@@ -146,7 +146,7 @@ pub(crate) fn connect(
         max_waiting: options.max_waiting,
         max_waiting_in_all: usize::MAX,
         max_backlog: options.max_backlog,
-        window: Window::of(options.stream_items, options.stream_bytes),
+        window: Window::new(options.stream_items, options.stream_bytes),
         max_streams: options.max_streams,
         max_result_streams: max_result_streams(&options.messages),
         lease: options.lease,

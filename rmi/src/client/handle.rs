@@ -81,7 +81,7 @@ impl Client {
         Operation::blocking("jstream-connect", move || {
             let connection = connect(&address, &options)?;
             let Some(reconnect) = options.reconnect else {
-                return Ok(Self::of(connection));
+                return Ok(Self::from_connection(connection));
             };
             let time = connection.session().terms.time;
             let link = Reconnection::new(connection, address, options, reconnect);
@@ -91,7 +91,7 @@ impl Client {
     }
 
     /// Returns a client that does not connect again.
-    pub(crate) fn of(connection: Connection) -> Self {
+    pub(crate) fn from_connection(connection: Connection) -> Self {
         let time = connection.session().terms.time;
         let link = ClientLink::Single(connection);
         Self { link, time }
@@ -344,7 +344,7 @@ impl Client {
     /// Returns the server's address and its identity, as far as it is known.
     #[must_use]
     pub fn peer(&self) -> PeerInfo {
-        PeerInfo::of(self.connection().peer())
+        PeerInfo::from_peer(self.connection().peer())
     }
 
     /// Returns the number of objects of the server to which this side holds stubs or references.
@@ -467,7 +467,9 @@ impl WeakClient {
     #[must_use]
     pub fn upgrade(&self) -> Option<Client> {
         let link = match &self.link {
-            WeakClientLink::Single(peer) => ClientLink::Single(Connection::of(peer.upgrade()?)),
+            WeakClientLink::Single(peer) => {
+                ClientLink::Single(Connection::from_peer(peer.upgrade()?))
+            }
             WeakClientLink::Reconnecting(link) => ClientLink::Reconnecting(link.upgrade()?),
         };
         Some(Client {
@@ -496,6 +498,6 @@ impl Context {
     #[must_use]
     pub fn caller(&self) -> Option<Client> {
         let call = self.call.as_ref()?;
-        Some(Client::of(Connection::of(call.peer())))
+        Some(Client::from_connection(Connection::from_peer(call.peer())))
     }
 }

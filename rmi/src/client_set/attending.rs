@@ -19,9 +19,9 @@ use crate::support::LookupError;
 const PAUSE_AFTER_PANIC: Duration = Duration::from_millis(100);
 
 /// Starts the thread of a set. It ends with the set.
-pub(super) fn start(core: &Arc<SetCore>) -> io::Result<()> {
-    let (signal, core) = (core.signal.clone(), Arc::downgrade(core));
-    jstream_sync::threads::spawn("jstream-set", move || run(&core, &signal)).map(drop)
+pub(super) fn start(state: &Arc<SetCore>) -> io::Result<()> {
+    let (signal, state) = (state.signal.clone(), Arc::downgrade(state));
+    jstream_sync::threads::spawn("jstream-set", move || run(&state, &signal)).map(drop)
 }
 
 fn run(core: &Weak<SetCore>, signal: &SetSignal) {
@@ -29,7 +29,7 @@ fn run(core: &Weak<SetCore>, signal: &SetSignal) {
     loop {
         // Code of the program may panic here, such as a subscriber of `tracing`.
         let mut next = Some(PAUSE_AFTER_PANIC);
-        catch_panic(|| next = core.upgrade().and_then(|core| step(&core, &mut lost)));
+        catch_panic(|| next = core.upgrade().and_then(|state| advance(&state, &mut lost)));
         let Some(pause) = next else {
             return;
         };
@@ -40,9 +40,9 @@ fn run(core: &Weak<SetCore>, signal: &SetSignal) {
 }
 
 /// Does what is due. Returns the pause before the next step, or `None` if the set is closed.
-fn step(core: &Arc<SetCore>, lost: &mut Vec<LostConnection>) -> Option<Duration> {
+fn advance(state: &Arc<SetCore>, lost: &mut Vec<LostConnection>) -> Option<Duration> {
     // Calls poll their connections themselves. Of an unused one, this shows the end.
-    for connection in core.connections() {
+    for connection in state.connections() {
         connection.peer().poll();
     }
     lost.iter().for_each(LostConnection::poll);
@@ -51,12 +51,12 @@ fn step(core: &Arc<SetCore>, lost: &mut Vec<LostConnection>) -> Option<Duration>
         members,
         lost: more,
         pause,
-    } = core.due_work()?;
+    } = state.due_work()?;
     lost.extend(more);
     lost.retain(|connection| !connection.leaves());
     if asks_source {
         let place = SourcePlace {
-            core: Arc::downgrade(core),
+            state: Arc::downgrade(state),
             is_answered: false,
         };
         // A thread that can't be started drops its place.
@@ -64,7 +64,7 @@ fn step(core: &Arc<SetCore>, lost: &mut Vec<LostConnection>) -> Option<Duration>
     }
     for id in members {
         let place = MemberPlace {
-            core: Arc::downgrade(core),
+            state: Arc::downgrade(state),
             id,
             failure: Some("no thread could be started, or it has panicked".to_owned()),
         };
@@ -75,37 +75,37 @@ fn step(core: &Arc<SetCore>, lost: &mut Vec<LostConnection>) -> Option<Duration>
 
 /// Place of the thread that asks the source. It is given back by the drop.
 struct SourcePlace {
-    core: Weak<SetCore>,
+    state: Weak<SetCore>,
     is_answered: bool,
 }
 
 impl SourcePlace {
     fn ask(mut self) {
-        let Some(core) = self.core.upgrade() else {
+        let Some(state) = self.state.upgrade() else {
             return;
         };
-        let (source, changed) = (core.source.clone(), Waker::from(core.signal.clone()));
+        let (source, changed) = (state.source.clone(), Waker::from(state.signal.clone()));
         // A source may block for ever, and does not keep the set.
-        drop(core);
+        drop(state);
         let answer = source.members(&changed);
-        if let Some(core) = self.core.upgrade() {
+        if let Some(state) = self.state.upgrade() {
             self.is_answered = true;
-            core.replace_members(answer);
+            state.replace_members(answer);
         }
     }
 }
 
 impl Drop for SourcePlace {
     fn drop(&mut self) {
-        if let (false, Some(core)) = (self.is_answered, self.core.upgrade()) {
-            core.end_question("the source of the members has panicked, or has no thread");
+        if let (false, Some(state)) = (self.is_answered, self.state.upgrade()) {
+            state.end_question("the source of the members has panicked, or has no thread");
         }
     }
 }
 
 /// Place of the thread of a member. It is given back by the drop.
 struct MemberPlace {
-    core: Weak<SetCore>,
+    state: Weak<SetCore>,
     id: u64,
     /// The reason why the thread has not done all.
     failure: Option<String>,
@@ -113,8 +113,8 @@ struct MemberPlace {
 
 impl Drop for MemberPlace {
     fn drop(&mut self) {
-        if let Some(core) = self.core.upgrade() {
-            core.end_member_thread(self.id, self.failure.take());
+        if let Some(state) = self.state.upgrade() {
+            state.end_member_thread(self.id, self.failure.take());
         }
     }
 }
@@ -126,15 +126,15 @@ impl MemberPlace {
     }
 
     fn work(&self) -> Result<(), String> {
-        let begun = self.core.upgrade();
-        let Some((core, work)) =
-            begun.and_then(|core| Some((core.clone(), core.member_work(self.id)?)))
+        let begun = self.state.upgrade();
+        let Some((state, work)) =
+            begun.and_then(|state| Some((state.clone(), state.member_work(self.id)?)))
         else {
             return Ok(());
         };
-        let options = core.options.client.clone();
+        let options = state.options.client.clone();
         // The set is not kept while the thread waits for a server.
-        drop(core);
+        drop(state);
         let MemberWork {
             addresses,
             connection,
@@ -145,8 +145,8 @@ impl MemberPlace {
             Some(connection) => connection,
             None => {
                 let connection = connect_to(&addresses, &options)?;
-                let core = self.core.upgrade();
-                if !core.is_some_and(|core| core.put_connection(self.id, &connection)) {
+                let state = self.state.upgrade();
+                if !state.is_some_and(|state| state.put_connection(self.id, &connection)) {
                     return Ok(());
                 }
                 connection
@@ -158,7 +158,7 @@ impl MemberPlace {
             let began = Instant::now();
             let name = &entry.name;
             let found = (name.find)(&connection, &name.name, name.interface, time);
-            let Some(core) = self.core.upgrade() else {
+            let Some(state) = self.state.upgrade() else {
                 return Ok(());
             };
             match found {
@@ -166,10 +166,10 @@ impl MemberPlace {
                     if let Some(load) = &load {
                         load.reinstate();
                     }
-                    core.put_object(self.id, (&entry, found), began.elapsed());
+                    state.put_object(self.id, (&entry, found), began.elapsed());
                 }
                 Err(error @ LookupError::OtherInterface { .. }) => {
-                    core.refuse(self.id, name, error.to_string());
+                    state.refuse(self.id, name, error.to_string());
                 }
                 Err(error) => failure = Some(error.to_string()),
             }

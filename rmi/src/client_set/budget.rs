@@ -40,7 +40,7 @@ impl RetryBudget {
 
     /// Takes one repetition at this time, after this number of calls. Returns false if there is
     /// none left.
-    pub(super) fn take(&self, now: Instant, calls: u64) -> bool {
+    pub(super) fn spend(&self, now: Instant, calls: u64) -> bool {
         let mut state = lock(&self.state);
         let seconds = now.saturating_duration_since(state.at).as_secs_f64();
         // Members that have left take their counts with them.
@@ -65,7 +65,7 @@ mod tests {
     fn calls_and_time_add_to_the_budget() {
         let budget = RetryBudget::new(0.5);
         let begun = lock(&budget.state).at;
-        let taken = |now, calls| (0..200).take_while(|_| budget.take(now, calls)).count();
+        let taken = |now, calls| (0..200).take_while(|_| budget.spend(now, calls)).count();
         assert_eq!(taken(begun, 0), 100);
         assert_eq!(taken(begun, 20), 10);
         assert_eq!(taken(begun + Duration::from_secs(2), 20), 20);

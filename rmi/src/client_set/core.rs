@@ -172,7 +172,7 @@ impl SetCore {
             .filter_map(|one| one.load.as_ref());
         let calls = loads.map(|load| u64::from(load.begun())).sum();
         drop(state);
-        self.budget.take(Instant::now(), calls)
+        self.budget.spend(Instant::now(), calls)
     }
 
     pub(super) fn is_closed(&self) -> bool {

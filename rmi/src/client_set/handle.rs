@@ -70,7 +70,7 @@ use crate::support::{Operation, StepEnd, Steps};
 /// ```
 #[derive(Clone)]
 pub struct ClientSet {
-    core: Arc<SetCore>,
+    state: Arc<SetCore>,
 }
 
 /// A server of a set, as [`ClientSet::members`] shows it.
@@ -120,9 +120,9 @@ impl ClientSet {
     ///
     /// As for [`open`](Self::open).
     pub fn open_with(source: impl MemberSource, options: &SetOptions) -> io::Result<Self> {
-        let core = Arc::new(SetCore::new(Arc::new(source), options.clone()));
-        attending::start(&core)?;
-        Ok(Self { core })
+        let state = Arc::new(SetCore::new(Arc::new(source), options.clone()));
+        attending::start(&state)?;
+        Ok(Self { state })
     }
 
     /// Returns a stub of the objects that the members have bound to a name. Each call chooses a
@@ -155,30 +155,30 @@ impl ClientSet {
 
     fn entry<T: Remotable + ?Sized>(&self, name: &str) -> SetEntry {
         let interface = T::interface();
-        self.core.entry((name, interface), || {
+        self.state.entry((name, interface), || {
             let name = Arc::new(SetName::new(name, interface, find_object));
-            let source = Arc::new(SetObject::new(&self.core, name.clone()));
+            let source = Arc::new(SetObject::new(&self.state, name.clone()));
             SetEntry { name, source }
         })
     }
 
     fn pinned_to<T: Remotable + ?Sized>(&self, entry: &SetEntry, key: u64) -> T::Stub {
-        let object = PinnedObject::new(&self.core, entry.name.clone(), key);
+        let object = PinnedObject::new(&self.state, entry.name.clone(), key);
         self.stub::<T>(Arc::new(object))
     }
 
     fn stub<T: Remotable + ?Sized>(&self, source: Arc<dyn Renewal>) -> T::Stub {
-        let place = ObjectPlace::Set(self.core.clone());
-        let time = self.core.options.client.call_timeout;
+        let place = ObjectPlace::Set(self.state.clone());
+        let time = self.state.options.client.call_timeout;
         T::Stub::new(Object::new(place, time).renewed_by(source))
     }
 
     /// Waits until a member is connected and has the objects of all stubs. Returns false after
     /// [`Reconnect::patience`](crate::Reconnect::patience), or if the set was closed.
     pub fn ready(&self) -> Operation<bool> {
-        let patience = self.core.options.reconnect().patience;
+        let patience = self.state.options.reconnect().patience;
         Operation::new(Readiness {
-            core: self.core.clone(),
+            state: self.state.clone(),
             key: None,
             until: Instant::now().checked_add(patience),
             alarm: None,
@@ -189,13 +189,13 @@ impl ClientSet {
     #[must_use]
     pub fn members(&self) -> Vec<MemberInfo> {
         let now = Instant::now();
-        self.core
+        self.state
             .each_member(|member, is_known| info((member, is_known), now))
     }
 
     /// Ends all connections. Calls in flight and later calls fail.
     pub fn close(&self) {
-        self.core.close();
+        self.state.close();
     }
 }
 
@@ -225,7 +225,7 @@ impl fmt::Debug for ClientSet {
 
 /// The wait for a member that has all objects.
 struct Readiness {
-    core: Arc<SetCore>,
+    state: Arc<SetCore>,
     key: Option<u64>,
     until: Option<Instant>,
     /// Ends the wait of a task in time.
@@ -235,8 +235,8 @@ struct Readiness {
 impl Readiness {
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<bool> {
         // Registered first, so that no change is missed.
-        self.core.register(&mut self.key, context.waker());
-        match (self.core.is_closed(), self.core.is_ready()) {
+        self.state.register(&mut self.key, context.waker());
+        match (self.state.is_closed(), self.state.is_ready()) {
             (true, _) => Poll::Ready(false),
             (false, true) => Poll::Ready(true),
             (false, false) => Poll::Pending,
@@ -274,7 +274,7 @@ impl Steps<bool> for Readiness {
 impl Drop for Readiness {
     fn drop(&mut self) {
         if let Some(key) = self.key {
-            self.core.cancel(key);
+            self.state.cancel(key);
         }
     }
 }

@@ -159,7 +159,7 @@ impl MemberList {
             .partition::<Vec<_>, _>(is_listed);
         self.members = kept;
         for member in &left {
-            self.leave(member.connection.as_ref());
+            self.retire(member.connection.as_ref());
         }
         for (hash, addresses) in keyed {
             if self.members.iter().all(|one| one.addresses != addresses) {
@@ -185,7 +185,7 @@ impl MemberList {
     }
 
     /// Records a connection that is no longer used for new calls.
-    fn leave(&mut self, connection: Option<&Connection>) {
+    fn retire(&mut self, connection: Option<&Connection>) {
         if let Some(connection) = connection {
             self.leaving.push(connection.peer().downgrade());
         }
@@ -221,7 +221,7 @@ impl MemberList {
             }
         }
         for (_, connection) in &lost {
-            self.leave(Some(connection));
+            self.retire(Some(connection));
         }
         lost
     }
@@ -341,7 +341,7 @@ mod tests {
         member.fail("as it should".to_owned(), &Reconnect::default());
         member.end_thread();
         assert!(members.take_due(now, |_| true).is_empty());
-        let later = members.next_due(now).unwrap();
-        assert_eq!(members.take_due(later, |_| true), [first]);
+        let due = members.next_due(now).unwrap();
+        assert_eq!(members.take_due(due, |_| true), [first]);
     }
 }

@@ -14,7 +14,7 @@ use crate::session::Import;
 
 /// An object that any member may have. Calls in flight do not keep the set.
 pub(super) struct SetObject {
-    core: Weak<SetCore>,
+    state: Weak<SetCore>,
     name: Arc<SetName>,
     /// The address that stands for the set in errors.
     address: Address,
@@ -22,12 +22,12 @@ pub(super) struct SetObject {
 }
 
 impl SetObject {
-    pub(super) fn new(core: &Arc<SetCore>, name: Arc<SetName>) -> Self {
+    pub(super) fn new(state: &Arc<SetCore>, name: Arc<SetName>) -> Self {
         Self {
-            core: Arc::downgrade(core),
+            state: Arc::downgrade(state),
             name,
-            address: core.address.clone(),
-            patience: core.options.reconnect().patience,
+            address: state.address.clone(),
+            patience: state.options.reconnect().patience,
         }
     }
 
@@ -41,15 +41,15 @@ impl SetObject {
         if let Some(found) = choose() {
             return Poll::Ready(Ok(found));
         }
-        let Some(core) = self.core.upgrade() else {
+        let Some(state) = self.state.upgrade() else {
             return Poll::Ready(Err(self.failure()));
         };
-        core.register(key, context.waker());
+        state.register(key, context.waker());
         // It may have been found before the waker was registered.
         if let Some(found) = choose() {
             return Poll::Ready(Ok(found));
         }
-        match core.is_closed() || core.refusal(&self.name).is_some() {
+        match state.is_closed() || state.refusal(&self.name).is_some() {
             true => Poll::Ready(Err(self.failure())),
             false => Poll::Pending,
         }
@@ -74,15 +74,15 @@ impl Renewal for SetObject {
     }
 
     fn cancel(&self, key: u64) {
-        if let Some(core) = self.core.upgrade() {
-            core.cancel(key);
+        if let Some(state) = self.state.upgrade() {
+            state.cancel(key);
         }
     }
 
     fn abandon(&self, import: &Import) {
         import.connection().session().moving.begin();
-        if let Some(core) = self.core.upgrade() {
-            core.signal.wake_thread();
+        if let Some(state) = self.state.upgrade() {
+            state.signal.wake_thread();
         }
     }
 
@@ -91,20 +91,20 @@ impl Renewal for SetObject {
     }
 
     fn avoid(&self, import: &Import) {
-        if let Some(core) = self.core.upgrade() {
-            core.avoid(import);
+        if let Some(state) = self.state.upgrade() {
+            state.avoid(import);
         }
     }
 
     fn lose(&self, import: &Import) {
-        if let Some(core) = self.core.upgrade() {
-            core.forget(&self.name, import);
+        if let Some(state) = self.state.upgrade() {
+            state.forget(&self.name, import);
         }
     }
 
     fn takes_repetition(&self) -> bool {
-        let core = self.core.upgrade();
-        core.is_some_and(|core| core.takes_repetition())
+        let state = self.state.upgrade();
+        state.is_some_and(|state| state.takes_repetition())
     }
 
     fn patience(&self) -> Duration {
@@ -112,8 +112,8 @@ impl Renewal for SetObject {
     }
 
     fn failure(&self) -> RenewalError {
-        let reason = match self.core.upgrade() {
-            Some(core) => core.failure(&self.name),
+        let reason = match self.state.upgrade() {
+            Some(state) => state.failure(&self.name),
             None => "the program has dropped the set and its stubs".to_owned(),
         };
         RenewalError::Disconnected {
@@ -136,9 +136,9 @@ pub(super) struct PinnedObject {
 }
 
 impl PinnedObject {
-    pub(super) fn new(core: &Arc<SetCore>, name: Arc<SetName>, key: u64) -> Self {
+    pub(super) fn new(state: &Arc<SetCore>, name: Arc<SetName>, key: u64) -> Self {
         Self {
-            object: SetObject::new(core, name),
+            object: SetObject::new(state, name),
             key,
             owner: OnceLock::new(),
         }

@@ -63,7 +63,7 @@ impl Changes {
             };
             match stream.poll_next(context) {
                 Poll::Pending => return Poll::Pending,
-                Poll::Ready(Some(Ok(item))) => self.told.take(*item.get()),
+                Poll::Ready(Some(Ok(item))) => self.told.apply(*item.get()),
                 Poll::Ready(Some(Err(error))) => {
                     self.stream = None;
                     if !self.link.has_ended(self.number) {
@@ -131,7 +131,7 @@ impl Told {
         }
     }
 
-    fn take(&mut self, change: ChangeRef<'_>) {
+    fn apply(&mut self, change: ChangeRef<'_>) {
         let name = change.name.to_owned();
         let bound = (change.interface.to_owned(), change.id);
         let is_news = match change.event {
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     fn take(told: &mut Told, event: Event, name: &str, id: u64) -> Vec<(Event, String)> {
-        told.take(ChangeRef {
+        told.apply(ChangeRef {
             event,
             name,
             interface: "A",
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_changed_meanwhile_is_told() {
+    fn changes_during_a_scan_are_told() {
         let mut told = Told::default();
         let news = |event, name: &str| vec![(event, name.to_owned())];
         for name in ["a", "b", "c", "d"] {
@@ -208,8 +208,8 @@ mod tests {
         told.restart();
         assert_eq!(take(&mut told, Event::Bound, "a", 1), []);
         // A second event for the same name is a change.
-        let again = take(&mut told, Event::Bound, "a", 1);
-        assert_eq!(again, news(Event::Bound, "a"));
+        let repeated = take(&mut told, Event::Bound, "a", 1);
+        assert_eq!(repeated, news(Event::Bound, "a"));
         let other = take(&mut told, Event::Bound, "c", 2);
         assert_eq!(other, news(Event::Bound, "c"));
         let new = take(&mut told, Event::Bound, "e", 1);

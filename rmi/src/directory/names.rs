@@ -283,7 +283,7 @@ impl Names {
                 limit(&mut options, left);
             }
             match self.owners.connect(&address, &options) {
-                Ok(connection) => return Ok(Client::of(connection)),
+                Ok(connection) => return Ok(Client::from_connection(connection)),
                 Err(error) => failed = Some(error),
             }
         }

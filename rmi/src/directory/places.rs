@@ -13,7 +13,7 @@ pub(super) const LONGEST_ADDRESS: usize = 512;
 
 /// Returns the connection of the current call. `None` if the call comes from this program.
 pub(super) fn caller() -> Option<Connection> {
-    Some(Connection::of(context().call?.peer()))
+    Some(Connection::from_peer(context().call?.peer()))
 }
 
 /// Returns a number that identifies a connection during its lifetime.

@@ -105,13 +105,13 @@ impl RegistrarState {
 
     /// Reports a change to all watchers. Returns the wakers, which the caller wakes after releasing
     /// the lock.
-    fn note(&mut self, change: &Change, limits: WatcherBudget) -> Vec<Waker> {
+    fn publish(&mut self, change: &Change, limits: WatcherBudget) -> Vec<Waker> {
         if let Some(wanted) = &self.wanted {
             wanted.want();
         }
         let all = self.watchers.values_mut();
         let mut wakers: Vec<_> = all
-            .filter_map(|watcher| watcher.note(change, limits.changes))
+            .filter_map(|watcher| watcher.queue(change, limits.changes))
             .collect();
         let bytes = self.watchers.values().map(Watcher::bytes);
         let mut bytes = bytes.fold(0, usize::saturating_add);
@@ -263,7 +263,7 @@ impl Registrar {
         state.insert(entry, binder);
         let wakers = match is_same && !replace {
             true => Vec::new(),
-            false => state.note(&change, self.waiting()),
+            false => state.publish(&change, self.waiting()),
         };
         Ok((wakers, each.is_none()))
     }
@@ -338,9 +338,10 @@ impl Registrar {
         let Some(kept) = state.remove(name) else {
             return Ok(None);
         };
-        Ok(Some(
-            state.note(&kept.entry.change(Event::Unbound), self.waiting()),
-        ))
+        Ok(Some(state.publish(
+            &kept.entry.change(Event::Unbound),
+            self.waiting(),
+        )))
     }
 
     /// Returns a future that completes when all changes so far are in the file. Its value is the
@@ -356,7 +357,12 @@ impl Registrar {
 
 /// Handles the end of a connection: unbinds its names. If the server itself ends, names that are
 /// kept in a file stay.
-fn leave(state: &Weak<Mutex<RegistrarState>>, binder: usize, limits: WatcherBudget, ends: bool) {
+fn unbind_all(
+    state: &Weak<Mutex<RegistrarState>>,
+    binder: usize,
+    limits: WatcherBudget,
+    ends: bool,
+) {
     let Some(state) = state.upgrade() else { return };
     let mut wakers = Vec::new();
     let mut state = lock(&state);
@@ -385,7 +391,7 @@ fn leave(state: &Weak<Mutex<RegistrarState>>, binder: usize, limits: WatcherBudg
                 kept.holder = Holder::Gone;
             }
         } else if let Some(kept) = state.remove(&name) {
-            wakers.extend(state.note(&kept.entry.change(Event::Unbound), limits));
+            wakers.extend(state.publish(&kept.entry.change(Event::Unbound), limits));
         }
     }
     drop(state);
@@ -416,7 +422,7 @@ impl Directory for Registrar {
         if let Some(caller) = caller.filter(|_| is_first) {
             let (state, limits) = (Arc::downgrade(&self.state), self.waiting());
             let load = caller.session().load().clone();
-            let leaves = move || leave(&state, binder.number, limits, !load.listens());
+            let leaves = move || unbind_all(&state, binder.number, limits, !load.listens());
             caller.peer().on_end(leaves);
         }
         self.kept().await
@@ -462,7 +468,7 @@ impl Directory for Registrar {
             state: Arc::downgrade(&self.state),
             number: state.watcher,
         };
-        state.watchers.insert(watching.number, Watcher::of(owner));
+        state.watchers.insert(watching.number, Watcher::new(owner));
         drop(state);
         Stream::polled(move |context| watching.poll(context.waker()))
     }

@@ -45,7 +45,7 @@ enum Scan {
 
 impl Watcher {
     /// Creates a watcher of this connection.
-    pub(super) fn of(owner: Option<usize>) -> Self {
+    pub(super) fn new(owner: Option<usize>) -> Self {
         Self {
             owner,
             ..Self::default()
@@ -57,7 +57,7 @@ impl Watcher {
     }
 
     /// Queues a change. Returns the waker, which the caller wakes after releasing the lock.
-    pub(super) fn note(&mut self, change: &Change, most: usize) -> Option<Waker> {
+    pub(super) fn queue(&mut self, change: &Change, most: usize) -> Option<Waker> {
         let is_ahead = match &self.scan {
             Scan::Begins => true,
             Scan::Behind(name) => change.name > *name,
@@ -174,41 +174,41 @@ mod tests {
     }
 
     #[test]
-    fn each_change_is_told_once() {
+    fn no_change_is_told_twice() {
         let mut names: BTreeMap<String, ()> = ["b", "d"].map(|name| (name.to_owned(), ())).into();
         let mut watcher = Watcher::default();
         let bound = Poll::Ready(Some((Event::Bound, "bound".to_owned())));
         // The change is not queued, because the initial list will show it.
-        watcher.note(&change(Event::Bound, "d"), 9);
+        watcher.queue(&change(Event::Bound, "d"), 9);
         assert_eq!(poll(&mut watcher, &names), bound);
         names.insert("c".to_owned(), ());
-        watcher.note(&change(Event::Bound, "c"), 9);
+        watcher.queue(&change(Event::Bound, "c"), 9);
         names.remove("b");
-        watcher.note(&change(Event::Unbound, "b"), 9);
+        watcher.queue(&change(Event::Unbound, "b"), 9);
         let unbound = Poll::Ready(Some((Event::Unbound, "b".to_owned())));
         assert_eq!(poll(&mut watcher, &names), unbound);
         assert_eq!(poll(&mut watcher, &names), bound);
         assert_eq!(poll(&mut watcher, &names), bound);
         assert_eq!(poll(&mut watcher, &names), COMPLETE);
         assert!(poll(&mut watcher, &names).is_pending());
-        assert!(watcher.note(&change(Event::Bound, "a"), 9).is_some());
+        assert!(watcher.queue(&change(Event::Bound, "a"), 9).is_some());
         let told = Poll::Ready(Some((Event::Bound, "a".to_owned())));
         assert_eq!(poll(&mut watcher, &names), told);
     }
 
     #[test]
-    fn who_lags_is_told_so_and_no_more() {
+    fn a_lagging_watcher_learns_only_that() {
         let names = BTreeMap::new();
         let mut watcher = Watcher::default();
         assert_eq!(poll(&mut watcher, &names), COMPLETE);
         assert!(poll(&mut watcher, &names).is_pending());
         for _ in 0..4 {
-            watcher.note(&change(Event::Bound, "a"), 3);
+            watcher.queue(&change(Event::Bound, "a"), 3);
         }
         assert!(watcher.changes.is_empty());
         let missed = Poll::Ready(Some((Event::Missed, String::new())));
         assert_eq!(poll(&mut watcher, &names), missed);
-        watcher.note(&change(Event::Bound, "a"), 3);
+        watcher.queue(&change(Event::Bound, "a"), 3);
         assert_eq!(poll(&mut watcher, &names), Poll::Ready(None));
     }
 }

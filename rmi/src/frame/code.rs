@@ -64,7 +64,7 @@ impl Code {
     }
 
     /// Decodes the word of a reply. Returns `None` if it is not a code.
-    pub(crate) fn of(word: u64) -> Option<Self> {
+    pub(crate) fn from_word(word: u64) -> Option<Self> {
         Self::decode(&Header::tagged(word & !READ))
     }
 
@@ -72,7 +72,7 @@ impl Code {
     /// references among the arguments.
     pub(crate) fn implies_arrival(word: u64) -> bool {
         let has_run = |code: Self| code.outcome() != Outcome::DidNotRun;
-        word == 0 || word & READ != 0 || Self::of(word).is_some_and(has_run)
+        word == 0 || word & READ != 0 || Self::from_word(word).is_some_and(has_run)
     }
 }
 
@@ -81,14 +81,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_come_back() {
+    fn codes_round_trip() {
         for frame in Code::LAYOUT {
-            let code = Code::of(frame.number.into()).unwrap();
+            let code = Code::from_word(frame.number.into()).unwrap();
             assert_eq!(code.to_word(), u64::from(frame.number));
         }
-        assert_eq!(Code::of(3 | READ), Some(Code::Arguments));
+        assert_eq!(Code::from_word(3 | READ), Some(Code::Arguments));
         for unknown in [0, READ, 9, 14, READ | 14, 1 << 33 | 1] {
-            assert_eq!(Code::of(unknown), None);
+            assert_eq!(Code::from_word(unknown), None);
         }
     }
 }

@@ -69,7 +69,7 @@ frames! {
 
 /// Returns true if the call's object is the result of another call.
 pub(crate) fn names_a_call(word: u64) -> bool {
-    let object = CallHeader::of(word).object;
+    let object = CallHeader::from_word(word).object;
     !is_of_every_server(object) && object & PROMISED != 0
 }
 
@@ -145,7 +145,7 @@ impl CallHeader {
 
     /// Decodes a header.
     #[inline]
-    pub(crate) fn of(word: u64) -> Self {
+    pub(crate) fn from_word(word: u64) -> Self {
         // Each word is a header.
         Self::get(&[word, 0, 0, 0]).unwrap_or_default()
     }
@@ -156,11 +156,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_come_back() {
+    fn words_round_trip() {
         for time in [None, Some(Duration::from_millis(2))] {
             for (object, method) in [(0, 0), (1, 2), (u32::MAX, u16::MAX >> 1)] {
                 let header = CallHeader::within(object, method, time);
-                assert_eq!(CallHeader::of(header.to_word()), header);
+                assert_eq!(CallHeader::from_word(header.to_word()), header);
                 assert_eq!(header.duration(), time);
             }
         }
@@ -176,6 +176,9 @@ mod tests {
             ..header
         };
         assert_eq!(with_metadata.to_word(), header.to_word() | HAS_METADATA);
-        assert_eq!(CallHeader::of(with_metadata.to_word()), with_metadata);
+        assert_eq!(
+            CallHeader::from_word(with_metadata.to_word()),
+            with_metadata
+        );
     }
 }

@@ -22,7 +22,7 @@ impl ReferenceMessage {
     }
 
     /// Decodes a word. Returns `None` if it is invalid.
-    pub(crate) fn of(word: u64) -> Option<Self> {
+    pub(crate) fn from_word(word: u64) -> Option<Self> {
         Self::decode(&Header::tagged(word))
     }
 }

@@ -15,7 +15,7 @@ frames! {
         /// The receiver has finished this many frames since the start of the stream, modulo 65,536.
         GRANT = 1 => Grant { frames: u16 = First[32..48] },
         /// The end of the stream. `frames` is the total number of frames if the sender closes it.
-        CLOSE = 2 => Close { frames: u16 = First[32..48], why: CloseReason = First[48..61] },
+        CLOSE = 2 => Close { frames: u16 = First[32..48], reason: CloseReason = First[48..61] },
         /// Announcement of the receiver.
         OPEN = 3 => Open { window: Window = Group },
     }
@@ -63,8 +63,8 @@ pub(crate) enum CloseReason {
 }
 
 impl From<CloseReason> for u64 {
-    fn from(why: CloseReason) -> Self {
-        why as Self
+    fn from(reason: CloseReason) -> Self {
+        reason as Self
     }
 }
 
@@ -73,13 +73,15 @@ impl TryFrom<u64> for CloseReason {
 
     fn try_from(code: u64) -> Result<Self, ()> {
         let all = [Self::Ended, Self::GivenUp, Self::Panicked, Self::Unsent];
-        all.into_iter().find(|why| *why as u64 == code).ok_or(())
+        all.into_iter()
+            .find(|reason| *reason as u64 == code)
+            .ok_or(())
     }
 }
 
 impl Window {
     /// Returns the window for these limits, clamped to the range of the encoding.
-    pub(crate) fn of(items: usize, bytes: u64) -> Self {
+    pub(crate) fn new(items: usize, bytes: u64) -> Self {
         let items = u16::try_from(items).unwrap_or(u16::MAX);
         let kib = u16::try_from(bytes.div_ceil(1024)).unwrap_or(u16::MAX);
         Self {
@@ -132,14 +134,14 @@ mod tests {
     use jstream_base::frame::assert_documented;
 
     #[test]
-    fn words_come_back_from_the_other_side() {
+    fn words_survive_the_other_side() {
         let whys = [
             CloseReason::Ended,
             CloseReason::GivenUp,
             CloseReason::Panicked,
             CloseReason::Unsent,
         ];
-        let closes = whys.map(|why| Word::Close { why, frames: 7 });
+        let closes = whys.map(|reason| Word::Close { reason, frames: 7 });
         let others = [
             Word::Data {
                 place: u16::MAX,
@@ -148,10 +150,10 @@ mod tests {
             Word::Data { place: 0, items: 1 },
             Word::Grant { frames: 12 },
             Word::Open {
-                window: Window::of(0, 0),
+                window: Window::new(0, 0),
             },
             Word::Open {
-                window: Window::of(usize::MAX, u64::MAX),
+                window: Window::new(usize::MAX, u64::MAX),
             },
         ];
         for word in closes.into_iter().chain(others) {
@@ -174,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_word_is_told() {
+    fn malformed_words_are_reported() {
         for word in [
             0,
             u64::from(CLOSE) << 62 | 4 << 48,

@@ -71,10 +71,10 @@ fn ticking() -> &'static Ticking {
         // the maximum is used.
         let zeroes = (0..4).filter_map(|_| {
             let now = Instant::now();
-            now.checked_sub(of(clock_gettime(ClockId::Monotonic)))
+            now.checked_sub(from_timespec(clock_gettime(ClockId::Monotonic)))
         });
         let zero = zeroes.max();
-        let tick = of(clock_getres(ClockId::MonotonicCoarse));
+        let tick = from_timespec(clock_getres(ClockId::MonotonicCoarse));
         let least = tick.saturating_mul(TICKS);
         // The encoded form may be slightly shorter, so the limit is the next larger one.
         let above = u32::from(to_wire(least)).saturating_add(1);
@@ -147,11 +147,11 @@ fn worked_out(tick: u64, time: u16) -> Option<Instant> {
 /// Returns the time of the coarse clock at its last tick.
 #[inline]
 fn ticked() -> Duration {
-    of(clock_gettime(ClockId::MonotonicCoarse))
+    from_timespec(clock_gettime(ClockId::MonotonicCoarse))
 }
 
 #[inline]
-fn of(time: Timespec) -> Duration {
+fn from_timespec(time: Timespec) -> Duration {
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
     Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0))
 }
@@ -209,15 +209,15 @@ mod tests {
         for bits in 0..42 {
             for more in [0, 1, 3] {
                 let time = Duration::from_micros((1u64 << bits) + more);
-                let there = travelled(time);
-                assert!(there <= time, "{time:?} {there:?}");
-                assert!(there >= time - time / 1000, "{time:?} {there:?}");
+                let arrived = travelled(time);
+                assert!(arrived <= time, "{time:?} {arrived:?}");
+                assert!(arrived >= time - time / 1000, "{time:?} {arrived:?}");
             }
         }
     }
 
     #[test]
-    fn a_call_begins_about_now() {
+    fn calls_start_near_the_current_time() {
         let before = Instant::now();
         for time in [None, Some(Duration::ZERO), Some(Duration::from_millis(5))] {
             let begun = begin(time);
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn deadlines_are_worked_out_later_where_they_are_the_same() {
+    fn equal_deadlines_are_computed_lazily() {
         let tick = Duration::from_secs(77);
         let nanos = Some(u64::try_from(tick.as_nanos()).unwrap());
         let (clock, zero) = (ticking(), ticking().zero.unwrap());

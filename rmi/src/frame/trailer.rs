@@ -32,7 +32,7 @@ impl CallTrailer {
     }
 
     /// Decodes the trailer of a payload. Returns it with the length of the arguments.
-    pub(crate) fn of(payload: &[u8]) -> Option<(Self, usize)> {
+    pub(crate) fn decode(payload: &[u8]) -> Option<(Self, usize)> {
         let length = payload.len().checked_sub(LENGTH)?;
         let (number, interface) = payload.get(length..)?.split_at_checked(4)?;
         let made = Self {
@@ -81,7 +81,7 @@ pub(crate) struct Trailers {
 impl Trailers {
     /// Decodes the trailers of a call whose object's number has these flags. The payload ends
     /// before the metadata.
-    pub(crate) fn of(flags: u32, payload: &[u8]) -> Self {
+    pub(crate) fn decode(flags: u32, payload: &[u8]) -> Self {
         let mut all = Self {
             made: None,
             promised: Vec::new(),
@@ -89,7 +89,7 @@ impl Trailers {
             wrong: None,
         };
         if flags & PROMISES != 0 {
-            let Some((made, length)) = CallTrailer::of(payload) else {
+            let Some((made, length)) = CallTrailer::decode(payload) else {
                 return all;
             };
             (all.made, all.length) = (Some(made), length);
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_come_back() {
+    fn numbers_round_trip() {
         for count in 1..=MOST_PROMISED as u32 {
             let calls: Vec<u32> = (0..count)
                 .map(|place| PROMISE_NUMBERS - 1 - place)

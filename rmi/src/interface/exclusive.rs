@@ -64,7 +64,7 @@ struct ExclusiveState<O: ?Sized> {
 impl<O: ?Sized> ExclusiveState<O> {
     /// Takes the object if it is available and the caller is first in the queue, or the queue is
     /// empty.
-    fn take(&mut self, key: Option<u64>, alone: bool) -> Option<Arc<O>> {
+    fn lend(&mut self, key: Option<u64>, alone: bool) -> Option<Arc<O>> {
         let first = self.waiting.first().map(|(first, _)| first);
         if first.is_some() && first != key {
             return None;
@@ -89,19 +89,19 @@ impl<O: ?Sized> ExclusiveState<O> {
 impl<O> Exclusive<O> {
     /// Wraps an object.
     pub fn new(object: O) -> Self {
-        Self::of(Arc::new(object))
+        Self::from_shared(Arc::new(object))
     }
 }
 
 impl<O: ?Sized> From<Box<O>> for Exclusive<O> {
     fn from(object: Box<O>) -> Self {
-        Self::of(object.into())
+        Self::from_shared(object.into())
     }
 }
 
 impl<O: ?Sized> Exclusive<O> {
     /// Wraps an object. The handle must be the only one.
-    fn of(object: Arc<O>) -> Self {
+    fn from_shared(object: Arc<O>) -> Self {
         Self {
             state: Arc::new(Mutex::new(ExclusiveState {
                 object: Some(object),
@@ -175,7 +175,7 @@ impl<O: ?Sized> Future for Turn<O> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         let mut state = lock(&this.of.state);
-        let Some(object) = state.take(this.key, this.alone) else {
+        let Some(object) = state.lend(this.key, this.alone) else {
             let waker = context.waker().clone();
             let before = state.waiting.register(&mut this.key, waker);
             drop(state);

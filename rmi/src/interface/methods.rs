@@ -100,7 +100,7 @@ struct MessageType {
 }
 
 impl MessageType {
-    fn of<T: Transportable + 'static>() -> Self {
+    fn for_type<T: Transportable + 'static>() -> Self {
         Self {
             schema: Schema::of::<T>,
             snapshots: jstream::schema::snapshots::<T>,
@@ -131,7 +131,7 @@ impl Method {
             id: 0,
             arguments: Vec::new(),
             older_names: &[],
-            messages: [MessageType::of::<A>(), MessageType::of::<R>()],
+            messages: [MessageType::for_type::<A>(), MessageType::for_type::<R>()],
         }
     }
 

@@ -29,14 +29,14 @@ impl<T: Remotable + ?Sized> Export<T> {
     /// Returns a reference to the object, which can be passed to peers.
     #[must_use]
     pub fn remote(&self) -> Remote<T> {
-        Remote::of(Object::local(self.owned.node().clone()))
+        Remote::from_object(Object::local(self.owned.node().clone()))
     }
 
     /// Returns a reference to the object, and ties the export to its references: the object lives
     /// as long as there are any, at this side or at peers.
     #[must_use]
     pub fn into_remote(self) -> Remote<T> {
-        Remote::of(Object::local(self.owned.let_go()))
+        Remote::from_object(Object::local(self.owned.let_go()))
     }
 
     /// Returns the number of connections that have references to the object.
@@ -72,7 +72,7 @@ pub struct ReferenceCounts {
 }
 
 impl ReferenceCounts {
-    pub(crate) fn of(counts: &Counts) -> Self {
+    pub(crate) fn from_counts(counts: &Counts) -> Self {
         Self {
             exports: counts.exports.load(Ordering::Relaxed),
             leases: counts.leases.load(Ordering::Relaxed),

@@ -205,10 +205,10 @@ mod tests {
     }
 
     #[test]
-    fn an_unused_member_becomes_attractive_again() {
+    fn an_unused_member_regains_its_chance() {
         let load = MemberLoad::new(Duration::from_secs(1));
-        let later = load.began + HALF_LIFE;
-        assert_eq!(load.latency(later), Duration::from_millis(500));
+        let due = load.began + HALF_LIFE;
+        assert_eq!(load.latency(due), Duration::from_millis(500));
     }
 
     #[test]

@@ -42,7 +42,7 @@ impl Ahead {
     }
 
     /// Records the outcome of the call.
-    pub(crate) fn settle(&self, object: Option<Object>) {
+    pub(crate) fn complete(&self, object: Option<Object>) {
         drop(self.became.set(object));
     }
 

@@ -102,7 +102,7 @@ impl<T: Remotable + ?Sized> Passed for Remote<T> {
 
     fn take(form: &HandedRef<'_>, taking: &Taking) -> Result<Self, Unfit> {
         let object = taking.take(form, T::interface())?;
-        Ok(Self::of(object))
+        Ok(Self::from_object(object))
     }
 }
 

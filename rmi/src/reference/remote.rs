@@ -88,7 +88,7 @@ pub struct Remote<T: ?Sized> {
 }
 
 impl<T: Remotable + ?Sized> Remote<T> {
-    pub(crate) fn of(object: Object) -> Self {
+    pub(crate) fn from_object(object: Object) -> Self {
         Self::from_stub(T::Stub::new(object))
     }
 

@@ -197,7 +197,7 @@ impl Server {
     /// Returns the numbers of exported objects and of references to them.
     #[must_use]
     pub fn references(&self) -> ReferenceCounts {
-        ReferenceCounts::of(&self.exports.home().counts)
+        ReferenceCounts::from_counts(&self.exports.home().counts)
     }
 
     /// Accepts connections at `address` until the returned handle is dropped or stopped.

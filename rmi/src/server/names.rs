@@ -34,7 +34,7 @@ impl Registry for Names {
     fn claim(&self, id: [u64; 2], nonce: [u64; 4], proof: [u64; 4], interface: u64) -> Claimed<'_> {
         let claimed = self.exports.upgrade().and_then(|all| {
             let now = caller()?.references().now();
-            all.offers.take(id, nonce, proof, now)
+            all.offers.accept(id, nonce, proof, now)
         });
         let (node, proof) = claimed.unzip();
         Claimed {
@@ -50,7 +50,7 @@ impl Registry for Names {
 
     fn join(&self, key: [u64; 2]) -> bool {
         let joined = || {
-            let of = self.exports.upgrade()?.lanes.of(Key::of_words(key))?;
+            let of = self.exports.upgrade()?.lanes.find(Key::of_words(key))?;
             caller()?.session().join(of.clone())?;
             of.results.have_lane();
             Some(())
@@ -181,14 +181,14 @@ fn converted(
 
 /// Returns the connection of the call that this thread is answering.
 fn caller() -> Option<Connection> {
-    Some(Connection::of(context().call?.peer()))
+    Some(Connection::from_peer(context().call?.peer()))
 }
 
 /// Gives the caller a reference to an object, if the object has the requested interface.
 fn found(
     node: Option<Arc<Node>>,
     has_interface: impl FnOnce(&Interface) -> bool,
-    how: As,
+    mode: As,
 ) -> Found<'static> {
     let (Some(node), Some(caller)) = (node, caller()) else {
         return Found::Unknown;
@@ -196,7 +196,7 @@ fn found(
     if !has_interface(node.interface()) {
         return Found::Other(node.interface().description());
     }
-    match caller.references().give(&caller, &node, how) {
+    match caller.references().give(&caller, &node, mode) {
         Some(number) => Found::Object { number },
         None => Found::Unknown,
     }

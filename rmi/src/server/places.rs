@@ -47,7 +47,7 @@ pub(crate) struct PlaceLimits {
 }
 
 impl PlaceLimits {
-    pub(crate) fn of(options: &ServerOptions) -> Self {
+    pub(crate) fn from_options(options: &ServerOptions) -> Self {
         Self {
             all: options.max_connections,
             source: options.max_connections_per_source,
@@ -75,7 +75,7 @@ pub(crate) enum NoPlace {
 
 impl Places {
     /// Takes a place for a connection of a source.
-    pub(crate) fn take(
+    pub(crate) fn allocate(
         self: &Arc<Self>,
         source: &str,
         limits: PlaceLimits,
@@ -217,7 +217,7 @@ mod tests {
             all,
             source: usize::MAX,
         };
-        std::iter::from_fn(|| places.take(source, limits).ok()).collect()
+        std::iter::from_fn(|| places.allocate(source, limits).ok()).collect()
     }
 
     #[test]
@@ -242,7 +242,9 @@ mod tests {
     fn who_gets_no_place_learns_why() {
         let places = Arc::new(Places::default());
         let limits = PlaceLimits { all: 10, source: 9 };
-        let many: Vec<_> = (0..9).map(|_| places.take("a", limits).unwrap()).collect();
+        let many: Vec<_> = (0..9)
+            .map(|_| places.allocate("a", limits).unwrap())
+            .collect();
         assert_eq!(places.check("a", limits), Err(NoPlace::Source(9)));
         let limits = PlaceLimits {
             all: 10,
@@ -250,7 +252,7 @@ mod tests {
         };
         assert_eq!(places.check("a", limits), Err(NoPlace::Share(9)));
         assert_eq!(places.check("b", limits), Ok(()));
-        let last = places.take("b", limits).unwrap();
+        let last = places.allocate("b", limits).unwrap();
         assert_eq!(places.check("c", limits), Err(NoPlace::Full(10)));
         drop((many, last));
         assert_eq!(places.check("c", limits), Ok(()));

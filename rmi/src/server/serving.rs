@@ -245,9 +245,9 @@ impl ServingState {
 
     /// Takes a place for a connection. If there is none, closes one that is idle for it.
     fn take_place(&self, source: &str) -> Result<Place, NoPlace> {
-        let limits = PlaceLimits::of(&self.options);
+        let limits = PlaceLimits::from_options(&self.options);
         loop {
-            let error = match self.load.places().take(source, limits) {
+            let error = match self.load.places().allocate(source, limits) {
                 Ok(place) => return Ok(place),
                 Err(error) => error,
             };
@@ -261,7 +261,10 @@ impl ServingState {
         let options = &self.options;
         newcomer.read_greeting().await.ok()?;
         let source = newcomer.peer().source();
-        let checked = self.load.places().check(&source, PlaceLimits::of(options));
+        let checked = self
+            .load
+            .places()
+            .check(&source, PlaceLimits::from_options(options));
         let full = checked.err();
         if let Some(error) = full.filter(|error| self.load.places().idle(&source, *error).is_none())
         {
@@ -276,7 +279,7 @@ impl ServingState {
             max_waiting: options.max_waiting,
             max_waiting_in_all: options.max_waiting_in_all,
             max_backlog: options.max_backlog,
-            window: Window::of(options.stream_items, options.stream_bytes),
+            window: Window::new(options.stream_items, options.stream_bytes),
             max_streams: options.max_streams,
             max_result_streams: max_result_streams(&options.messages),
             lease: options.lease,

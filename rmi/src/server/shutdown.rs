@@ -143,7 +143,7 @@ impl ServingState {
                 if let Some(session) = peer.attached::<Session>() {
                     // More calls may have been held since the last check.
                     session.promises.refuse_held();
-                    Connection::of(peer.clone()).tell_to_move();
+                    Connection::from_peer(peer.clone()).tell_to_move();
                 }
             }
             let left = calls(&peers);

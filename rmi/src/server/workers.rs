@@ -160,7 +160,7 @@ mod tokio_runtime {
     pub(crate) struct ChosenRuntime(OnceLock<Handle>);
 
     impl ChosenRuntime {
-        pub(crate) fn of(runtime: Handle) -> Self {
+        pub(crate) fn from_runtime(runtime: Handle) -> Self {
             Self(runtime.into())
         }
 

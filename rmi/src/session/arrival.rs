@@ -13,7 +13,7 @@ pub(crate) fn referenced(request: Request) {
     if replier.attached::<Session>().is_none() {
         return;
     }
-    let connection = Connection::of(replier.peer());
+    let connection = Connection::from_peer(replier.peer());
     let references = connection.references();
     if !references.told(&connection, word, payload.as_bytes()) {
         connection.peer().close();
@@ -23,7 +23,7 @@ pub(crate) fn referenced(request: Request) {
 /// Admits calls that name others, that others may name, or that have metadata, in order of arrival.
 /// Returns `None` if the call is held.
 pub(crate) fn admit(request: Request) -> Option<Request> {
-    let word = CallHeader::of(request.word());
+    let word = CallHeader::from_word(request.word());
     let Some(session) = request.attached::<Session>() else {
         return Some(request);
     };
@@ -55,7 +55,7 @@ pub(crate) fn moving(request: Request) {
         return;
     };
     let moving = &session.moving;
-    match MovingMessage::of(word).filter(|_| payload.is_empty()) {
+    match MovingMessage::from_word(word).filter(|_| payload.is_empty()) {
         Some(MovingMessage::Attend) => moving.record_attended(),
         Some(MovingMessage::Move) => moving.begin(),
         Some(MovingMessage::Moved) => moving.record_moved(),

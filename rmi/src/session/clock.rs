@@ -238,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_waited_has_seen_the_moves_since() {
+    fn waiters_see_all_moves() {
         let (clock, second) = (Clock::paused(), Duration::from_secs(1));
         let paused = clock.0.clone().unwrap();
         clock.advance(second);

@@ -18,7 +18,7 @@ impl fmt::Debug for Connection {
 
 impl Connection {
     /// Returns the connection of a peer whose handshake is complete.
-    pub(crate) fn of(peer: Peer) -> Self {
+    pub(crate) fn from_peer(peer: Peer) -> Self {
         Self { peer }
     }
 

@@ -56,7 +56,7 @@ impl Session {
         let charge = |bytes| replier.charge_kept(bytes);
         let number = results.keep(segments, self.terms.max_backlog, until, charge)?;
         if let Some(until) = until {
-            let connection = Connection::of(replier.peer());
+            let connection = Connection::from_peer(replier.peer());
             self.references.tending.keeps(&connection, until, clock);
         }
         Some(number)
@@ -122,7 +122,7 @@ impl Wake for Discard {
     fn wake(self: Arc<Self>) {
         let is_sent = self.is_sent.load(Ordering::Relaxed);
         if let Some(peer) = self.peer.upgrade().filter(|_| !is_sent) {
-            self.send(&Connection::of(peer));
+            self.send(&Connection::from_peer(peer));
         }
     }
 }
@@ -138,9 +138,9 @@ pub(crate) fn fetched(request: Request) {
             return request.put_off(most);
         }
     }
-    let connection = Connection::of(request.peer());
+    let connection = Connection::from_peer(request.peer());
     let number = request.bytes().try_into().map(u32::from_le_bytes).ok();
-    let result = number.and_then(|number| connection.references().results.take(number));
+    let result = number.and_then(|number| connection.references().results.remove(number));
     let (_, replier) = request.into_parts();
     match result {
         Some(result) => replier.reply_buffer(0, result),

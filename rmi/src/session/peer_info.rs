@@ -62,7 +62,7 @@ pub struct PeerInfo {
 }
 
 impl PeerInfo {
-    pub(crate) fn of(peer: &Peer) -> Self {
+    pub(crate) fn from_peer(peer: &Peer) -> Self {
         let endpoint = peer.endpoint();
         let info = endpoint.info();
         Self {

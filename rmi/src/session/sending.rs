@@ -143,25 +143,25 @@ impl Connection {
 impl Connection {
     /// Tells the other side, a server, that this side will answer when it is told to move.
     pub(crate) fn attend(&self) {
-        self.say(MovingMessage::Attend);
+        self.send_moving(MovingMessage::Attend);
     }
 
     /// Tells the other side, once, that this side accepts no more calls.
     pub(crate) fn tell_to_move(&self) {
         let moving = &self.session().moving;
-        if !moving.is_told() && self.say(MovingMessage::Move) {
+        if !moving.is_told() && self.send_moving(MovingMessage::Move) {
             moving.record_told();
         }
     }
 
     /// Answers that this side makes no more calls. Returns false if that has to be repeated.
     pub(crate) fn answer_move(&self) -> bool {
-        self.say(MovingMessage::Moved)
+        self.send_moving(MovingMessage::Moved)
     }
 
     /// Returns false if there is no credit. After the end of the connection, there is nothing to
     /// say.
-    fn say(&self, message: MovingMessage) -> bool {
+    fn send_moving(&self, message: MovingMessage) -> bool {
         let Some(handler) = self.session().moving.handler() else {
             return true;
         };

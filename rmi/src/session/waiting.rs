@@ -127,7 +127,7 @@ impl Waiting {
         *count = count.saturating_add(1);
     }
 
-    fn leave(&self) {
+    fn remove(&self) {
         let mut count = lock(&self.count);
         *count = count.saturating_sub(1);
         if *count == 0 {
@@ -177,7 +177,7 @@ impl CallCounts {
         // other.
         self.methods.fetch_sub(1, Ordering::SeqCst);
         self.all.load.end_wait();
-        self.all.leave();
+        self.all.remove();
     }
 
     /// Returns the number of suspended methods.
@@ -215,6 +215,6 @@ impl Drop for IsHeld {
     fn drop(&mut self) {
         self.0.held.fetch_sub(1, Ordering::Relaxed);
         self.0.all.load.release();
-        self.0.all.leave();
+        self.0.all.remove();
     }
 }

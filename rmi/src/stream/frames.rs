@@ -73,7 +73,7 @@ impl Frames {
                     return self.fails(error.into());
                 }
             }
-            match self.inbox.take(context.waker()) {
+            match self.inbox.poll_frame(context.waker()) {
                 Taken::Frame(frame) => return Poll::Ready(Some(Ok(frame))),
                 Taken::Nothing => match (self.failed.take(), self.poll_call(context)) {
                     (Some(error), _) => return self.fails(error.into()),
@@ -156,7 +156,7 @@ impl Drop for Frames {
         // If the call is dropped, its stream ends without a message.
         if !self.key.ours && !self.inbox.is_closed() {
             let close = Word::Close {
-                why: CloseReason::Ended,
+                reason: CloseReason::Ended,
                 frames: 0,
             };
             self.line.post(close.pack(self.key));

@@ -163,7 +163,7 @@ impl<T: Transportable + 'static> Stream<T> {
                 if let Some(item) = items.next() {
                     return Poll::Ready(Some(Ok(item)));
                 }
-                items.leave();
+                items.release();
                 match made.poll_frame(context) {
                     Poll::Ready(Some(Ok(frame))) => items.load(frame),
                     Poll::Ready(Some(Err(error))) => return Poll::Ready(Some(Err(error))),

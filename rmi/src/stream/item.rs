@@ -109,7 +109,7 @@ impl<T: Transportable + 'static> Items<T> {
 
     /// Releases the frame after all its items were taken. Its buffer is freed when they are
     /// dropped.
-    pub(super) fn leave(&mut self) {
+    pub(super) fn release(&mut self) {
         (self.next, self.count) = (0, 0);
         match self.frame.as_mut().map(Arc::get_mut) {
             Some(Some(spare)) => spare.0 = None,

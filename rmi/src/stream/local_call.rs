@@ -38,6 +38,6 @@ impl Line for LocalCallStreams {
     }
 
     fn window(&self) -> Window {
-        Window::of(1, 1)
+        Window::new(1, 1)
     }
 }

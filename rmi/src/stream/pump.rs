@@ -126,7 +126,7 @@ impl<F: Feed> Pump<F> {
     pub(super) async fn run(self: Arc<Self>) -> Result<u16, Ended> {
         std::future::poll_fn(|context| self.drive(Some(context.waker()))).await;
         let ended = lock(&self.state).ended.take();
-        ended.unwrap_or(Ok(())).map(|()| self.flow.place())
+        ended.unwrap_or(Ok(())).map(|()| self.flow.next_frame())
     }
 
     fn poll(&self, state: &mut PumpState<F>, context: &mut Context<'_>) -> Poll<Result<(), Ended>> {
@@ -174,7 +174,7 @@ impl<F: Feed> Pump<F> {
     /// Sends a frame, for which there is room.
     fn send(&self, feed: &mut F, items: u16, task: &Waker) -> Poll<Result<(), Ended>> {
         let word = Word::Data {
-            place: self.flow.place(),
+            place: self.flow.next_frame(),
             items,
         };
         let mut bytes = 0;
@@ -198,10 +198,11 @@ impl<F: Feed> Pump<F> {
         }
     }
 
-    fn close(&self, why: CloseReason) {
+    fn close(&self, reason: CloseReason) {
         if self.closes {
-            let frames = self.flow.place();
-            self.line.post(Word::Close { why, frames }.pack(self.key));
+            let frames = self.flow.next_frame();
+            self.line
+                .post(Word::Close { reason, frames }.pack(self.key));
         }
     }
 }
@@ -223,7 +224,7 @@ impl<F: Feed> Drive for Pump<F> {
         self.close(match &ended {
             Ok(()) => CloseReason::Ended,
             Err(Ended::Stopped(_)) => CloseReason::GivenUp,
-            Err(Ended::Failed(why)) => *why,
+            Err(Ended::Failed(reason)) => *reason,
             Err(Ended::Received | Ended::Passed(StreamError::GivenUp)) => CloseReason::GivenUp,
             Err(_) => CloseReason::Unsent,
         });

@@ -71,7 +71,7 @@ impl<T: Transportable + 'static> Receiving<T> {
                 Err(source) => return self.fails(StreamError::Item { source }),
             };
             if count != usize::from(frame.items) {
-                self.items.leave();
+                self.items.release();
                 let rule = "a frame has a wrong number of items";
                 return self.fails(StreamError::Broken { rule });
             }
@@ -87,7 +87,7 @@ impl<T: Transportable + 'static> Receiving<T> {
     /// Finishes the current frame after all its items were taken.
     fn leave_frame(&mut self) {
         if let Some((items, bytes)) = self.frame.take() {
-            self.items.leave();
+            self.items.release();
             self.frames.done(items, bytes);
         }
     }

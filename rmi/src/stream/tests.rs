@@ -173,7 +173,7 @@ proptest! {
         together in any::<bool>(),
         steps in steps(),
     ) {
-        let sides = Side::pair(Window::of(items, kib * 1024), room);
+        let sides = Side::pair(Window::new(items, kib * 1024), room);
         let [caller, callee] = &sides;
         let made = Arc::new(Mutex::new(0usize));
         let stream = {
@@ -239,7 +239,7 @@ proptest! {
             (any::<u64>(), 0..4u32, prop::collection::vec(any::<u8>(), 0..64)), 0..100),
         near in any::<bool>(),
     ) {
-        let sides = Side::pair(Window::of(8, 1024), 100);
+        let sides = Side::pair(Window::new(8, 1024), 100);
         let [caller, callee] = &sides;
         let (mut pumps, mut taking) = argument(&sides, Stream::of((0..50).map(|n| vec![n; 9])));
         for (word, kind, bytes) in frames {
@@ -290,55 +290,55 @@ fn broken(stream: Stream<u64>) -> &'static str {
 
 #[test]
 fn more_than_the_window_is_refused() {
-    let (_sides, inbox, stream) = taking(Window::of(3, 1 << 20));
+    let (_sides, inbox, stream) = taking(Window::new(3, 1 << 20));
     inbox.arrive(0, 2, frame(&[1, 2]));
     inbox.arrive(1, 2, frame(&[3, 4]));
     assert_eq!(broken(stream), "it has sent too many items for the window");
 
-    let (_sides, inbox, stream) = taking(Window::of(1000, 1024));
+    let (_sides, inbox, stream) = taking(Window::new(1000, 1024));
     inbox.arrive(0, 200, frame(&[0; 200]));
     inbox.arrive(1, 1, frame(&[0]));
     assert_eq!(broken(stream), "it has sent too many bytes for the window");
 
-    let (_sides, inbox, stream) = taking(Window::of(3, 1 << 20));
+    let (_sides, inbox, stream) = taking(Window::new(3, 1 << 20));
     inbox.arrive(3, 1, frame(&[1]));
     assert_eq!(broken(stream), "it has sent too many items for the window");
 }
 
 #[test]
 fn a_frame_comes_once_and_says_what_it_has() {
-    let (_sides, inbox, stream) = taking(Window::of(8, 1024));
+    let (_sides, inbox, stream) = taking(Window::new(8, 1024));
     inbox.arrive(1, 1, frame(&[1]));
     inbox.arrive(1, 1, frame(&[1]));
     assert_eq!(broken(stream), "it has sent a frame twice");
 
-    let (_sides, inbox, stream) = taking(Window::of(8, 1024));
+    let (_sides, inbox, stream) = taking(Window::new(8, 1024));
     inbox.arrive(0, 1, frame(&[1, 2]));
     assert_eq!(broken(stream), "a frame has a wrong number of items");
 
-    let (_sides, inbox, stream) = taking(Window::of(8, 1024));
+    let (_sides, inbox, stream) = taking(Window::new(8, 1024));
     inbox.arrive(0, 1, filled(&[7; 40]));
     assert!(matches!(stream.last(), Some(Err(StreamError::Item { .. }))));
 }
 
 #[test]
 fn an_end_is_an_end() {
-    let (_sides, inbox, stream) = taking(Window::of(8, 1024));
+    let (_sides, inbox, stream) = taking(Window::new(8, 1024));
     inbox.close(CloseReason::Ended, 1);
     inbox.arrive(1, 1, frame(&[1]));
     assert_eq!(broken(stream), "it has sent items after the end");
 
-    let (_sides, inbox, stream) = taking(Window::of(8, 1024));
+    let (_sides, inbox, stream) = taking(Window::new(8, 1024));
     inbox.arrive(1, 1, frame(&[1]));
     inbox.close(CloseReason::Ended, 1);
     assert_eq!(broken(stream), "it has sent more frames than it states");
 
-    let (_sides, inbox, stream) = taking(Window::of(8, 1024));
+    let (_sides, inbox, stream) = taking(Window::new(8, 1024));
     inbox.close(CloseReason::Ended, 1);
     inbox.close(CloseReason::Ended, 1);
     assert_eq!(broken(stream), "it has ended a stream twice");
 
-    let (_sides, inbox, mut stream) = taking(Window::of(8, 1024));
+    let (_sides, inbox, mut stream) = taking(Window::new(8, 1024));
     inbox.close(CloseReason::Panicked, 1);
     inbox.arrive(0, 1, frame(&[5]));
     assert_eq!(*stream.next().wait().unwrap().unwrap().get(), 5);
@@ -351,7 +351,7 @@ fn an_end_is_an_end() {
 
 #[test]
 fn what_came_before_a_loss_is_there() {
-    let ([side, _other], inbox, mut stream) = taking(Window::of(8, 1024));
+    let ([side, _other], inbox, mut stream) = taking(Window::new(8, 1024));
     inbox.arrive(0, 1, frame(&[5]));
     side.streams.lose(&"of the weather".into());
     assert_eq!(*stream.next().wait().unwrap().unwrap().get(), 5);
@@ -360,15 +360,15 @@ fn what_came_before_a_loss_is_there() {
     };
     assert_eq!(reason, "of the weather");
     // Streams that begin later are lost, too.
-    let inbox = Arc::new(Inbox::new(Window::of(1, 1)));
+    let inbox = Arc::new(Inbox::new(Window::new(1, 1)));
     side.streams.begin(Half::Takes(inbox.clone()));
-    assert!(matches!(inbox.take(Waker::noop()), Taken::Stop(_)));
+    assert!(matches!(inbox.poll_frame(Waker::noop()), Taken::Stop(_)));
 }
 
 #[test]
 fn an_answer_that_came_before_a_loss_counts() {
     for frames in [1, 2] {
-        let ([side, _other], inbox, mut stream) = taking(Window::of(8, 1024));
+        let ([side, _other], inbox, mut stream) = taking(Window::new(8, 1024));
         let crate::stream::handle::Of::Peer(receiving) = &mut stream.of else {
             unreachable!("it comes from a peer");
         };
@@ -401,7 +401,7 @@ fn numbers_are_used_once_at_a_time() {
 
 #[test]
 fn what_makes_a_stream_ends_with_it() {
-    let sides = Side::pair(Window::of(4, 1024), 100);
+    let sides = Side::pair(Window::new(4, 1024), 100);
     let [caller, callee] = &sides;
     let alive = Arc::new(());
     let (mut pumps, taking) = {
@@ -427,7 +427,7 @@ fn what_makes_a_stream_ends_with_it() {
 #[test]
 fn a_word_that_is_for_the_other_half_ends_the_stream() {
     let streams = Streams::default();
-    let flow = Arc::new(Flow::opened(Window::of(4, 1024)));
+    let flow = Arc::new(Flow::opened(Window::new(4, 1024)));
     let key = streams.begin(Half::Sends(flow.clone()));
     let theirs = Key { ours: false, ..key };
     let data = Word::Data { place: 0, items: 1 };

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_there_is_dropped_once() {
+    fn contents_are_dropped_exactly_one_time() {
         let seen = Arc::new(());
         let mut some = RareBox::none();
         *some = Some(Box::new(seen.clone()));

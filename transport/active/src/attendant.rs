@@ -99,7 +99,7 @@ impl Attendant {
     /// Receives the available messages, if no other thread is polling, but runs no handlers:
     /// requests are queued for the next thread that serves. So answers and credit are processed
     /// even if no thread waits.
-    pub fn look(&self) {
+    pub fn poll_deferring(&self) {
         self.peer.link().membership().group().poll_deferring();
     }
 

@@ -136,7 +136,7 @@ mod tests {
     };
 
     #[test]
-    fn frames_come_out_as_they_went_in() {
+    fn decoding_returns_what_was_encoded() {
         let word = u64::MAX;
         let frames = [
             Frame::Request {
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_sends_is_refused() {
+    fn unknown_words_are_refused() {
         let refused = |kind, words, length| {
             let header = Header::new(kind, words).with_length(length);
             assert_eq!(Frame::parse(&header), None, "{header:?}");

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_hello_is_refused() {
+    fn malformed_hellos_are_refused() {
         let hello = |version, messages, bytes| {
             let frame = Frame::Hello {
                 version,

@@ -361,7 +361,7 @@ impl Link {
 
     fn end(&self) {
         let (wake, tasks) = self.accounts.end();
-        self.membership.group().leave(self.id);
+        self.membership.group().remove(self.id);
         wake.into_iter().for_each(callbacks::wake);
         tasks.into_iter().for_each(|task| task.cancel());
         // Runs before the deferred requests are dropped: values attached to these may run other

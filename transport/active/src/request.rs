@@ -310,8 +310,8 @@ impl Request {
     }
 
     /// Returns the message to its sender as refused, with a reason in words.
-    pub fn refuse(self, why: &str) {
-        self.give_back(Reason::Refused, why);
+    pub fn refuse(self, explanation: &str) {
+        self.give_back(Reason::Refused, explanation);
     }
 
     /// Returns the message to its sender, because this side takes no more requests.
@@ -329,12 +329,12 @@ impl Request {
         self.give_back(Reason::Busy, "");
     }
 
-    pub(super) fn give_back(mut self, reason: Reason, why: &str) {
+    pub(super) fn give_back(mut self, reason: Reason, explanation: &str) {
         if let Some(kept) = self.kept.take() {
             giving_back(reason == Reason::Busy, || drop(kept));
         }
         let payload = self.payload.take();
-        self.replier.give_back(reason, payload, why);
+        self.replier.give_back(reason, payload, explanation);
     }
 
     /// Splits the request into the payload and the means to answer.
@@ -361,8 +361,8 @@ impl Request {
         match read::<T>(message, replier.link.endpoint().shared()) {
             Ok((_, object)) => Some((object, replier)),
             Err(RecvObjectError::Read { source, .. }) => {
-                let why = source.to_string();
-                replier.give_back(Reason::Malformed, None, &why);
+                let explanation = source.to_string();
+                replier.give_back(Reason::Malformed, None, &explanation);
                 None
             }
             Err(_) => None,
@@ -483,11 +483,16 @@ impl Replier {
 
     /// Returns the request to its sender as refused, with a reason in words and without the
     /// payload.
-    pub fn refuse(self, why: &str) {
-        self.give_back(Reason::Refused, None, why);
+    pub fn refuse(self, explanation: &str) {
+        self.give_back(Reason::Refused, None, explanation);
     }
 
-    pub(super) fn give_back(mut self, reason: Reason, payload: Option<MessageBuffer>, why: &str) {
+    pub(super) fn give_back(
+        mut self,
+        reason: Reason,
+        payload: Option<MessageBuffer>,
+        explanation: &str,
+    ) {
         if !mem::take(&mut self.is_open) {
             return;
         }
@@ -500,16 +505,16 @@ impl Replier {
             credit,
             reason,
             payload,
-            why,
+            explanation,
         );
     }
 
     /// Sends the reason alone for an answer that the peer does not accept.
     #[cold]
-    fn unsent(&self, why: &str, credit: Credit) {
+    fn unsent(&self, explanation: &str, credit: Credit) {
         let back = (self.number, self.handler, self.word);
         self.link
-            .give_back(back, credit, Reason::Unsendable, &[], why);
+            .give_back(back, credit, Reason::Unsendable, &[], explanation);
     }
 
     /// Returns a request that was dropped without an answer.

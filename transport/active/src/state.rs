@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_polls_finds_what_happened_meanwhile() {
+    fn polling_finds_earlier_events() {
         let state = State::new();
         assert!(!state.wake());
         assert_eq!(state.pause(), Paused::Again);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_waits_is_ended_by_who_cancels_it() {
+    fn cancelling_ends_a_wait() {
         let state = State::new();
         assert_eq!(state.pause(), Paused::Waits);
         assert!(state.cancel());

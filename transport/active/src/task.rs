@@ -213,18 +213,18 @@ impl<F: Future<Output = ()> + Send + 'static> Task<F> {
     /// Drops the future, which may panic. Requests in it that are not answered are returned with
     /// the reason for the end.
     fn end(&self, panic: Option<Box<dyn Any + Send>>) {
-        let why = if panic.is_some() {
+        let explanation = if panic.is_some() {
             Why::Panicked
         } else {
             Why::Ended
         };
-        self.end_because(why, panic);
+        self.end_because(explanation, panic);
     }
 
-    fn end_because(&self, why: Why, panic: Option<Box<dyn Any + Send>>) {
+    fn end_because(&self, explanation: Why, panic: Option<Box<dyn Any + Send>>) {
         let mut future = lock(&self.future);
         let dropped = catch_unwind(AssertUnwindSafe(|| {
-            because(why, || future.set(None));
+            because(explanation, || future.set(None));
         }));
         drop(future);
         for panic in panic.into_iter().chain(dropped.err()) {

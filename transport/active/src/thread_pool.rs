@@ -43,7 +43,7 @@ impl ThreadCounts {
     }
 
     /// Counts a new thread.
-    pub(super) fn take(&mut self) {
+    pub(super) fn add(&mut self) {
         self.count = self.count.saturating_add(1);
     }
 
@@ -59,7 +59,7 @@ impl ThreadCounts {
 
     /// Returns true if the calling thread should end, as enough others are on standby and there are
     /// more threads than the minimum.
-    pub(super) fn leave(&mut self, standing: usize) -> bool {
+    pub(super) fn ends(&mut self, standing: usize) -> bool {
         let leaves = standing >= self.least && self.count > self.least;
         if leaves {
             self.count = self.count.saturating_sub(1);
@@ -114,7 +114,7 @@ impl ThreadPool {
         })?;
         threads.handles.retain(|handle| !handle.is_finished());
         threads.handles.push(handle);
-        threads.places.take();
+        threads.places.add();
         Ok(())
     }
 
@@ -129,7 +129,7 @@ impl ThreadPool {
 
     /// Returns true if the calling thread should end while `standing` others are on standby.
     pub(super) fn leaves(&self, standing: usize) -> bool {
-        self.threads().places.leave(standing)
+        self.threads().places.ends(standing)
     }
 
     pub(super) fn has_stopped(&self) -> bool {

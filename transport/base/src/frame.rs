@@ -178,7 +178,7 @@ pub enum Slot {
 impl Slot {
     /// Returns the content of the slot.
     #[inline(always)]
-    const fn of(self, slots: &mut Slots) -> &mut u64 {
+    const fn select(self, slots: &mut Slots) -> &mut u64 {
         let [first, second, third, kind] = slots;
         match self {
             Self::First => first,
@@ -223,14 +223,14 @@ impl Place {
     /// Returns the bits of the field.
     const fn mask(self) -> Slots {
         let mut mask = [0; 4];
-        *self.slot.of(&mut mask) = self.most().wrapping_shl(self.low);
+        *self.slot.select(&mut mask) = self.most().wrapping_shl(self.low);
         mask
     }
 
     /// Reads the field. Returns `None` if its type does not have the value.
     #[inline(always)]
     pub fn get<T: TryFrom<u64>>(self, slots: &Slots) -> Option<T> {
-        let word = *self.slot.of(&mut { *slots });
+        let word = *self.slot.select(&mut { *slots });
         T::try_from(word.wrapping_shr(self.low) & self.most()).ok()
     }
 
@@ -239,7 +239,7 @@ impl Place {
     pub fn put(self, value: impl Into<u64>, slots: &mut Slots) {
         let value = value.into();
         debug_assert!(value <= self.most(), "{value} has no room in {self:?}");
-        *self.slot.of(slots) |= value.wrapping_shl(self.low);
+        *self.slot.select(slots) |= value.wrapping_shl(self.low);
     }
 }
 
@@ -503,7 +503,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "two frames have one number")]
-    fn numbers_are_used_once() {
+    fn duplicate_numbers_are_refused() {
         check(&[ByKind::LAYOUT, ByOp::LAYOUT].concat(), Numbering::Kind);
     }
 }

@@ -57,7 +57,7 @@ async fn admit<T: Transportable + 'static>(
     let mut answer = ours.judge(theirs)?;
     let mut place = None;
     if answer.verdict == JoinVerdict::Welcome {
-        place = ReservedPeer::take(peers, answer.version.take());
+        place = ReservedPeer::reserve(peers, answer.version.take());
         if place.is_none() {
             answer.verdict = JoinVerdict::Full;
         }
@@ -90,7 +90,7 @@ struct ReservedPeer<T: Transportable + 'static> {
 }
 
 impl<T: Transportable + 'static> ReservedPeer<T> {
-    fn take(peers: Weak<PeerSet<T>>, version: Option<Version>) -> Option<Self> {
+    fn reserve(peers: Weak<PeerSet<T>>, version: Option<Version>) -> Option<Self> {
         let known = peers.upgrade()?;
         if !known.reserve() {
             return None;

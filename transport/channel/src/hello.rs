@@ -171,7 +171,7 @@ impl Hello {
     pub(super) fn new<T: Transportable + 'static>(role: Role) -> Self {
         Self {
             role,
-            of: TypeDescription::of::<T>(),
+            of: TypeDescription::for_type::<T>(),
             judge_sender: TypeDescription::version_of::<T>,
         }
     }
@@ -500,8 +500,8 @@ mod tests {
 
     #[test]
     fn a_type_is_converted_however_many_classes_follow() {
-        let mut sender = TypeDescription::of::<u32>();
-        let class = TypeDescription::of::<[u8; 3]>().snapshots;
+        let mut sender = TypeDescription::for_type::<u32>();
+        let class = TypeDescription::for_type::<[u8; 3]>().snapshots;
         for _ in 0..300 {
             sender.snapshots.extend_from_slice(&class);
         }

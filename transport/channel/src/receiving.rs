@@ -89,7 +89,7 @@ impl<T: Transportable + 'static> Receiver<T> {
             if let Some(outcome) = self.attempt(false) {
                 break Some(outcome);
             }
-            if spin.again() {
+            if spin.may_continue() {
                 continue;
             }
             let slept = if self.peers.may_be_near {

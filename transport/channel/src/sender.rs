@@ -193,7 +193,7 @@ impl<T: Transportable + 'static> Sender<T> {
         until: Deadline,
     ) -> Result<(), SendError> {
         let mut spin = Spin::begin(self.peers.options.spin, 0, until);
-        while spin.again() {
+        while spin.may_continue() {
             parcel = match link.try_send(parcel) {
                 Ok(()) => return Ok(()),
                 Err((Stop::Full, parcel)) => parcel,

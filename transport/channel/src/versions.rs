@@ -55,7 +55,7 @@ pub(super) struct Differs {
 }
 
 impl TypeDescription {
-    pub(super) fn of<T: Transportable + 'static>() -> Self {
+    pub(super) fn for_type<T: Transportable + 'static>() -> Self {
         let mut snapshots = Vec::new();
         let described = jstream::schema::snapshots::<T>().unwrap_or_default();
         for (place, snapshot) in described.iter().take(MAX_SNAPSHOTS).enumerate() {

@@ -264,7 +264,7 @@ impl<D: Direction> DirectionLock<D> {
     ) -> (DirectionGuard<'t, D>, Option<R>) {
         let is_bounded = is_bounded || self.spin == Duration::MAX;
         let mut spin = self.begin_to_spin(other, &mut guard, Deadline::NEVER);
-        let may_spin = || (spin.is_timeless() || !is_bounded) && spin.again();
+        let may_spin = || (spin.is_timeless() || !is_bounded) && spin.may_continue();
         let (mut guard, answer) = self.spin_until(other, guard, may_spin, &mut attempt);
         if let Some(answer) = answer {
             Spin::end(spin, &mut guard.common().habit);
@@ -349,7 +349,7 @@ impl<D: Direction> DirectionLock<D> {
             }
             let spinning = spin.get_or_insert_with(|| self.begin_to_spin(other, &mut guard, until));
             // Operations that are posted to the other direction are driven during the sleep.
-            if !other.is_pending() && spinning.again() {
+            if !other.is_pending() && spinning.may_continue() {
                 if self.is_wanted() {
                     guard = self.yield_lock(guard);
                 }

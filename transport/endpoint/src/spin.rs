@@ -110,7 +110,8 @@ impl Spin {
         }
     }
 
-    /// Returns true if the next call of [`again`](Self::again) does not read the clock.
+    /// Returns true if the next call of [`may_continue`](Self::may_continue) does not read the
+    /// clock.
     #[inline]
     pub(crate) fn is_timeless(&self) -> bool {
         self.looks.wrapping_add(1) % LOOKS != 0
@@ -118,7 +119,7 @@ impl Spin {
 
     /// Returns true if the caller should poll once more.
     #[inline]
-    pub fn again(&mut self) -> bool {
+    pub fn may_continue(&mut self) -> bool {
         if self.yields == 0 || self.in_vain {
             self.give_up();
             return false;
@@ -131,16 +132,16 @@ impl Spin {
         self.has_time()
     }
 
-    /// As [`again`](Self::again), for a wait that has begun without its deadline. Calls `deadline`
-    /// once, before the first reading of the clock: a deadline that counts from now on reads the
-    /// clock, too, which costs as much as a few polls.
+    /// As [`may_continue`](Self::may_continue), for a wait that has begun without its deadline.
+    /// Calls `deadline` once, before the first reading of the clock: a deadline that counts from
+    /// now on reads the clock, too, which costs as much as a few polls.
     #[inline]
-    pub fn again_until(&mut self, deadline: impl FnOnce() -> Deadline) -> bool {
+    pub fn may_continue_until(&mut self, deadline: impl FnOnce() -> Deadline) -> bool {
         if !self.is_bounded && !self.is_timeless() {
             self.is_bounded = true;
             self.end_by(deadline());
         }
-        self.again()
+        self.may_continue()
     }
 
     fn has_time(&mut self) -> bool {
@@ -222,7 +223,7 @@ mod tests {
     use super::*;
 
     fn looks(spin: &mut Spin) -> u32 {
-        (0..).find(|_| !spin.again()).unwrap()
+        (0..).find(|_| !spin.may_continue()).unwrap()
     }
 
     #[test]
@@ -238,15 +239,15 @@ mod tests {
     fn a_deadline_is_taken_late() {
         let mut calls = 0;
         let mut spin = Spin::begin(Duration::MAX, 0, Deadline::NEVER);
-        let mut again = |calls: &mut u32| {
-            spin.again_until(|| {
+        let mut continues = |calls: &mut u32| {
+            spin.may_continue_until(|| {
                 *calls += 1;
                 Deadline::after(Duration::ZERO)
             })
         };
-        assert!((1..LOOKS).all(|_| again(&mut calls)));
+        assert!((1..LOOKS).all(|_| continues(&mut calls)));
         assert_eq!(calls, 0);
-        assert!(!again(&mut calls) && !again(&mut calls));
+        assert!(!continues(&mut calls) && !continues(&mut calls));
         assert_eq!(calls, 1);
     }
 
@@ -263,7 +264,7 @@ mod tests {
             assert_eq!(parts(habit), (turn.min(MOST_VAIN), turn));
         }
         let mut spin = Spin::begin(full, habit, Deadline::NEVER);
-        assert!(spin.again());
+        assert!(spin.may_continue());
         spin.has_let_run = false;
         spin.end(&mut habit);
         assert_eq!(parts(habit), (MOST_VAIN - 1, 0));
@@ -275,14 +276,14 @@ mod tests {
         let mut habit = 0;
         for turn in 1..=MOST_VAIN {
             let mut spin = Spin::begin(full, habit, Deadline::NEVER);
-            assert!(spin.again() && spin.begun.is_none());
+            assert!(spin.may_continue() && spin.begun.is_none());
             spin.has_let_run = true;
             spin.end(&mut habit);
             assert_eq!(parts(habit), (turn, 0));
         }
         let mut spin = Spin::begin(full, habit, Deadline::NEVER);
         assert!(
-            spin.again() && spin.begun.is_some(),
+            spin.may_continue() && spin.begun.is_some(),
             "the clock was not read"
         );
         assert!(
@@ -309,7 +310,7 @@ mod tests {
         for _ in 0..2 * LONG_AMONG {
             let mut spin = Spin::begin(full, habit, Deadline::NEVER);
             budgets.push(spin.budget);
-            while spin.again() {}
+            while spin.may_continue() {}
             thread::sleep(Duration::from_micros(500));
             spin.has_slept();
             spin.end(&mut habit);
@@ -324,6 +325,6 @@ mod tests {
     #[test]
     fn one_that_never_sleeps_goes_on() {
         let mut spin = Spin::begin(Duration::MAX, MOST_VAIN, Deadline::NEVER);
-        assert!((0..100_000).all(|_| spin.again()));
+        assert!((0..100_000).all(|_| spin.may_continue()));
     }
 }

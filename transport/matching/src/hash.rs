@@ -43,7 +43,7 @@ impl Hash {
 
     /// Returns the key of the pattern of that class that matches the envelope.
     #[inline]
-    pub(super) fn of(&self, envelope: &Envelope, class: Class) -> Key {
+    pub(super) fn envelope_key(&self, envelope: &Envelope, class: Class) -> Key {
         let (source, tag) = match class {
             Class::Exact => (envelope.source, envelope.tag),
             Class::AnyTag => (envelope.source, 0),

@@ -270,7 +270,7 @@ impl<R, M> Matcher<R, M> {
     #[inline]
     fn keep(&mut self, heading: Heading, message: M) -> MessageId {
         let sequence = self.next_sequence();
-        let key = self.hash.of(&heading.envelope, Class::Exact);
+        let key = self.hash.envelope_key(&heading.envelope, Class::Exact);
         MessageId(self.messages.push(key, sequence, heading, message))
     }
 

@@ -47,7 +47,7 @@ impl<R> Receives<R> {
     #[inline]
     pub(super) fn first(&self, hash: &Hash, envelope: &Envelope) -> Option<Id> {
         let [exact, ..] = self.counts;
-        let first = self.lanes.first(&hash.of(envelope, Class::Exact));
+        let first = self.lanes.first(&hash.envelope_key(envelope, Class::Exact));
         if exact == self.lanes.len() {
             return first;
         }
@@ -59,7 +59,7 @@ impl<R> Receives<R> {
     fn earlier(&self, mut first: Option<Id>, hash: &Hash, envelope: &Envelope) -> Option<Id> {
         for (class, count) in Class::ALL.into_iter().zip(self.counts).skip(1) {
             if count > 0 {
-                let other = self.lanes.first(&hash.of(envelope, class));
+                let other = self.lanes.first(&hash.envelope_key(envelope, class));
                 first = match (first, other) {
                     (Some(one), Some(other)) if one.sequence < other.sequence => Some(one),
                     (one, other) => other.or(one),

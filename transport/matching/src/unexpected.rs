@@ -227,8 +227,8 @@ impl Order {
     /// Returns true if there are so many holes that compaction pays off.
     #[inline]
     fn is_sparse(&self) -> bool {
-        let here = self.slots.len().saturating_sub(self.gone);
-        self.gone > here.saturating_mul(2).saturating_add(HOLES)
+        let waiting = self.slots.len().saturating_sub(self.gone);
+        self.gone > waiting.saturating_mul(2).saturating_add(HOLES)
     }
 
     /// Removes the holes, and reports the new index of each slot.
@@ -271,7 +271,7 @@ mod tests {
         };
         let ids: Vec<_> = (0..1_000)
             .map(|n| {
-                let key = hash.of(&envelope(n), Class::Exact);
+                let key = hash.envelope_key(&envelope(n), Class::Exact);
                 messages.push(key, n + 1, Heading::new(envelope(n), 0), n)
             })
             .collect();

@@ -91,7 +91,7 @@ impl Layout {
     /// than `usize::MAX` elements.
     pub fn indexed(blocks: impl IntoIterator<Item = (usize, usize)>) -> Result<Self, LayoutError> {
         let blocks = blocks.into_iter().map(|(start, len)| Block { start, len });
-        Shape::of(blocks).map(Self::new)
+        Shape::from_blocks(blocks).map(Self::new)
     }
 
     /// Returns a layout that repeats this one `count` times. Each repetition begins `extent`

@@ -468,7 +468,7 @@ impl Node {
                     inbox.end_spin(spin);
                     return Some(answer);
                 }
-            } else if spin.again() {
+            } else if spin.may_continue() {
             } else {
                 let due = self.connect_wanted(until);
                 if until.has_passed() {

@@ -360,7 +360,7 @@ impl Node {
         let retry = || {
             if is_alone {
                 let spin = spin.get_or_insert_with(|| inbox.begin_spin(Deadline::NEVER));
-                !self.may_be_over(pattern.context) && spin.again_until(&deadline)
+                !self.may_be_over(pattern.context) && spin.may_continue_until(&deadline)
             } else {
                 polls = u32::wrapping_add(polls, 1);
                 polls < LINE_POLLS
@@ -464,7 +464,7 @@ impl Node {
                     Poll::Nothing => {}
                     Poll::NeedsRequest => break None,
                 }
-            } else if self.may_be_over(pattern.context) || !spin.again_until(&deadline) {
+            } else if self.may_be_over(pattern.context) || !spin.may_continue_until(&deadline) {
                 break Some(spin);
             }
         };

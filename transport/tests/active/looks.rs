@@ -25,7 +25,7 @@ fn requests_are_served_however_often_others_look(scheme: &str) {
         let (server, stops) = (server.clone(), stops.clone());
         thread::spawn(move || {
             while !stops.load(Ordering::Relaxed) {
-                server.attendant().look();
+                server.attendant().poll_deferring();
             }
         })
     });

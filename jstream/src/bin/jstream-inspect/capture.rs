@@ -12,7 +12,7 @@ use jstream::schema::Schema;
 use serde_json::{Value as Json, json};
 
 use crate::arguments::Arguments;
-use crate::output::{Failure, Output, say, spelled};
+use crate::output::{Failure, Output, print_error, spelled};
 
 /// Returns true if the input file begins with the header of a capture.
 pub(crate) fn is_capture(arguments: &Arguments) -> bool {
@@ -47,7 +47,7 @@ pub(crate) fn report(arguments: &Arguments, output: &mut Output) -> Result<bool,
     };
     each(arguments, |number, record| report.record(number, record))?;
     if let Some(error) = &ended {
-        say(&error.to_string());
+        print_error(&error.to_string());
     }
     report.finish()
 }
@@ -217,7 +217,7 @@ impl Report<'_> {
         let found = message(payload, &catalog, &self.arguments.options());
         if let Some(fault) = &found.fault {
             self.fine = false;
-            say(&format!("{}: {}", fault.path, fault.details));
+            print_error(&format!("{}: {}", fault.path, fault.details));
         }
         Ok(Some(value::value(&found)))
     }

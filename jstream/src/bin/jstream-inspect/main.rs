@@ -78,7 +78,7 @@ fn exit(done: Result<bool, Failure>) -> ExitCode {
         // The reader of the output has closed its end, which is not an error.
         Err(Failure::Closed) => ExitCode::SUCCESS,
         Err(Failure::Said(text)) => {
-            output::say(&text);
+            output::print_error(&text);
             ExitCode::from(USAGE)
         }
     }

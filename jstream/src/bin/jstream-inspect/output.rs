@@ -97,7 +97,7 @@ impl fmt::Write for Output {
 }
 
 /// Prints a message to the standard error output.
-pub(crate) fn say(text: &str) {
+pub(crate) fn print_error(text: &str) {
     let name = name_of_program("jstream-inspect");
     let _ = writeln!(io::stderr(), "{name}: {}", spelled(text));
 }

@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json as object};
 
 use crate::arguments::Arguments;
 use crate::container::{Container, Object};
-use crate::output::{Failure, Output, say, spelled};
+use crate::output::{Failure, Output, print_error, spelled};
 
 /// Prints the requested output; returns true if the data is valid.
 pub(crate) fn report(arguments: &Arguments, output: &mut Output) -> Result<bool, Failure> {
@@ -358,7 +358,7 @@ impl Report<'_> {
     fn picture(&mut self) -> Result<(), Failure> {
         let number = self.arguments.object.unwrap_or(0);
         for fault in self.container.faults.clone() {
-            say(&fault.to_string());
+            print_error(&fault.to_string());
         }
         if self.container.count() == 0 {
             return Err(Failure::Said("there is no object to draw".to_owned()));
@@ -366,12 +366,12 @@ impl Report<'_> {
         let looked = match self.inspect(number)? {
             Ok(looked) => looked,
             Err(fault) => {
-                say(&fault.to_string());
+                print_error(&fault.to_string());
                 return Ok(());
             }
         };
         if let Some(fault) = &looked.message.fault {
-            say(&fault.to_string());
+            print_error(&fault.to_string());
         }
         let boxes = self.arguments.boxes;
         match &self.arguments.svg {

@@ -89,7 +89,7 @@ pub(crate) fn value_of(schema: &[u8], bytes: &[u8]) -> Result<Json, Failure> {
         )));
     }
     if found.hidden > 0 {
-        output::say(&format!(
+        output::print_error(&format!(
             "{} values of the message are nested too deep to be shown",
             found.hidden
         ));

@@ -29,11 +29,11 @@ impl Failure {
             // A closed output is not an error: its reader has read enough.
             Ok(()) | Err(Self::Closed) => ExitCode::SUCCESS,
             Err(Self::Usage(text)) => {
-                output::say(&text);
+                output::print_error(&text);
                 ExitCode::from(USAGE)
             }
             Err(Self::Said(text)) => {
-                output::say(&text);
+                output::print_error(&text);
                 ExitCode::from(FAILED)
             }
         }

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use crate::failure::Failure;
 
 /// Prints a message to the standard error. If that fails, the error is ignored.
-pub(crate) fn say(text: &str) {
+pub(crate) fn print_error(text: &str) {
     let name = name_of_program(crate::PROGRAM);
     let _ = writeln!(io::stderr(), "{name}: {}", spelled(text));
 }

@@ -31,7 +31,7 @@ pub(crate) fn compose_call(
     arguments: &[String],
 ) -> Result<ComposedCall, Failure> {
     let (schema, root) = Schema::from_snapshot(of.arguments)?;
-    let parameters = Parameters::of(of, &schema, root);
+    let parameters = Parameters::from_signature(of, &schema, root);
     parameters.check_count(arguments.len())?;
     let values = arguments
         .iter()
@@ -131,7 +131,7 @@ struct Parameters<'s> {
 }
 
 impl<'s> Parameters<'s> {
-    fn of(of: &SignatureRef<'s>, schema: &'s Schema, root: TypeIndex) -> Self {
+    fn from_signature(of: &SignatureRef<'s>, schema: &'s Schema, root: TypeIndex) -> Self {
         let (types, is_whole) = match schema.get(root) {
             Some(info) if info.name == "()" => match &info.kind {
                 Kind::Struct(fields) => (fields.iter().map(|field| field.of).collect(), false),

@@ -96,7 +96,7 @@ impl Answer {
         let rest = if is_alone {
             OnceCell::new()
         } else {
-            Rest::of(None, watched, (promise, promised), metadata)
+            Rest::from_parts(None, watched, (promise, promised), metadata)
         };
         Self {
             replier: Some(replier),
@@ -116,7 +116,7 @@ impl Answer {
             is_read: Cell::new(false),
             has_references: Cell::new(false),
             refused: Cell::new(None),
-            rest: Rest::of(
+            rest: Rest::from_parts(
                 Some(slot),
                 None,
                 (None, RareBox::none()),
@@ -179,9 +179,9 @@ impl Answer {
 
     /// Records why the arguments are invalid, for the caller.
     #[cold]
-    fn unfit(&self, why: &dyn fmt::Display) -> Failed {
+    fn unfit(&self, reason: &dyn fmt::Display) -> Failed {
         let rest = self.rest.get_or_init(Box::default);
-        rest.unfit.replace(why.to_string());
+        rest.unfit.replace(reason.to_string());
         self.refused.set(Some(Code::Arguments));
         Failed::Arguments
     }
@@ -264,12 +264,12 @@ impl Answer {
     }
 
     /// Informs the caller why there is no result.
-    pub(super) fn refuse(&mut self, code: Code, why: &str) {
+    pub(super) fn refuse(&mut self, code: Code, reason: &str) {
         self.seen(Err(code.outcome()), 0);
         if let Some(replier) = self.replier.take() {
-            refuse(replier, code, why);
+            refuse(replier, code, reason);
         } else if let Some(slot) = self.slot() {
-            slot.refuse(code, why);
+            slot.refuse(code, reason);
         }
     }
 
@@ -283,19 +283,19 @@ impl Answer {
             return;
         };
         let rest = self.rest.get_mut();
-        let mut why = rest.map_or_else(String::new, |rest| rest.unfit.take());
-        if why.is_empty() && code == Code::Arguments {
-            why.push_str("reading them panicked");
+        let mut reason = rest.map_or_else(String::new, |rest| rest.unfit.take());
+        if reason.is_empty() && code == Code::Arguments {
+            reason.push_str("reading them panicked");
         }
         if let Some(replier) = self.replier.take() {
             self.seen(Err(code.outcome()), 0);
             if self.has_references.get() {
-                refuse_received(replier, code, &why);
+                refuse_received(replier, code, &reason);
             } else {
-                refuse(replier, code, &why);
+                refuse(replier, code, &reason);
             }
         } else if let Some(slot) = self.slot() {
-            slot.refuse(code, &why);
+            slot.refuse(code, &reason);
         }
     }
 
@@ -317,7 +317,7 @@ impl Answer {
     /// Returns the two sides between which references are passed.
     fn between(&self) -> Option<Between> {
         match (&self.replier, self.slot()) {
-            (Some(replier), _) => Some(Between::Peers(Connection::of(replier.peer()))),
+            (Some(replier), _) => Some(Between::Peers(Connection::from_peer(replier.peer()))),
             (None, Some(slot)) => {
                 let passing = slot.passing.clone().downcast::<PassedObjects>();
                 passing.ok().map(Between::Here)
@@ -363,8 +363,9 @@ impl Answer {
         };
         let mut giving = Giving::new(to.clone(), As::Result);
         let wire = references.give(&mut giving);
-        if let Some(GiveError::Refused(why) | GiveError::Failed(why)) = giving.take_failure() {
-            self.refuse(Code::Result, why);
+        if let Some(GiveError::Refused(reason) | GiveError::Failed(reason)) = giving.take_failure()
+        {
+            self.refuse(Code::Result, reason);
             return Err(Failed::Result);
         }
         let rest = self.rest.get_mut();
@@ -384,7 +385,7 @@ impl Answer {
     /// Returns the connection, in the form that streams need.
     fn line(&self) -> Option<Arc<dyn Line>> {
         let peer = self.replier.as_ref()?.peer();
-        Some(Arc::new(Connection::of(peer)))
+        Some(Arc::new(Connection::from_peer(peer)))
     }
 
     /// Opens a stream among the arguments.
@@ -421,14 +422,14 @@ impl Answer {
             .session()
             .map_or(0, |session| session.terms.max_result_streams);
         if open >= most {
-            let why = format!(
+            let reason = format!(
                 "{open} result streams are open, which is the limit of {most} (three quarters of \
                  Settings::window_messages of the side that sends them): take or drop some first"
             );
-            self.refuse(Code::Result, &why);
+            self.refuse(Code::Result, &reason);
             return Err(Failed::Result);
         }
-        let why = match stream.result(line, word).await {
+        let reason = match stream.result(line, word).await {
             Ok(frames) => return self.reply(&frames),
             Err(Ended::Failed(_)) => {
                 self.refuse(Code::Panicked, "");
@@ -450,7 +451,7 @@ impl Answer {
                     .to_owned()
             }
         };
-        self.refuse(Code::Result, &why);
+        self.refuse(Code::Result, &reason);
         Err(Failed::Result)
     }
 }

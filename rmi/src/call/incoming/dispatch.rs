@@ -66,7 +66,7 @@ pub(crate) fn called(lent: &mut Option<Request>) {
         method,
         time,
         ..
-    } = CallHeader::of(request.word());
+    } = CallHeader::from_word(request.word());
     if object == RESULTS {
         return taken(lent, fetched);
     }
@@ -110,7 +110,7 @@ fn taken(lent: &mut Option<Request>, then: impl FnOnce(Request)) {
 /// passed.
 #[inline(never)]
 fn deadline_of(clock: &Clock, request: &Request) -> Option<Deadline> {
-    let time = CallHeader::of(request.word()).duration()?;
+    let time = CallHeader::from_word(request.word()).duration()?;
     let waited = clock.went_in(request.waited());
     let now = clock.begin(Some(time));
     let then = now.checked_add(time);
@@ -214,7 +214,7 @@ fn begin_named(mut request: Request) -> Option<Request> {
     // behind later calls.
     let has_place = held_turn.is_some() || place.is_some();
     drop(place);
-    let method = CallHeader::of(request.word()).method;
+    let method = CallHeader::from_word(request.word()).method;
     let call = Arrived {
         object,
         method,
@@ -351,7 +351,7 @@ fn seen(
         interface: interface.name(),
         method: interface.method(call.method.into()).name(),
         deadline: call.deadline.moment(),
-        peer: PeerInfo::of(&request.peer()),
+        peer: PeerInfo::from_peer(&request.peer()),
         bytes: request.bytes().len().saturating_sub(call.tail) as u64,
         metadata: call.metadata.clone(),
     });

@@ -21,7 +21,7 @@ pub(crate) fn failure(method: &'static Method, code: u64, text: &[u8]) -> CallEr
         outcome,
         idempotent: method.is_idempotent(),
     };
-    match Code::of(code) {
+    match Code::from_word(code) {
         Some(Code::Denied) => CallError::Denied {
             method: name,
             reason: text(),

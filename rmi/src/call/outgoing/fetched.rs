@@ -48,9 +48,9 @@ struct Expected {
 }
 
 impl Expected {
-    fn settle<P: Passed>(&self, result: &Result<P, CallError>) {
+    fn complete<P: Passed>(&self, result: &Result<P, CallError>) {
         if let Some(ahead) = self.ahead.get() {
-            ahead.settle(result.as_ref().ok().and_then(P::object).cloned());
+            ahead.complete(result.as_ref().ok().and_then(P::object).cloned());
         }
     }
 }
@@ -59,7 +59,7 @@ impl Expected {
 impl Drop for Expected {
     fn drop(&mut self) {
         if let Some(ahead) = self.ahead.get() {
-            ahead.settle(None);
+            ahead.complete(None);
         }
     }
 }
@@ -69,7 +69,7 @@ impl<P: Passed> Fetch<P> for Fetched<P> {
         let this = *self;
         let reply = this.call.outcome();
         let result = reply.and_then(|reply| taken(&reply, this.from, this.method));
-        this.expected.settle(&result);
+        this.expected.complete(&result);
         result
     }
 
@@ -77,7 +77,7 @@ impl<P: Passed> Fetch<P> for Fetched<P> {
         let polled = Pin::new(&mut self.call).poll(context);
         polled.map(|reply| {
             let result = reply.and_then(|reply| taken(&reply, self.from.clone(), self.method));
-            self.expected.settle(&result);
+            self.expected.complete(&result);
             result
         })
     }
@@ -91,7 +91,7 @@ impl<P: Passed> Fetch<P> for Fetched<P> {
             let ahead = Ahead::new(at);
             // A call that was not sent never returns an object.
             if self.call.has_failed() {
-                ahead.settle(None);
+                ahead.complete(None);
             }
             Arc::new(ahead)
         });

@@ -90,7 +90,7 @@ impl<R: Transportable + 'static> Call<R> {
 
     /// Creates a call from the outcome of sending it.
     #[inline]
-    pub(crate) fn of(sent: Result<Sent, CallError>) -> Self {
+    pub(crate) fn from_sent(sent: Result<Sent, CallError>) -> Self {
         Self {
             flight: Flight {
                 sent: Some(sent),
@@ -103,7 +103,7 @@ impl<R: Transportable + 'static> Call<R> {
 
     #[cold]
     pub(crate) fn failed(error: CallError) -> Self {
-        Self::of(Err(error))
+        Self::from_sent(Err(error))
     }
 
     /// Creates a call that is about to be sent, with streams among its arguments.
@@ -405,7 +405,7 @@ impl Flight {
     /// Waits for the result while sending the items of argument streams.
     fn wait_and_send(&mut self) -> Result<UnreadResult, CallError> {
         let line: Option<Arc<dyn Line>> = match &self.sent {
-            Some(Ok(sent)) => Some(Arc::new(Connection::of(sent.ticket.peer()))),
+            Some(Ok(sent)) => Some(Arc::new(Connection::from_peer(sent.ticket.peer()))),
             _ => None,
         };
         let poll = |context: &mut Context<'_>| self.poll_message(context);

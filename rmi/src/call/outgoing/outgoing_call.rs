@@ -325,11 +325,11 @@ impl OutgoingCall<'_> {
         let (mut word, mut tail) = (self.word, Vec::new());
         if !promised.is_empty() {
             promised_to_wire(promised, &mut tail);
-            word = CallHeader::of(word).passing_promised().to_word();
+            word = CallHeader::from_word(word).passing_promised().to_word();
         }
         if let Some(made) = made {
             tail.extend(made.to_wire());
-            word = CallHeader::of(word).promising().to_word();
+            word = CallHeader::from_word(word).promising().to_word();
         }
         with_metadata(word, segments, tail, &self.metadata, send)
     }
@@ -397,7 +397,7 @@ pub(super) fn watched(
         interface,
         method: method.name(),
         deadline,
-        peer: PeerInfo::of(connection.peer()),
+        peer: PeerInfo::from_peer(connection.peer()),
         bytes,
         metadata: metadata.clone(),
     });

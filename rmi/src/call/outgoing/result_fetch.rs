@@ -128,7 +128,7 @@ impl Object {
         let drop_result = drop_result::<P>;
         let made = match (self.destination(), P::interface()) {
             (Some((connection, number)), Some(leads_to)) if number != REFLECTION => {
-                Some(connection.session().promises.make(leads_to))
+                Some(connection.session().promises.number_call(leads_to))
             }
             _ => None,
         };

@@ -89,7 +89,7 @@ impl RetryState {
         };
         let import = sent.kept.import()?;
         let renewal = sent.renewal.as_ref().or(sent.kept.source())?;
-        let header = CallHeader::of(returned.word);
+        let header = CallHeader::from_word(returned.word);
         let is_plain = sent.rest.as_ref().is_none_or(|rest| rest.is_plain());
         let is_repeated = match returned.reason {
             Reason::Ending => true,
@@ -162,10 +162,10 @@ impl RetryState {
                 CallError::Busy { .. } | CallError::UnknownObject { .. }
             );
         // The error of a call that was being sent does not know whether the method is idempotent.
-        let may_run_again = error.outcome() == Outcome::MayHaveRun && self.method.is_idempotent();
+        let is_repeatable = error.outcome() == Outcome::MayHaveRun && self.method.is_idempotent();
         if is_final
             || !(error.is_disconnected() || is_refused)
-            || !(error.can_be_repeated() || may_run_again)
+            || !(error.can_be_repeated() || is_repeatable)
         {
             return false;
         }

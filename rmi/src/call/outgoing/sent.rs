@@ -163,7 +163,7 @@ pub(crate) struct KeptReferences {
 impl KeptReferences {
     /// Settles the references of an abandoned call when its outcome is known.
     fn follow(self, ticket: Ticket) {
-        let connection = Connection::of(ticket.peer());
+        let connection = Connection::from_peer(ticket.peer());
         let (given, result) = (self.giving.abandon(), self.result);
         let settle = move |connection: &Connection, answer: Answered| {
             given.arrived(connection, answer.as_ref().is_some_and(has_arrived));
@@ -241,7 +241,7 @@ impl Sent {
                 return self.fetch_kept(number);
             }
             if reply.payload.len() >= MUCH {
-                Connection::of(self.ticket.peer()).record_large_result();
+                Connection::from_peer(self.ticket.peer()).record_large_result();
             }
         }
         Some(answer)
@@ -249,7 +249,7 @@ impl Sent {
 
     fn fetch_kept(&mut self, number: [u8; 4]) -> Option<Answered> {
         self.rest.get_or_insert_default().fetching = Some(number);
-        match Connection::of(self.ticket.peer()).fetch(number) {
+        match Connection::from_peer(self.ticket.peer()).fetch(number) {
             Ok(ticket) => {
                 self.ticket = ticket;
                 None
@@ -307,7 +307,7 @@ impl Sent {
                 if let Some(mut kept) = kept {
                     kept.giving.arrived(true);
                 }
-                discard_kept(&Connection::of(self.ticket.peer()), number);
+                discard_kept(&Connection::from_peer(self.ticket.peer()), number);
             }
             (Some(kept), None) if was_sent => kept.follow(self.ticket),
             // The references have not arrived, which dropping them says.
@@ -322,7 +322,7 @@ impl Sent {
     pub(super) fn leaves_something(&self) -> bool {
         let rest = self.rest.as_ref();
         rest.is_some_and(|rest| rest.kept.is_some() || rest.fetching.is_some())
-            || Connection::of(self.ticket.peer()).fetches()
+            || Connection::from_peer(self.ticket.peer()).fetches()
     }
 
     /// Records that the caller does not wait for the answer.
@@ -423,7 +423,7 @@ impl EndedCall {
 
 /// Abandons a call whose result may be kept by the server.
 fn discard(ticket: Ticket) {
-    let connection = Connection::of(ticket.peer());
+    let connection = Connection::from_peer(ticket.peer());
     if !connection.fetches() {
         return;
     }

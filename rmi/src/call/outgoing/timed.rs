@@ -29,7 +29,7 @@ impl Sent {
     #[cold]
     fn wait_for_clock(&mut self, deadline: Instant) -> Answered {
         let clock = self.clock().clone();
-        let line: Arc<dyn Line> = Arc::new(Connection::of(self.ticket.peer()));
+        let line: Arc<dyn Line> = Arc::new(Connection::from_peer(self.ticket.peer()));
         let alarm = Alarm::new(&clock).ok();
         let answer = until_ready(
             || Some(line.clone()),

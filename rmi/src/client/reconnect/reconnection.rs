@@ -286,7 +286,7 @@ impl Reconnection {
     }
 
     /// Does what is due next. Returns the pause before the next step, or `None` if nothing waits.
-    fn step(self: &Arc<Self>) -> Option<Duration> {
+    fn advance(self: &Arc<Self>) -> Option<Duration> {
         let mut link = self.link();
         link.wanted.retain(|object| object.strong_count() > 0);
         let is_open = link.is_open();
@@ -416,7 +416,7 @@ fn run(reconnection: &Weak<Reconnection>) {
     /// Maximum time of a pause after which the thread looks whether the client was dropped.
     const SLICE: Duration = Duration::from_millis(200);
     while let Some(this) = reconnection.upgrade() {
-        let Some(mut pause) = this.step() else {
+        let Some(mut pause) = this.advance() else {
             return;
         };
         let mut this = Some(this);
@@ -470,7 +470,7 @@ mod tests {
             })
         };
         let peer = join(listener.accept().unwrap().establish().unwrap());
-        (Connection::of(peer), other.join().unwrap())
+        (Connection::from_peer(peer), other.join().unwrap())
     }
 
     #[test]

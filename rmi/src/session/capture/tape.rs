@@ -104,7 +104,7 @@ impl Tape {
         };
         let [ours, theirs] = *self.calls.get()?;
         let calls = if tapped.sent { theirs } else { ours };
-        let word = CallHeader::of(tapped.word);
+        let word = CallHeader::from_word(tapped.word);
         (calls == Some(handler)).then_some((word.object, word.method))
     }
 }

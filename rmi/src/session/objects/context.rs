@@ -231,7 +231,7 @@ impl Context {
     /// methods, and if the caller belongs to this program and called without a connection.
     #[must_use]
     pub fn peer(&self) -> Option<PeerInfo> {
-        Some(PeerInfo::of(&self.call.as_ref()?.peer()))
+        Some(PeerInfo::from_peer(&self.call.as_ref()?.peer()))
     }
 
     /// Returns the metadata of the call. Calls that the method makes inherit it.

@@ -68,7 +68,7 @@ pub enum Failed {
 
 impl Rest {
     #[cold]
-    pub(crate) fn of(
+    pub(crate) fn from_parts(
         local: Option<Arc<LocalSlot>>,
         watched: Option<Arc<Watched>>,
         (promise, mut promised): (Option<Promise>, RareBox<Vec<u32>>),

@@ -49,7 +49,7 @@ pub(crate) fn recent(
     let of = (session, number);
     let known = RECENT.try_with(|all| {
         let all = all.borrow();
-        let recent = all.get(place(of))?.as_ref()?;
+        let recent = all.get(index(of))?.as_ref()?;
         if recent.of != of || recent.changes != changes {
             return None;
         }
@@ -72,7 +72,7 @@ fn remembered(of: (u64, u32), changes: u64, callable: Callable) -> Option<Callab
     };
     // The cache may be gone already if the thread is ending.
     let _ = RECENT.try_with(|all| {
-        if let Some(place) = all.borrow_mut().get_mut(place(of)) {
+        if let Some(place) = all.borrow_mut().get_mut(index(of)) {
             *place = Some(recent);
         }
     });
@@ -80,7 +80,7 @@ fn remembered(of: (u64, u32), changes: u64, callable: Callable) -> Option<Callab
 }
 
 #[inline]
-fn place((session, number): (u64, u32)) -> usize {
+fn index((session, number): (u64, u32)) -> usize {
     let place = session.wrapping_add(number.into()) & 0xff;
     usize::try_from(place).map_or(0, |place| place % KEPT)
 }
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_is_not_kept_and_not_found_behind_a_change() {
+    fn a_change_invalidates_recent_objects() {
         // Other tests invalidate the cache, too, so some attempts may miss.
         let (_, callee) = recent(u64::MAX, 1, looked_up).unwrap();
         let found = (0..100).any(|_| {

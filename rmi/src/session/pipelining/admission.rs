@@ -55,14 +55,14 @@ impl Promises {
         let named = (bits & PROMISED != 0).then_some(number);
         let payload = request.bytes();
         let length = payload.len().saturating_sub(tail);
-        let trailers = Trailers::of(bits, payload.get(..length).unwrap_or_default());
+        let trailers = Trailers::decode(bits, payload.get(..length).unwrap_or_default());
         let promised = trailers.promised.iter().copied();
         let names: SmallVec<[u32; 4]> = named.into_iter().chain(promised).collect();
         let mut kept = Named {
             deadline,
             promise: None,
             aim: named.map_or(Aim::Object(number), |_| Aim::Held),
-            arguments: PromisedArguments::of(trailers.promised),
+            arguments: PromisedArguments::from_calls(trailers.promised),
             place: None,
             metadata,
             tail: payload.len().saturating_sub(trailers.length),
@@ -98,7 +98,7 @@ impl Promises {
             return Some(request);
         }
         let place = may_wait.then(|| IsHeld::new(self.counts.clone()));
-        self.place(named, (request, kept, place), now, is_ending)
+        self.hold(named, (request, kept, place), now, is_ending)
     }
 
     /// Takes the turn of a call for a result among its arguments. The call is then held until its
@@ -114,7 +114,7 @@ impl Promises {
         let place = named.place.take();
         let place = place.or_else(|| may_wait.then(|| IsHeld::new(self.counts.clone())));
         let now = self.clock.now();
-        match self.place(None, (request, named, place), now, is_ending) {
+        match self.hold(None, (request, named, place), now, is_ending) {
             None => behind,
             placed => {
                 if let Some(behind) = behind {
@@ -135,7 +135,7 @@ impl Promises {
 
     /// Holds a call until its `target` has ended, or else the call that returns its next argument.
     /// Returns the call if it may start, if its turn has come, or if it fails.
-    fn place(
+    fn hold(
         self: &Arc<Self>,
         target: Option<u32>,
         (mut request, mut named, mut place): (Request, Box<Named>, Option<IsHeld>),
@@ -159,7 +159,7 @@ impl Promises {
             };
             let has_place = call.place.is_some();
             let mut queues = lock(&self.queues);
-            let placed = queues.place((number, needs), (call, bytes), deadline, now, has_place);
+            let placed = queues.hold((number, needs), (call, bytes), deadline, now, has_place);
             let due = queues.due_of(number);
             drop(queues);
             match placed {

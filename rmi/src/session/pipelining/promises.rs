@@ -62,7 +62,7 @@ impl Promises {
     }
 
     /// Numbers a call to the other side, so that other calls may name it.
-    pub(crate) fn make(&self, interface: &Interface) -> CallTrailer {
+    pub(crate) fn number_call(&self, interface: &Interface) -> CallTrailer {
         CallTrailer {
             number: self.next.fetch_add(1, Ordering::Relaxed) % PROMISE_NUMBERS,
             interface: interface.id(),

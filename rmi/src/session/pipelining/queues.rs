@@ -181,7 +181,7 @@ impl<C> Queues<C> {
 
     /// Places a call that names another one. It is held until `deadline` at most, if there is room.
     /// `has_place` is true if it counts as a waiting call.
-    pub(super) fn place(
+    pub(super) fn hold(
         &mut self,
         (number, needs): (u32, Needs),
         (call, bytes): (C, u64),
@@ -366,7 +366,7 @@ impl<C> Queues<C> {
     /// Removes and returns the expired calls, with the reasons.
     pub(super) fn expire(&mut self, now: Instant) -> Vec<(C, NotHeld)> {
         let is_late = |then: Option<Instant>| then.is_some_and(|then| then <= now);
-        self.take(|waiting| {
+        self.remove_each(|waiting| {
             if is_late(waiting.deadline) {
                 Some(NotHeld::Overdue)
             } else if is_late(waiting.patience) {
@@ -385,12 +385,15 @@ impl<C> Queues<C> {
 
     /// Removes and returns all held calls.
     pub(super) fn take_all(&mut self) -> Vec<C> {
-        let all = self.take(|_| Some(NotHeld::Full));
+        let all = self.remove_each(|_| Some(NotHeld::Full));
         all.into_iter().map(|(call, _)| call).collect()
     }
 
     /// Removes and returns the calls for which `goes` returns a reason.
-    fn take(&mut self, goes: impl Fn(&HeldQueue<C>) -> Option<NotHeld>) -> Vec<(C, NotHeld)> {
+    fn remove_each(
+        &mut self,
+        goes: impl Fn(&HeldQueue<C>) -> Option<NotHeld>,
+    ) -> Vec<(C, NotHeld)> {
         let mut gone = Vec::new();
         for queue in self.queues.values_mut() {
             for waiting in std::mem::take(&mut queue.held) {

@@ -85,7 +85,7 @@ pub(crate) struct PromisedArguments {
 }
 
 impl PromisedArguments {
-    pub(super) fn of(calls: Vec<u32>) -> Option<Box<Self>> {
+    pub(super) fn from_calls(calls: Vec<u32>) -> Option<Box<Self>> {
         let objects = Vec::with_capacity(calls.len());
         let arguments = Self {
             calls,

@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_proof_tells_role_key_and_both_nonces() {
-        let (key, other) = (Key::of([1; 16]), Key::of([2; 16]));
+        let (key, other) = (Key::from_bytes([1; 16]), Key::from_bytes([2; 16]));
         let (a, b) = (claim_nonce().unwrap(), claim_nonce().unwrap());
         assert_ne!(a, b);
         let proof = key.proof(ClaimRole::Claimant, a, b);

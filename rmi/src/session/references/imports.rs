@@ -129,7 +129,7 @@ impl Imports {
         lock(&self.table).dropped.clear();
     }
 
-    fn leave(&self, import: &Import) -> bool {
+    fn release(&self, import: &Import) -> bool {
         let mut table = lock(&self.table);
         let known = table.objects.get(&import.number);
         // The object may have arrived again and have a new entry.
@@ -147,7 +147,7 @@ impl Imports {
 impl Drop for Import {
     fn drop(&mut self) {
         let references = self.connection.references();
-        if references.imports.leave(self) {
+        if references.imports.release(self) {
             references.schedule_return(&self.connection);
         }
     }

@@ -9,10 +9,10 @@ impl Key {
     pub(crate) fn new() -> Option<Self> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).ok()?;
-        Some(Self::of(bytes))
+        Some(Self::from_bytes(bytes))
     }
 
-    pub(crate) fn of(bytes: [u8; 16]) -> Self {
+    pub(crate) fn from_bytes(bytes: [u8; 16]) -> Self {
         let wide = u128::from_le_bytes(bytes);
         #[allow(clippy::cast_possible_truncation, reason = "its lower half")]
         Self([wide as u64, (wide >> 64) as u64])

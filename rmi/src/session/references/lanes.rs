@@ -31,7 +31,7 @@ impl Lanes {
         *key
     }
 
-    pub(crate) fn of(&self, key: Key) -> Option<Arc<References>> {
+    pub(crate) fn find(&self, key: Key) -> Option<Arc<References>> {
         lock(&self.0).get(&key)?.upgrade()
     }
 }

@@ -52,7 +52,7 @@ struct Due {
 impl Wake for Tender {
     fn wake(self: Arc<Self>) {
         let Some(peer) = self.0.upgrade() else { return };
-        let connection = Connection::of(peer);
+        let connection = Connection::from_peer(peer);
         connection.references().tending.set_off();
         connection.references().tend(&connection);
     }

@@ -79,7 +79,7 @@ impl Offers {
 
     /// Takes the object that is offered under a key, if the proof shows that the claimant knows the
     /// key. Also returns the proof of this side.
-    pub(crate) fn take(
+    pub(crate) fn accept(
         &self,
         id: [u64; 2],
         theirs: ClaimBytes,

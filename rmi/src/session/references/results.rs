@@ -42,11 +42,11 @@ impl KeptResult {
             .map(|(number, _)| *number)
             .collect();
         over.into_iter()
-            .filter_map(|number| self.take(number))
+            .filter_map(|number| self.remove(number))
             .collect()
     }
 
-    fn take(&mut self, number: u32) -> Option<MessageBuffer> {
+    fn remove(&mut self, number: u32) -> Option<MessageBuffer> {
         let (result, ..) = self.results.remove(&number)?;
         self.bytes = self.bytes.saturating_sub(result.len() as u64);
         Some(result)
@@ -98,8 +98,8 @@ impl Results {
         lock(&self.kept).results.len()
     }
 
-    pub(crate) fn take(&self, number: u32) -> Option<MessageBuffer> {
-        lock(&self.kept).take(number)
+    pub(crate) fn remove(&self, number: u32) -> Option<MessageBuffer> {
+        lock(&self.kept).remove(number)
     }
 
     /// Drops the results whose callers no longer wait. Returns the time at which the next one
@@ -139,31 +139,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_is_bounded_and_goes() {
+    fn kept_results_are_bounded_and_expire() {
         let (results, now) = (Results::default(), Instant::now());
-        let later = now.checked_add(Duration::from_secs(1));
+        let expiry = now.checked_add(Duration::from_secs(1));
         let bytes = [IoSlice::new(&[1; 40]), IoSlice::new(&[2; 20])];
         let total = Arc::new(ByteTotal::default());
         let charge = |bytes| total.try_charge(bytes, 1000);
         let keep = |until| results.keep(&bytes, 150, until, charge);
         assert_eq!(results.keep(&bytes, 150, None, |_| None), None);
         let first = keep(None).unwrap();
-        let second = keep(later).unwrap();
+        let second = keep(expiry).unwrap();
         assert_eq!(keep(None), None);
-        assert_eq!(results.take(first).unwrap().as_bytes().len(), 60);
-        assert!(results.take(first).is_none());
+        assert_eq!(results.remove(first).unwrap().as_bytes().len(), 60);
+        assert!(results.remove(first).is_none());
         let third = keep(None).unwrap();
-        assert_eq!(results.purge(now), later);
+        assert_eq!(results.purge(now), expiry);
         assert_eq!(results.count(), 2);
         // The time of the second result is over.
-        assert_eq!(results.purge(later.unwrap()), None);
-        assert!(results.take(second).is_none());
+        assert_eq!(results.purge(expiry.unwrap()), None);
+        assert!(results.remove(second).is_none());
         assert_eq!(lock(&results.kept).bytes, 60);
         // The connection has ended.
         results.end();
         assert_eq!((results.count(), lock(&results.kept).bytes), (0, 0));
         assert_eq!(total.bytes(), 0);
-        assert!(results.take(third).is_none());
+        assert!(results.remove(third).is_none());
         assert_eq!(keep(None), None);
     }
 }

@@ -239,7 +239,7 @@ impl References {
         if connection.peer().has_ended() {
             return self.end();
         }
-        let follows = self.settle(connection);
+        let follows = self.poll_abandoned(connection);
         if let Some(exports) = connection.session().exports() {
             exports.offers.purge(self.clock.now());
         }
@@ -263,7 +263,7 @@ impl References {
         }
         if is_stuck {
             // Credit becomes available when the messages that have arrived are processed.
-            connection.peer().attendant().look();
+            connection.peer().attendant().poll_deferring();
         }
         if is_stuck || follows {
             self.tending.schedule_retry(connection, &self.clock);
@@ -292,11 +292,11 @@ impl References {
     }
 
     /// Settles the abandoned calls whose outcome is known. Returns true if there are more.
-    fn settle(&self, connection: &Connection) -> bool {
+    fn poll_abandoned(&self, connection: &Connection) -> bool {
         if lock(&self.followed).is_empty() {
             return false;
         }
-        connection.peer().attendant().look();
+        connection.peer().attendant().poll_deferring();
         let now = Instant::now();
         let mut known = Vec::new();
         let mut followed = lock(&self.followed);
@@ -317,7 +317,7 @@ impl References {
 
     /// Handles a message about references. Returns false if the message is invalid.
     pub(crate) fn told(&self, connection: &Connection, word: u64, payload: &[u8]) -> bool {
-        match ReferenceMessage::of(word) {
+        match ReferenceMessage::from_word(word) {
             Some(ReferenceMessage::Renew) => {
                 if self.count_of_leases() > 0 {
                     self.tending.granted(connection, self.lease, &self.clock);
@@ -334,13 +334,13 @@ impl References {
         let each = payload.chunks_exact(CLEANED);
         let is_whole = each.remainder().is_empty();
         for some in payload.chunks(CLEANED.saturating_mul(CLEANED_AT_ONCE)) {
-            self.cleaned_at_once(some);
+            self.release_now(some);
         }
         is_whole
     }
 
     /// Handles a part of the entries under one lock.
-    fn cleaned_at_once(&self, payload: &[u8]) {
+    fn release_now(&self, payload: &[u8]) {
         let (mut lost, mut home) = (Vec::new(), Vec::new());
         let mut given = lock(&self.given);
         for (number, times) in payload.chunks_exact(CLEANED).filter_map(numbers) {
@@ -367,7 +367,9 @@ impl References {
             let now = self.clock.now();
             let until = now.checked_add(self.lease).unwrap_or(now);
             exports.offers.purge(now);
-            exports.offers.put(Key::of(key), node, until, &self.offers);
+            exports
+                .offers
+                .put(Key::from_bytes(key), node, until, &self.offers);
             // The timer also removes offers that have expired.
             self.tending.granted(connection, self.lease, &self.clock);
         }

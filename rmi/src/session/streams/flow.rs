@@ -19,13 +19,13 @@ pub(crate) struct Flow {
     pub(crate) tasks: Arc<Tasks>,
 }
 
-/// INVARIANT: `items` and `bytes` are the sums over `on_their_way`.
+/// INVARIANT: `items` and `bytes` are the sums over `unfinished`.
 #[derive(Debug, Default)]
 struct FlowState {
     /// Window of the receiver. `None` before it has announced the window.
     window: Option<Window>,
     /// Items and bytes of each frame that the receiver has not finished.
-    on_their_way: VecDeque<(u16, u64)>,
+    unfinished: VecDeque<(u16, u64)>,
     items: u64,
     bytes: u64,
     /// Number of sent frames, modulo 65,536.
@@ -78,7 +78,7 @@ impl Flow {
         let Some(window) = state.window else {
             return Room::Items(0);
         };
-        if state.bytes >= window.bytes() || state.on_their_way.len() >= MOST_FRAMES {
+        if state.bytes >= window.bytes() || state.unfinished.len() >= MOST_FRAMES {
             return Room::Items(0);
         }
         let items = u64::from(window.items).saturating_sub(state.items);
@@ -91,14 +91,14 @@ impl Flow {
     }
 
     /// Returns the number of the next frame.
-    pub(crate) fn place(&self) -> u16 {
+    pub(crate) fn next_frame(&self) -> u16 {
         lock(&self.state).sent
     }
 
     /// Counts a frame that is about to be sent.
     pub(crate) fn sends(&self, items: u16, bytes: u64) {
         let mut state = lock(&self.state);
-        state.on_their_way.push_back((items, bytes));
+        state.unfinished.push_back((items, bytes));
         state.items = state.items.saturating_add(items.into());
         state.bytes = state.bytes.saturating_add(bytes);
         state.sent = state.sent.wrapping_add(1);
@@ -107,7 +107,7 @@ impl Flow {
     /// Reverts [`sends`](Self::sends) for the last frame, which was not sent.
     pub(crate) fn takes_back(&self) {
         let mut state = lock(&self.state);
-        if let Some((items, bytes)) = state.on_their_way.pop_back() {
+        if let Some((items, bytes)) = state.unfinished.pop_back() {
             state.items = state.items.saturating_sub(items.into());
             state.bytes = state.bytes.saturating_sub(bytes);
             state.sent = state.sent.wrapping_sub(1);
@@ -117,7 +117,7 @@ impl Flow {
     /// Handles a grant: the receiver has finished this many frames in total.
     pub(crate) fn grant(&self, frames: u16) {
         let mut state = lock(&self.state);
-        let open = u16::try_from(state.on_their_way.len()).unwrap_or(u16::MAX);
+        let open = u16::try_from(state.unfinished.len()).unwrap_or(u16::MAX);
         let done = frames.wrapping_sub(state.sent.wrapping_sub(open));
         if done > open {
             // Grants may be reordered. This one is older than the last one.
@@ -129,7 +129,7 @@ impl Flow {
             return;
         }
         for _ in 0..done {
-            if let Some((items, bytes)) = state.on_their_way.pop_front() {
+            if let Some((items, bytes)) = state.unfinished.pop_front() {
                 state.items = state.items.saturating_sub(items.into());
                 state.bytes = state.bytes.saturating_sub(bytes);
             }
@@ -169,15 +169,15 @@ mod tests {
     fn nothing_goes_before_the_other_side_is_ready() {
         let flow = Flow::default();
         assert_eq!(items(&flow), 0);
-        flow.open(Window::of(8, 2048));
+        flow.open(Window::new(8, 2048));
         assert_eq!(items(&flow), 8);
-        flow.open(Window::of(8, 2048));
+        flow.open(Window::new(8, 2048));
         assert!(matches!(flow.room(), Room::Stop(Stop::Broken(_))));
     }
 
     #[test]
     fn items_and_bytes_are_bounded() {
-        let flow = Flow::opened(Window::of(8, 2048));
+        let flow = Flow::opened(Window::new(8, 2048));
         flow.sends(3, 2047);
         assert_eq!(items(&flow), 5);
         flow.sends(1, 1 << 30);
@@ -192,7 +192,7 @@ mod tests {
         flow.sends(8, 8);
         assert_eq!(items(&flow), 0);
         flow.takes_back();
-        assert_eq!((items(&flow), flow.place()), (8, 2));
+        assert_eq!((items(&flow), flow.next_frame()), (8, 2));
         flow.grant(3);
         assert!(matches!(flow.room(), Room::Stop(Stop::Broken(_))));
     }

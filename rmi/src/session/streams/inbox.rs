@@ -38,7 +38,7 @@ struct InboxState {
     done_bytes: u64,
     /// Total number of frames, once it is known.
     end: Option<u16>,
-    why: CloseReason,
+    reason: CloseReason,
     stop: Option<Stop>,
 }
 
@@ -72,7 +72,7 @@ impl Inbox {
                 done_items: 0,
                 done_bytes: 0,
                 end: None,
-                why: CloseReason::Ended,
+                reason: CloseReason::Ended,
                 stop: None,
             }),
             tasks: Tasks::default(),
@@ -96,7 +96,7 @@ impl Inbox {
     }
 
     /// Handles the end of the stream: the sender has sent this many frames.
-    pub(crate) fn close(&self, why: CloseReason, frames: u16) {
+    pub(crate) fn close(&self, reason: CloseReason, frames: u16) {
         let mut state = lock(&self.state);
         // If the connection is lost, an answer that arrived before may still be read after it.
         if !matches!(state.stop, None | Some(Stop::Lost(_))) {
@@ -109,20 +109,20 @@ impl Inbox {
             state.break_off("it has sent more frames than it states");
         } else {
             state.end = Some(frames);
-            state.why = why;
+            state.reason = reason;
         }
         drop(state);
         self.tasks.wake_all();
     }
 
     /// Stops the stream: no more frames arrive.
-    pub(crate) fn stop(&self, why: Stop) {
-        lock(&self.state).stop.get_or_insert(why);
+    pub(crate) fn stop(&self, reason: Stop) {
+        lock(&self.state).stop.get_or_insert(reason);
         self.tasks.wake_all();
     }
 
     /// Takes the next event. If there is none, `task` is woken when there may be one.
-    pub(crate) fn take(&self, task: &Waker) -> Taken {
+    pub(crate) fn poll_frame(&self, task: &Waker) -> Taken {
         let mut state = lock(&self.state);
         if let Some(frame) = state.frames.front_mut().and_then(Option::take) {
             state.frames.pop_front();
@@ -133,7 +133,7 @@ impl Inbox {
             return Taken::Frame(frame);
         }
         if state.end == Some(state.next) {
-            return Taken::End(state.why);
+            return Taken::End(state.reason);
         }
         if let Some(stop) = &state.stop {
             return Taken::Stop(stop.clone());

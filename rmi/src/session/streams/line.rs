@@ -137,7 +137,9 @@ impl Streams {
             (Some(Half::Takes(inbox)), Word::Data { place, items }) => {
                 inbox.arrive(place, items, payload);
             }
-            (Some(Half::Takes(inbox)), Word::Close { why, frames }) => inbox.close(why, frames),
+            (Some(Half::Takes(inbox)), Word::Close { reason, frames }) => {
+                inbox.close(reason, frames)
+            }
             (Some(Half::Sends(flow)), Word::Grant { frames }) => flow.grant(frames),
             (Some(Half::Sends(flow)), Word::Open { window }) => flow.open(window),
             (Some(Half::Sends(flow)), Word::Close { .. }) => flow.stop(Stop::Unwanted),

@@ -72,7 +72,7 @@ struct Again(WeakPeer);
 impl Wake for Again {
     fn wake(self: Arc<Self>) {
         if let Some(peer) = self.0.upgrade() {
-            let connection = Connection::of(peer);
+            let connection = Connection::from_peer(peer);
             connection.session().wire.flush(&connection);
         }
     }

@@ -40,8 +40,8 @@ impl SingleRequest {
     pub(super) fn begin(&self, number: Option<u32>, length: u64) -> Option<u32> {
         let word = self.0.load(Ordering::Relaxed);
         let number = number.unwrap_or_else(|| number_of(word));
-        let begins = word & FREE != 0 && length <= MOST;
-        (begins && self.change(word, taken(number, length))).then_some(number)
+        let is_free = word & FREE != 0 && length <= MOST;
+        (is_free && self.change(word, taken(number, length))).then_some(number)
     }
 
     /// Ends a request; the next one gets the number `next`. Returns false if the request is not in

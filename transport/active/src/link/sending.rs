@@ -291,10 +291,10 @@ impl Link {
     /// Charges the bytes of an answer until the peer has taken it.
     fn charge_answer(&self, length: u64) -> Result<ByteCharge, String> {
         let limit = self.settings.max_backlog_in_all;
-        let why = "its peer took its answers too slowly while others needed room \
+        let explanation = "its peer took its answers too slowly while others needed room \
                    (Settings::max_backlog_in_all)";
         self.backlog_bytes
-            .charge(length, limit, why)
+            .charge(length, limit, explanation)
             .map_err(|all| {
                 format!(
                     "an answer of {length} bytes was not sent: {all} bytes of answers wait for \
@@ -328,14 +328,14 @@ impl Link {
         credit: Credit,
         reason: Reason,
         payload: &[u8],
-        why: &str,
+        explanation: &str,
     ) {
         if self.has_ended() {
             return;
         }
-        let why = cut(why, LONGEST_TEXT);
-        let frame = |why: &str| {
-            let (reason, text) = (reason.code(), u16::try_from(why.len()).unwrap_or(0));
+        let explanation = cut(explanation, LONGEST_TEXT);
+        let frame = |explanation: &str| {
+            let (reason, text) = (reason.code(), u16::try_from(explanation.len()).unwrap_or(0));
             match number {
                 Number::Asked(number) => Frame::Return {
                     number,
@@ -351,9 +351,9 @@ impl Link {
                 },
             }
         };
-        let segments = [IoSlice::new(payload), IoSlice::new(why.as_bytes())];
+        let segments = [IoSlice::new(payload), IoSlice::new(explanation.as_bytes())];
         if self
-            .reply(frame(why).with_credit(credit), &segments)
+            .reply(frame(explanation).with_credit(credit), &segments)
             .is_err()
         {
             // A peer that accepts almost nothing may accept the reason alone.

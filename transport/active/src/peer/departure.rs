@@ -22,17 +22,17 @@ pub struct Departure {
 
 struct QueuedMessage {
     peer: Peer,
-    turn: Turn,
+    phase: Turn,
     waiting: Waiting,
 }
 
 impl Departure {
-    pub(super) fn queued(peer: Peer, turn: Turn) -> Self {
+    pub(super) fn queued(peer: Peer, phase: Turn) -> Self {
         let waiting = Waiting::default();
         Self {
             queued: Some(QueuedMessage {
                 peer,
-                turn,
+                phase,
                 waiting,
             }),
         }
@@ -44,12 +44,15 @@ impl Departure {
     ///
     /// [`RequestError`]. In that case nothing was sent.
     pub fn wait(self) -> Result<(), RequestError> {
-        let Some(QueuedMessage { peer, mut turn, .. }) = self.queued else {
+        let Some(QueuedMessage {
+            peer, mut phase, ..
+        }) = self.queued
+        else {
             return Ok(());
         };
         let link = &peer.link;
         let gone = waiting::wait(link, None, Deadline::NEVER, |_, waker| match link.check() {
-            Ok(()) => turn.collect(waker),
+            Ok(()) => phase.collect(waker),
             Err(forked) => Some(Err(forked)),
         });
         match gone {
@@ -65,7 +68,7 @@ impl Future for Departure {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let Some(QueuedMessage {
             peer,
-            turn,
+            phase,
             waiting,
         }) = &mut self.queued
         else {
@@ -73,7 +76,7 @@ impl Future for Departure {
         };
         loop {
             peer.link.check()?;
-            if let Some(gone) = turn.collect(Some(context.waker())) {
+            if let Some(gone) = phase.collect(Some(context.waker())) {
                 self.queued = None;
                 return Poll::Ready(gone.map(drop));
             }

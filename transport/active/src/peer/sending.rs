@@ -155,9 +155,9 @@ impl Peer {
         };
         let after = self.link.settings.credit_timeout;
         let until = until.or_sooner(Deadline::after(after));
-        let mut turn = self.enqueue(handler, word, length, asks, None);
-        let _stays = turn.stay();
-        let granted = waiting::wait(&self.link, None, until, |_, waker| turn.collect(waker));
+        let mut phase = self.enqueue(handler, word, length, asks, None);
+        let _stays = phase.stay();
+        let granted = waiting::wait(&self.link, None, until, |_, waker| phase.collect(waker));
         let granted = granted.unwrap_or_else(|| {
             Err(RequestError::TimedOut {
                 peer: self.endpoint().peer().clone(),
@@ -189,15 +189,15 @@ impl Peer {
     #[cold]
     fn queue_request(&self, handler: Handler, word: u64, payload: MessageBuffer) -> Ticket {
         let length = payload.len() as u64;
-        let turn = self.enqueue(handler, word, length, true, Some(payload));
-        Ticket::queued(self.link.clone(), handler.number, turn, length)
+        let phase = self.enqueue(handler, word, length, true, Some(payload));
+        Ticket::queued(self.link.clone(), handler.number, phase, length)
     }
 
     #[cold]
     fn queue_message(&self, handler: Handler, word: u64, payload: MessageBuffer) -> Departure {
         let length = payload.len() as u64;
-        let turn = self.enqueue(handler, word, length, false, Some(payload));
-        Departure::queued(self.clone(), turn)
+        let phase = self.enqueue(handler, word, length, false, Some(payload));
+        Departure::queued(self.clone(), phase)
     }
 
     #[cold]

@@ -32,7 +32,7 @@ impl PollLoop {
     }
 
     /// Removes a connection.
-    pub(crate) fn leave(&self, id: u64) {
+    pub(crate) fn remove(&self, id: u64) {
         self.members.remove(id);
         self.call();
     }
@@ -40,7 +40,7 @@ impl PollLoop {
     /// Removes a connection that was dropped, and its deferred work.
     pub(crate) fn remove_dropped(&self, id: u64) {
         if self.members.contains(id) {
-            self.leave(id);
+            self.remove(id);
         }
         drop(self.deferred.take_all(id));
     }
@@ -65,7 +65,7 @@ impl PollLoop {
         let Some((before, was_posted)) = link.membership().change(self) else {
             return;
         };
-        before.leave(link.id);
+        before.remove(link.id);
         if stays && !link.has_ended() {
             self.members.keep(link);
         }
@@ -86,7 +86,7 @@ impl PollLoop {
         before.call();
         // The connection may have ended meanwhile, and then its end was reported to the old group.
         if link.has_ended() {
-            self.leave(link.id);
+            self.remove(link.id);
         }
         // Released first: the end of a connection runs code of the program, which may move
         // connections.

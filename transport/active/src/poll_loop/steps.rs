@@ -56,7 +56,12 @@ impl PollLoop {
 
     /// Handles an available message, or waits for one until the deadline.
     #[inline]
-    pub(super) fn step(&self, guard: &mut PollGuard<'_>, wait: &Wait<'_>, progress: &mut Progress) {
+    pub(super) fn advance(
+        &self,
+        guard: &mut PollGuard<'_>,
+        wait: &Wait<'_>,
+        progress: &mut Progress,
+    ) {
         if let (Some(link), false, false) = (wait.link, progress.slept, self.deferred.is_pending())
         {
             if self.members.has_only(link) && !link.membership().is_posted() {
@@ -84,7 +89,7 @@ impl PollLoop {
         self.step_in_group(guard, wait.until, progress);
     }
 
-    /// As [`step`](Self::step), for a thread that waits for no connection in particular.
+    /// As [`advance`](Self::advance), for a thread that waits for no connection in particular.
     pub(super) fn step_in_group(
         &self,
         guard: &mut PollGuard<'_>,
@@ -109,7 +114,7 @@ impl PollLoop {
         let spinning = progress
             .spin
             .get_or_insert_with(|| Spin::begin(self.spin, self.habit(), until));
-        if spinning.again() {
+        if spinning.may_continue() {
             return;
         }
         if !progress.is_entered {
@@ -343,7 +348,7 @@ impl PollLoop {
                 polls = polls.wrapping_add(1);
                 let begin = |until| Spin::begin(self.spin, self.habit(), until);
                 spins_until.is_some_and(|until| {
-                    polls < POLLS && spin.get_or_insert_with(|| begin(until)).again()
+                    polls < POLLS && spin.get_or_insert_with(|| begin(until)).may_continue()
                 })
             });
             if !is_received {

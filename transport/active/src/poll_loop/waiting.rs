@@ -145,7 +145,7 @@ impl PollLoop {
                         break None;
                     }
                 }
-                self.step(held, wait, &mut progress);
+                self.advance(held, wait, &mut progress);
                 let found = held.found.take();
                 if found.is_some() || !held.is_held || callbacks::are_queued() {
                     guard = None;

@@ -97,7 +97,7 @@ impl Ranges {
         lane: &Lane,
         filling: &mut BufferWriter,
     ) -> Result<usize, io::ErrorKind> {
-        let n = self.take(MOST_AT_ONCE);
+        let n = self.advance(MOST_AT_ONCE);
         let (Some(remote), Some(to)) = (&mut self.remote, filling.rest_mut().get_mut(..n)) else {
             return Err(io::ErrorKind::InvalidInput);
         };
@@ -118,7 +118,7 @@ impl Ranges {
     }
 
     /// Selects the ranges that are read next, at most `most` bytes. Returns their number of bytes.
-    fn take(&mut self, most: usize) -> usize {
+    fn advance(&mut self, most: usize) -> usize {
         self.now.clear();
         let mut left = most as u64;
         while let Some((address, length)) = self.all.get_mut(self.done) {

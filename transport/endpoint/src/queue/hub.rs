@@ -280,7 +280,7 @@ impl Hub {
                 }
                 Step::Nothing => {
                     let spin = spin.get_or_insert_with(|| self.begin_to_spin(deadline));
-                    if spin.again() {
+                    if spin.may_continue() {
                         self.poll_watcher(Some(Duration::ZERO));
                         self.begin_to_look();
                     } else {

@@ -283,7 +283,7 @@ impl Shared {
             }
             // Operations that are posted to the other direction are driven during the sleep.
             // Messages for a receive sink are also received before it.
-            if (!self.receiving.is_pending() || self.drive_ready_sink()) && spin.again() {
+            if (!self.receiving.is_pending() || self.drive_ready_sink()) && spin.may_continue() {
                 continue;
             }
             if deadline.has_passed() {

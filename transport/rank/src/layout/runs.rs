@@ -65,19 +65,19 @@ pub struct Runs {
 
 /// A byte of memory that is written to.
 pub(crate) trait Byte: Copy {
-    fn of(byte: u8) -> Self;
+    fn from_byte(byte: u8) -> Self;
 }
 
 impl Byte for u8 {
     #[inline]
-    fn of(byte: u8) -> Self {
+    fn from_byte(byte: u8) -> Self {
         byte
     }
 }
 
 impl Byte for MaybeUninit<u8> {
     #[inline]
-    fn of(byte: u8) -> Self {
+    fn from_byte(byte: u8) -> Self {
         Self::new(byte)
     }
 }
@@ -326,7 +326,7 @@ fn copy<B: Byte>(to: &mut [B], from: &[u8]) {
 #[inline(always)]
 fn ends<B: Byte, const N: usize>(to: &mut [B], from: &[u8]) {
     if let (Some(first), Some(last)) = (from.first_chunk::<N>(), from.last_chunk::<N>()) {
-        let (first, last) = (first.map(B::of), last.map(B::of));
+        let (first, last) = (first.map(B::from_byte), last.map(B::from_byte));
         if let Some(chunk) = to.first_chunk_mut::<N>() {
             *chunk = first;
         }
@@ -340,6 +340,6 @@ fn ends<B: Byte, const N: usize>(to: &mut [B], from: &[u8]) {
 #[inline(never)]
 fn copy_any<B: Byte>(to: &mut [B], from: &[u8]) {
     for (to, from) in to.iter_mut().zip(from) {
-        *to = B::of(*from);
+        *to = B::from_byte(*from);
     }
 }

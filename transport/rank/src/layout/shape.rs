@@ -48,7 +48,7 @@ pub(super) struct Shape {
 
 impl Shape {
     /// Creates a shape of blocks in the given order. Neighbouring blocks are merged.
-    pub(super) fn of(all: impl IntoIterator<Item = Block>) -> Result<Self, LayoutError> {
+    pub(super) fn from_blocks(all: impl IntoIterator<Item = Block>) -> Result<Self, LayoutError> {
         let mut blocks: Vec<Block> = Vec::new();
         let (mut len, mut span) = (0usize, 0usize);
         for block in all.into_iter().filter(|block| block.len > 0) {
@@ -76,7 +76,7 @@ impl Shape {
     /// Returns `count` copies of this shape, each `extent` elements behind the one before.
     pub(super) fn repeated(&self, count: usize, extent: usize) -> Result<Self, LayoutError> {
         if count == 0 || self.len == 0 {
-            return Self::of([]);
+            return Self::from_blocks([]);
         }
         let mut shape = self.clone();
         if count == 1 {

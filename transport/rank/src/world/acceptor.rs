@@ -45,7 +45,7 @@ impl MemberAcceptor {
                 let peer = newcomer.peer().clone();
                 let enter = |(accepted, endpoint)| {
                     let run = move || admit(accepted, endpoint);
-                    MemberThread::take(entering)?.spawn(run, peer.to_string())
+                    MemberThread::reserve(entering)?.spawn(run, peer.to_string())
                 };
                 let asked = ask(newcomer, &*check).await;
                 if let Err(reason) = asked.and_then(enter) {
@@ -72,7 +72,7 @@ impl MemberAcceptor {
 struct MemberThread(Arc<AtomicUsize>);
 
 impl MemberThread {
-    fn take(entering: Arc<AtomicUsize>) -> Result<Self, String> {
+    fn reserve(entering: Arc<AtomicUsize>) -> Result<Self, String> {
         let before = entering.fetch_add(1, Ordering::Relaxed);
         let thread = Self(entering);
         if before < MAX_ENTERING {

@@ -78,7 +78,7 @@ impl Lobby {
     }
 
     /// Records a failed attempt to join, to be included in the error if members are missing.
-    pub(super) fn note(&self, note: String) {
+    pub(super) fn record_failure(&self, note: String) {
         self.lock().note = Some(note);
     }
 
@@ -136,9 +136,9 @@ impl ReservedPlace {
     }
 
     /// Records that the member has joined.
-    pub(super) fn take(mut self, member: Guest) {
+    pub(super) fn admit(mut self, member: Guest) {
         if let Some(hall) = self.hall.take() {
-            hall.lock().roll.take(self.rank, member);
+            hall.lock().roll.add(self.rank, member);
             hall.changed.notify_all();
         }
     }

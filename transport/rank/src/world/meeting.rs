@@ -100,7 +100,7 @@ impl Meeting {
                 let host = host_of(endpoint.peer()).to_owned();
                 let joined = seat_member(place, endpoint, session, (host, size, wait));
                 joined.inspect_err(|reason| {
-                    entered.note(format!("rank {rank} failed to join: {reason}"));
+                    entered.record_failure(format!("rank {rank} failed to join: {reason}"));
                 })
             }
         };
@@ -236,7 +236,7 @@ fn seat_member(
     };
     if children(0, size).contains(&place.rank()) {
         let endpoint = Some(endpoint);
-        place.take(Guest {
+        place.admit(Guest {
             endpoint,
             addresses,
         });
@@ -244,7 +244,7 @@ fn seat_member(
     }
     let said = Word::Noted.send(&endpoint).and_then(|()| endpoint.finish());
     said.map_err(|error| error.to_string())?;
-    place.take(Guest {
+    place.admit(Guest {
         endpoint: None,
         addresses,
     });

@@ -74,7 +74,7 @@ impl<M> Roster<M> {
     }
 
     /// Seats a member that has joined.
-    pub(super) fn take(&mut self, rank: u32, member: M) {
+    pub(super) fn add(&mut self, rank: u32, member: M) {
         if let Some(seat @ RosterEntry::Coming) = self.seat(rank) {
             *seat = RosterEntry::Taken(member);
         }
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn each_seat_is_taken_once() {
+    fn a_seat_has_one_member() {
         let session = Session::new().unwrap();
         let mut roll = Roster::new(session, false, 1..4, 4);
         for rank in [3, 1, 2] {
@@ -171,7 +171,7 @@ mod tests {
             // Duplicate requests are refused before and after the member has joined.
             let second = ask(Session::UNKNOWN, u64::from(rank));
             assert_eq!(roll.reserve(&second, |_| true), Err(Refusal::Taken));
-            roll.take(rank, rank * 10);
+            roll.add(rank, rank * 10);
             assert_eq!(roll.reserve(&second, |_| true), Err(Refusal::Taken));
         }
         assert!(roll.is_complete());
@@ -221,10 +221,10 @@ mod tests {
         let coming = roll.reserve(&ask(session, 1), |_| true).unwrap();
         roll.release(coming);
         assert_eq!(roll.reserve(&ask(session, 1), |_| true), Ok(1));
-        roll.take(1, "first");
+        roll.add(1, "first");
         let second = roll.reserve(&ask(session, 1), |member| *member != "first");
         assert_eq!(second, Ok(1));
-        roll.take(1, "second");
+        roll.add(1, "second");
         // Releasing the seat of a joined member has no effect.
         roll.release(1);
         assert_eq!(roll.missing(), [2, 3]);

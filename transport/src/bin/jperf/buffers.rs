@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_come_round() {
+    fn places_repeat() {
         let mut places = Places::new(3, 8, 2);
         for fill in [7, 8, 9] {
             let place = places.next();

@@ -44,7 +44,7 @@ pub(crate) const WANTED: u32 = FIRST + 10;
 
 /// Sends a message that consists of a header only.
 #[inline]
-pub(crate) fn tell(endpoint: &Endpoint, kind: u32, words: [u64; 3]) -> Result<(), Failure> {
+pub(crate) fn send_words(endpoint: &Endpoint, kind: u32, words: [u64; 3]) -> Result<(), Failure> {
     Ok(endpoint.send_message(Header::new(kind, words), &[])?)
 }
 
@@ -57,7 +57,11 @@ pub(crate) fn refuse(endpoint: &Endpoint, reason: &str) -> Result<(), Failure> {
 }
 
 /// Receives the next message, which must be of this kind.
-pub(crate) fn hear(endpoint: &Endpoint, kind: u32, patience: Duration) -> Result<Message, Failure> {
+pub(crate) fn receive(
+    endpoint: &Endpoint,
+    kind: u32,
+    patience: Duration,
+) -> Result<Message, Failure> {
     let message = endpoint.recv_message_within(patience)?;
     expect(&message.header, kind, Some(message.payload.as_bytes()))?;
     Ok(message)
@@ -91,8 +95,8 @@ pub(crate) fn instead(header: &Header, payload: Option<&[u8]>) -> Failure {
 
 /// Performs the handshake of the client. Returns the limits of the server.
 pub(crate) fn join(endpoint: &Endpoint, patience: Duration) -> Result<Allowed, Failure> {
-    tell(endpoint, HELLO, [VERSION, 0, 0])?;
-    let welcome = hear(endpoint, WELCOME, patience)?;
+    send_words(endpoint, HELLO, [VERSION, 0, 0])?;
+    let welcome = receive(endpoint, WELCOME, patience)?;
     let [version, longest, memory] = welcome.header.words;
     if version != VERSION {
         return Err(Failure::Said(format!(
@@ -109,7 +113,7 @@ pub(crate) fn welcome(
     allowed: Allowed,
     patience: Duration,
 ) -> Result<(), Failure> {
-    hear(endpoint, HELLO, patience)?;
+    receive(endpoint, HELLO, patience)?;
     // The client checks the version.
     tell(
         endpoint,

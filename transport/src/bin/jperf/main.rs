@@ -47,11 +47,11 @@ fn main() -> ExitCode {
         // The reader of the output has closed it, which is not an error.
         Ok(()) | Err(Failure::Closed) => ExitCode::SUCCESS,
         Err(Failure::Usage(text)) => {
-            output::say(&text);
+            output::print_error(&text);
             ExitCode::from(USAGE)
         }
         Err(Failure::Said(text)) => {
-            output::say(&text);
+            output::print_error(&text);
             ExitCode::from(FAILED)
         }
     }

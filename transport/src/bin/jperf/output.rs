@@ -7,7 +7,7 @@ use jstream::command_line::name_of_program;
 use crate::failure::Failure;
 
 /// Writes a message to the standard error output.
-pub(crate) fn say(text: &str) {
+pub(crate) fn print_error(text: &str) {
     let name = name_of_program("jperf");
     let _ = writeln!(io::stderr(), "{name}: {}", spelled(text));
 }
@@ -47,18 +47,18 @@ impl ProgressLine {
         }
     }
 
-    /// Shows `what` in place of the previous text.
-    pub(crate) fn step(&self, what: &str) {
+    /// Shows `text` in place of the previous text.
+    pub(crate) fn show(&self, text: &str) {
         if self.shown {
             let mut to = io::stderr().lock();
             // A failure to show progress is ignored.
-            let _ = write!(to, "\r\x1b[K{what}").and_then(|()| to.flush());
+            let _ = write!(to, "\r\x1b[K{text}").and_then(|()| to.flush());
         }
     }
 }
 
 impl Drop for ProgressLine {
     fn drop(&mut self) {
-        self.step("");
+        self.show("");
     }
 }

@@ -33,7 +33,7 @@ pub(crate) enum Where {
 }
 
 impl Where {
-    pub(crate) fn of(uri: &str) -> Result<Self, Failure> {
+    pub(crate) fn from_uri(uri: &str) -> Result<Self, Failure> {
         if let Some(scheme) = SCHEMES.iter().find(|scheme| **scheme == uri) {
             return Ok(Self::Own(scheme));
         }
@@ -161,11 +161,11 @@ impl Own {
         let address = address.and_then(|address| address.parse().ok());
         let Some(address) = address else {
             end(&mut child);
-            let why = match heard {
+            let reason = match heard {
                 Some(Err(error)) => error.to_string(),
                 _ => "see the standard error output".to_owned(),
             };
-            return Err(Failure::Said(format!("the server did not start: {why}")));
+            return Err(Failure::Said(format!("the server did not start: {reason}")));
         };
         Ok(Self {
             address,

@@ -79,7 +79,7 @@ impl<'e> Party<'e> {
                     for _ in 0..self.work.window {
                         kind = self.recv()?;
                     }
-                    tell(self.endpoint, ACK, [0; 3])?;
+                    send_words(self.endpoint, ACK, [0; 3])?;
                     kind
                 }
                 Op::Rendezvous => {
@@ -165,7 +165,7 @@ impl<'e> Party<'e> {
                 let bytes = self.to.next();
                 let header = self.endpoint.recv_into_within(bytes, self.patience)?;
                 self.received = self.received.wrapping_add(1);
-                look(bytes, &header, &self.work, self.received).map(|()| header)
+                check(bytes, &header, &self.work, self.received).map(|()| header)
             }
             Receive::Copied => {
                 let message = self.endpoint.recv_message_within(self.patience)?;
@@ -174,13 +174,13 @@ impl<'e> Party<'e> {
                     bytes.copy_from_slice(came);
                 }
                 self.received = self.received.wrapping_add(1);
-                look(bytes, &message.header, &self.work, self.received).map(|()| message.header)
+                check(bytes, &message.header, &self.work, self.received).map(|()| message.header)
             }
             Receive::Jbuf | Receive::Trusted | Receive::Moved => {
                 let message = self.endpoint.recv_message_within(self.patience)?;
                 self.received = self.received.wrapping_add(1);
                 let bytes = message.payload.as_bytes();
-                let looked = look(bytes, &message.header, &self.work, self.received);
+                let looked = check(bytes, &message.header, &self.work, self.received);
                 let header = message.header;
                 self.keep(message);
                 looked.map(|()| header)
@@ -199,7 +199,7 @@ impl<'e> Party<'e> {
             Wrong::Kind(failure) => failure,
             Wrong::Payload { at } => {
                 let number = self.received;
-                let _ = tell(self.endpoint, WRONG, [number, at as u64, 0]);
+                let _ = send_words(self.endpoint, WRONG, [number, at as u64, 0]);
                 Failure::Said(format!(
                     "message {number} differs from what was sent, from byte {at} on"
                 ))
@@ -247,7 +247,7 @@ impl<'e> Party<'e> {
 
     /// Announces a message, and sends it when it is requested.
     fn announce(&mut self, kind: u32) -> Result<(), Failure> {
-        tell(self.endpoint, ANNOUNCED, [self.work.size as u64, 0, 0])?;
+        send_words(self.endpoint, ANNOUNCED, [self.work.size as u64, 0, 0])?;
         let header = self.endpoint.recv_into_within(&mut [], self.patience)?;
         expect(&header, WANTED, None)?;
         self.send(kind)
@@ -257,7 +257,7 @@ impl<'e> Party<'e> {
     fn ask(&mut self) -> Result<u32, Failure> {
         let header = self.endpoint.recv_into_within(&mut [], self.patience)?;
         expect(&header, ANNOUNCED, None)?;
-        tell(self.endpoint, WANTED, [0; 3])?;
+        send_words(self.endpoint, WANTED, [0; 3])?;
         self.recv()
     }
 }
@@ -296,7 +296,7 @@ enum Wrong {
 
 /// Checks a received message, as the options of the measurement demand.
 #[inline]
-fn look(bytes: &[u8], header: &Header, work: &Work, number: u64) -> Result<(), Wrong> {
+fn check(bytes: &[u8], header: &Header, work: &Work, number: u64) -> Result<(), Wrong> {
     if !matches!(header.kind, DATA | LAST) {
         return Err(Wrong::Kind(instead(header, Some(bytes))));
     }

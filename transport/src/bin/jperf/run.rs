@@ -24,7 +24,7 @@ use crate::{machine, units};
 /// Runs `jperf run`.
 pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     arguments.check()?;
-    let place = Where::of(&arguments.uri)?;
+    let place = Where::from_uri(&arguments.uri)?;
     let sizes = &arguments.size.0;
     let longest = sizes.iter().copied().max().unwrap_or(0);
     let mut settings = RunSettings::usual();
@@ -64,17 +64,17 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
         .map(|endpoint| endpoint.info().degraded)
         .unwrap_or_default();
     if settings.trust && (address.scheme() != "shm" || !notes.is_empty()) {
-        let why = match address.scheme() {
+        let reason = match address.scheme() {
             "shm" => notes.join("; "),
             scheme => format!("{scheme} does not read in place"),
         };
         return Err(Failure::Said(format!(
-            "--receive trusted is not possible: {why}"
+            "--receive trusted is not possible: {reason}"
         )));
     }
     if !arguments.quiet {
         for note in notes {
-            output::say(note);
+            output::print_error(note);
         }
     }
     let report = Report::begin(arguments, address)?;
@@ -196,8 +196,8 @@ pub(crate) fn measure(
 ) -> Result<Row, Failure> {
     let mut parties = Vec::with_capacity(endpoints.len());
     for endpoint in endpoints {
-        tell(endpoint, BEGIN, work.to_words())?;
-        hear(endpoint, READY, patience)?;
+        send_words(endpoint, BEGIN, work.to_words())?;
+        receive(endpoint, READY, patience)?;
         parties.push(Party::new(endpoint, work, patience)?);
     }
     row(&mut parties, work, plan)
@@ -213,8 +213,8 @@ fn measure_tags(
 ) -> Result<Row, Failure> {
     let mut ranks = Vec::with_capacity(endpoints.len());
     for endpoint in endpoints {
-        tell(&endpoint, BEGIN, work.to_words())?;
-        hear(&endpoint, READY, patience)?;
+        send_words(&endpoint, BEGIN, work.to_words())?;
+        receive(&endpoint, READY, patience)?;
         ranks.push(Tagged::new(&endpoint, CLIENT, work, spin)?);
     }
     row(&mut ranks, work, plan)

@@ -123,9 +123,9 @@ impl Shared {
         }
     }
 
-    fn say(&self, text: &str) {
+    fn print_error(&self, text: &str) {
         if !self.limits.quiet {
-            output::say(text);
+            output::print_error(text);
         }
     }
 }
@@ -177,7 +177,7 @@ impl Server {
                 Err(AcceptError::ClosedLocally { .. }) => break,
                 Err(AcceptError::TimedOut { .. }) => {}
                 // The listener pauses by itself before it accepts again.
-                Err(error) => self.shared.say(&error.to_string()),
+                Err(error) => self.shared.print(&error.to_string()),
             }
             self.shared.end_overdue();
         }
@@ -212,7 +212,7 @@ impl Server {
         let spawned = serving.spawn(move || attend(incoming, &place));
         if let Err(error) = spawned {
             self.shared
-                .say(&format!("can't start a thread for a client: {error}"));
+                .print(&format!("can't start a thread for a client: {error}"));
         }
     }
 }
@@ -223,7 +223,7 @@ fn attend(incoming: Incoming, place: &ClientPlace) {
     let peer = incoming.peer().clone();
     let done = incoming.establish().map_err(Failure::from);
     let done = done.and_then(|endpoint| {
-        shared.say(&format!("client {number} at {peer} has connected"));
+        shared.print(&format!("client {number} at {peer} has connected"));
         let mut state = shared.state();
         if state.is_stopping {
             return Ok(());
@@ -238,8 +238,8 @@ fn attend(incoming: Incoming, place: &ClientPlace) {
         session::session(&endpoint, shared)
     });
     match done {
-        Ok(()) => shared.say(&format!("client {number} has ended")),
-        Err(failure) => shared.say(&format!("client {number} at {peer}: {}", failure.text())),
+        Ok(()) => shared.print(&format!("client {number} has ended")),
+        Err(failure) => shared.print(&format!("client {number} at {peer}: {}", failure.text())),
     }
 }
 

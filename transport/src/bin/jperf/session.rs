@@ -19,7 +19,7 @@ pub(crate) fn session(endpoint: &Endpoint, shared: &Shared) -> Result<(), Failur
     let limits = &shared.limits;
     greeting::welcome(endpoint, limits.allowed, limits.idle)?;
     let begun = Instant::now();
-    let go_on = || match begun.elapsed() > limits.time {
+    let has_time = || match begun.elapsed() > limits.time {
         true => Err(Failure::Said("the session exceeded --max-time".to_owned())),
         false => Ok(()),
     };
@@ -29,7 +29,7 @@ pub(crate) fn session(endpoint: &Endpoint, shared: &Shared) -> Result<(), Failur
             message => message?,
         };
         expect(&message.header, BEGIN, None)?;
-        go_on()?;
+        has_time()?;
         let work = match Work::of_words(message.header.words, limits.allowed) {
             Ok(work) => work,
             Err(reason) => {
@@ -45,12 +45,12 @@ pub(crate) fn session(endpoint: &Endpoint, shared: &Shared) -> Result<(), Failur
             continue;
         };
         if work.op == Op::Tags {
-            tell(endpoint, READY, [0; 3])?;
-            return Tagged::new(endpoint, SERVER, work, limits.spin)?.follow(go_on);
+            send_words(endpoint, READY, [0; 3])?;
+            return Tagged::new(endpoint, SERVER, work, limits.spin)?.follow(has_time);
         }
         let mut party = Party::new(endpoint, work, limits.idle)?;
-        tell(endpoint, READY, [0; 3])?;
-        if let Err(failure) = party.follow(go_on) {
+        send_words(endpoint, READY, [0; 3])?;
+        if let Err(failure) = party.follow(has_time) {
             farewell(endpoint);
             return Err(failure);
         }

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_length_is_said() {
+    fn malformed_lengths_are_reported() {
         for (wrong, says) in [
             ("", "not a length"),
             ("8,", "not a length"),

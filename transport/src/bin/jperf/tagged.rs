@@ -132,7 +132,7 @@ impl Tagged {
         let place = self.to.get_mut(..self.work.size).unwrap_or_default();
         let (source, tag) = self.work.wanted(self.peer, 0);
         let status = self.rank.recv(source, tag, place)?;
-        look(&self.work, place, &status, self.messages)
+        check(&self.work, place, &status, self.messages)
     }
 
     /// Posts all receives, calls `meanwhile`, and waits for the receives.
@@ -155,7 +155,7 @@ impl Tagged {
         })?;
         for (place, status) in self.to.chunks(work.stride()).zip(&statuses) {
             let bytes = place.get(..work.size).unwrap_or_default();
-            look(work, bytes, status, self.messages)?;
+            check(work, bytes, status, self.messages)?;
         }
         Ok(())
     }
@@ -204,7 +204,7 @@ fn send_all(rank: &Rank, peer: u32, work: &Work, from: &[u8]) -> Result<(), Erro
 }
 
 /// Checks a received message, as the options of the measurement demand.
-fn look(work: &Work, bytes: &[u8], status: &Status, before: u64) -> Result<(), Ended> {
+fn check(work: &Work, bytes: &[u8], status: &Status, before: u64) -> Result<(), Ended> {
     let number = before.wrapping_add(status.tag);
     inspect(bytes, status.bytes, work, number).map_err(|at| Ended::Payload(number, at))
 }

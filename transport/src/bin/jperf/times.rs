@@ -33,15 +33,17 @@ fn bucket(ps: u64) -> usize {
     let shift =
         (u64::BITS.saturating_sub(ps.leading_zeros())).saturating_sub(KEPT.saturating_add(1));
     // At most `2 * STEPS - 1`; at least `STEPS` if `shift` is not 0.
-    let step = usize::try_from(ps >> shift).unwrap_or(0);
-    (shift as usize).saturating_mul(STEPS).saturating_add(step)
+    let offset = usize::try_from(ps >> shift).unwrap_or(0);
+    (shift as usize)
+        .saturating_mul(STEPS)
+        .saturating_add(offset)
 }
 
 /// Returns the shortest time of a bucket.
 fn floor(bucket: usize) -> u64 {
     let shift = (bucket / STEPS).saturating_sub(1);
-    let step = bucket.saturating_sub(shift.saturating_mul(STEPS)) as u64;
-    step << shift
+    let offset = bucket.saturating_sub(shift.saturating_mul(STEPS)) as u64;
+    offset << shift
 }
 
 impl Times {

@@ -36,9 +36,9 @@ impl Cores {
         let mut cores: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for cpu in (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)) {
             let file = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
-            // Without the file, each hardware thread counts as a core.
-            let core = fs::read_to_string(file).unwrap_or_else(|_| cpu.to_string());
-            cores.entry(core).or_default().push(cpu);
+            // Without the file, each hardware thread counts as a siblings.
+            let siblings = fs::read_to_string(file).unwrap_or_else(|_| cpu.to_string());
+            cores.entry(siblings).or_default().push(cpu);
         }
         let mut cores: Vec<_> = cores.into_values().collect();
         cores.sort();
@@ -52,7 +52,7 @@ impl Cores {
     }
 
     /// Returns the placement of one process, by its number on this host.
-    pub(crate) fn place(&self, number: u32, neighbours: Neighbours) -> Placement {
+    pub(crate) fn placement(&self, number: u32, neighbours: Neighbours) -> Placement {
         let Neighbours {
             processes,
             threads,

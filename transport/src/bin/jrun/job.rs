@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::hosts::RemoteProcesses;
 use crate::local::LocalProcesses;
 use crate::members::{JobEvent, JobProcesses, wait};
-use crate::messages::say;
+use crate::messages::print_error;
 use crate::output::{JobOutput, LabelledOutput};
 use crate::plan::{Plan, PlannedPlace};
 use crate::process::End;
@@ -45,7 +45,7 @@ const READER: Duration = Duration::from_millis(300);
 /// Runs a job. Returns the exit code.
 pub(crate) fn run(plan: Plan, arguments: &Jrun) -> Result<u8, Failure> {
     if let (Some(notice), false) = (&plan.notice, arguments.quiet) {
-        say(notice);
+        print_error(notice);
     }
     // Threads that are started later do not get the signals.
     let signals = Signals::block()?;
@@ -66,9 +66,9 @@ pub(crate) fn run(plan: Plan, arguments: &Jrun) -> Result<u8, Failure> {
     let mut hosts = Vec::new();
     let (processes, settle): (Box<dyn JobProcesses>, _) = match plan.place {
         PlannedPlace::Here(processes) => {
-            let mut here = LocalProcesses::new(&plan.launch)?;
-            here.start_all(&plan.launch, &processes);
-            (Box::new(here), SETTLE)
+            let mut processes = LocalProcesses::new(&plan.launch)?;
+            processes.start_all(&plan.launch, &processes);
+            (Box::new(processes), SETTLE)
         }
         PlannedPlace::Hosts(planned) => {
             for (host, order) in &planned.hosts {
@@ -227,7 +227,7 @@ impl Job {
             }
             JobEvent::Ended(number, end) => self.note_end(number, end),
             JobEvent::Notice(text) if self.quiet => drop(text),
-            JobEvent::Notice(text) => say(&text),
+            JobEvent::Notice(text) => print_error(&text),
             JobEvent::Failed(code, reason) => self.fail(code, &reason),
         }
     }
@@ -235,7 +235,7 @@ impl Job {
     /// Ends the job, because it can't go on.
     fn fail(&mut self, code: u8, reason: &str) {
         if self.ending.is_none() {
-            say(reason);
+            print_error(reason);
         }
         self.begin_end(GRACE, code);
     }
@@ -317,14 +317,14 @@ impl Job {
         let Some(task) = self.tasks.get(number) else {
             return;
         };
-        let how = match end {
+        let outcome = match end {
             End::Code(code) => format!("exited with code {code}"),
             End::Signal(signal) => format!("was killed by {}", name_of(signal)),
             End::Lost => "was lost with the connection to its host".to_owned(),
             End::NotStarted => "was not started".to_owned(),
         };
         if !self.quiet && self.ending.is_none() {
-            say(&format!("{} {how}", task.name()));
+            print_error(&format!("{} {outcome}", task.name()));
         }
     }
 
@@ -334,7 +334,7 @@ impl Job {
             if !self.quiet {
                 let running = self.tasks.iter().filter(|task| task.end.is_none());
                 let ranks: Vec<_> = running.map(|task| &*task.ranks).take(10).collect();
-                say(&format!(
+                print_error(&format!(
                     "the time is over; still running: rank {}",
                     ranks.join(", ")
                 ));
@@ -354,7 +354,7 @@ impl Job {
             _ => UNWRITTEN,
         };
         if code != CLOSED && !self.quiet {
-            say(&format!("the output can't be written: {error}"));
+            print_error(&format!("the output can't be written: {error}"));
         }
         self.begin_end(GRACE, code);
     }
@@ -421,7 +421,7 @@ impl Job {
                 None => 0,
                 Some(error) if error.kind() == ErrorKind::BrokenPipe => CLOSED,
                 Some(error) => {
-                    say(&format!("the output can't be written: {error}"));
+                    print_error(&format!("the output can't be written: {error}"));
                     UNWRITTEN
                 }
             };

@@ -107,7 +107,7 @@ impl JobProcesses for LocalProcesses {
         events.append(&mut self.events);
         for (number, process) in self.processes.iter_mut().enumerate() {
             any |= process.pass_on(output, &mut self.buffer);
-            if let (true, Some(end)) = (process.look(), process.end) {
+            if let (true, Some(end)) = (process.check_end(), process.end) {
                 events.push(JobEvent::Ended(number, end));
             }
         }

@@ -48,18 +48,18 @@ fn main() -> ExitCode {
     match done {
         Ok(code) => ExitCode::from(code),
         Err(Failure::Usage(text)) => {
-            messages::say(&text);
+            messages::print_error(&text);
             ExitCode::from(USAGE)
         }
         Err(Failure::Said(text)) => {
-            messages::say(&text);
+            messages::print_error(&text);
             ExitCode::from(FAILED)
         }
     }
 }
 
 fn run(arguments: &Jrun) -> Result<u8, Failure> {
-    let plan = plan::Plan::of(arguments)?;
+    let plan = plan::Plan::from_arguments(arguments)?;
     if arguments.dry_run {
         messages::print(&plan.describe());
         return Ok(0);

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use jstream::command_line::name_of_program;
 
 /// Writes a message to the standard error output.
-pub(crate) fn say(text: &str) {
+pub(crate) fn print_error(text: &str) {
     let name = name_of_program("jrun");
     // There is no other place to report a failure of this.
     let _ = writeln!(io::stderr(), "{name}: {text}");

@@ -43,7 +43,7 @@ pub(crate) enum PlannedPlace {
 }
 
 impl Plan {
-    pub(crate) fn of(arguments: &Jrun) -> Result<Self, Failure> {
+    pub(crate) fn from_arguments(arguments: &Jrun) -> Result<Self, Failure> {
         let hosts = match &arguments.hosts {
             None => None,
             Some(file) => {
@@ -79,7 +79,7 @@ impl Plan {
             .map(|number| number.saturating_mul(threads))
             .collect();
         let (place, notice) = match hosts {
-            None => place_here(arguments, &firsts, common)?,
+            None => place_locally(arguments, &firsts, common)?,
             Some(hosts) => (place_on(hosts, arguments, &firsts, common)?, None),
         };
         let ranks = firsts.iter().map(|first| ranks_of(*first, threads));
@@ -170,7 +170,7 @@ fn world_of(arguments: &Jrun) -> Result<Option<String>, Failure> {
     }
 }
 
-fn place_here(
+fn place_locally(
     arguments: &Jrun,
     firsts: &[u32],
     mut common: Vec<(OsString, OsString)>,

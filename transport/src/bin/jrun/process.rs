@@ -168,7 +168,7 @@ impl Process {
     }
 
     /// Looks whether the process has ended, without reaping it. Returns true if it ended now.
-    pub(crate) fn look(&mut self) -> bool {
+    pub(crate) fn check_end(&mut self) -> bool {
         if self.end.is_some() {
             return false;
         }

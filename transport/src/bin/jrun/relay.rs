@@ -117,8 +117,8 @@ impl Backlog {
                 self.failure().get_or_insert(error);
             }
             let before = self.waiting.fetch_sub(bytes.len(), Ordering::AcqRel);
-            let has_room_again = before >= ROOM && before.saturating_sub(bytes.len()) < ROOM;
-            if is_error || has_room_again {
+            let regains_room = before >= ROOM && before.saturating_sub(bytes.len()) < ROOM;
+            if is_error || regains_room {
                 // The counter can't overflow: it is read often.
                 let _ = rustix::io::write(&self.changed, &1u64.to_ne_bytes());
             }

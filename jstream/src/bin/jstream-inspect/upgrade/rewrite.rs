@@ -15,7 +15,7 @@ use super::arguments::Upgrade;
 use super::failure::{failed, text_of, write_failed};
 use super::plan::Plans;
 use super::progress::Progress;
-use crate::output::{Failure, Output, say, spelled};
+use crate::output::{Failure, Output, print_error, spelled};
 use crate::version::Version;
 
 /// Maximum number of objects between two commits.
@@ -231,7 +231,7 @@ impl Rewriting {
                     drop(progress);
                     let partial = self.partial.display();
                     say_lines(&details);
-                    say(&format!(
+                    print_error(&format!(
                         "the {number} objects before it are in {partial}, where another run \
                          continues; remove this file to begin anew"
                     ));
@@ -313,7 +313,7 @@ fn create(partial: &Path, old: &Path) -> Result<Option<FileWriter>, Failure> {
 /// Prints a message of several lines to the standard error output.
 fn say_lines(text: &str) {
     let mut lines = text.lines();
-    say(lines.next().unwrap_or_default());
+    print_error(lines.next().unwrap_or_default());
     for line in lines {
         let _ = writeln!(io::stderr(), "  {}", spelled(line));
     }

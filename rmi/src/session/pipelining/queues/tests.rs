@@ -10,7 +10,7 @@ const BOUNDS: Bounds = Bounds {
 };
 
 fn place(queues: &mut Queues<u32>, number: u32, call: u32, now: Instant) -> Placed<u32> {
-    queues.place((number, Needs::Turn), (call, 10), None, now, true)
+    queues.hold((number, Needs::Turn), (call, 10), None, now, true)
 }
 
 #[test]
@@ -69,11 +69,11 @@ fn what_names_a_call_that_has_not_come_waits_for_it_a_while() {
 #[test]
 fn many_bytes_have_no_room() {
     let (mut queues, now) = (Queues::new(BOUNDS), Instant::now());
-    let placed = queues.place((1, Needs::Turn), (1, 101), None, now, true);
+    let placed = queues.hold((1, Needs::Turn), (1, 101), None, now, true);
     assert_eq!(placed, Placed::Refused(1, NotHeld::Full));
     let deadline = now.checked_add(Duration::from_millis(1));
     assert_eq!(
-        queues.place((1, Needs::Turn), (2, 100), deadline, now, true),
+        queues.hold((1, Needs::Turn), (2, 100), deadline, now, true),
         Placed::Held
     );
     assert_eq!(
@@ -164,7 +164,7 @@ proptest! {
                         Event::Passes(_) => Needs::Object,
                         _ => Needs::Turn,
                     };
-                    match queues.place((n, needs), (call, 10), None, now, has_place) {
+                    match queues.hold((n, needs), (call, 10), None, now, has_place) {
                         Placed::Held => {
                             prop_assert!(needs == Needs::Turn || !given[n as usize]);
                             held.entry(n).or_default().push(call);

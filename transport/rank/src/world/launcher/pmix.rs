@@ -145,14 +145,14 @@ impl PmixLibrary {
             // system. No other user can replace the former: see `protected`. Its initialisers are
             // those of a C library, with no requirements.
             match unsafe { Library::new(&path) } {
-                Ok(library) => return Self::of(library),
+                Ok(library) => return Self::from_library(library),
                 Err(error) => reason = error.to_string(),
             }
         }
         Err(reason)
     }
 
-    fn of(library: Library) -> Result<Self, String> {
+    fn from_library(library: Library) -> Result<Self, String> {
         // The threads of the library may still run when it is no longer used, so it stays loaded.
         let library = ManuallyDrop::new(library);
         macro_rules! function {

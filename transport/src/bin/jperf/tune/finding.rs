@@ -46,12 +46,12 @@ impl Setting {
 #[derive(Debug)]
 pub(crate) struct Finding {
     pub(crate) scheme: &'static str,
-    pub(crate) what: &'static str,
+    pub(crate) subject: &'static str,
     /// The unit of the points of the table.
     pub(crate) at: &'static str,
     /// The default of the library, if there is one.
     pub(crate) usual: Option<Setting>,
-    pub(crate) here: Setting,
+    pub(crate) found: Setting,
     /// The time of the default, divided by the time of the best setting.
     pub(crate) gain: Option<f64>,
     /// The line of code for a program.
@@ -66,7 +66,7 @@ pub(crate) fn heading() -> String {
 impl Finding {
     /// Returns true if the setting is better than the default.
     pub(crate) fn pays(&self) -> bool {
-        self.usual != Some(self.here) && self.gain.is_none_or(|gain| gain >= WORTH)
+        self.usual != Some(self.found) && self.gain.is_none_or(|gain| gain >= WORTH)
     }
 
     fn unit(&self) -> fn(u64) -> String {
@@ -81,7 +81,7 @@ impl Finding {
         let gain = self
             .gain
             .map_or("-".to_owned(), |gain| format!("{gain:.2} x"));
-        let mut line = columns(self.scheme, self.what, &usual, &self.here.text(), &gain);
+        let mut line = columns(self.scheme, self.subject, &usual, &self.found.text(), &gain);
         if self.usual.is_some() && !self.pays() {
             line.push_str("  the default is as good");
         }
@@ -118,9 +118,9 @@ impl Finding {
         });
         object!({
             "scheme": self.scheme,
-            "setting": self.what,
+            "setting": self.subject,
             "default": self.usual.map(Setting::json),
-            "here": self.here.json(),
+            "here": self.found.json(),
             "gain": self.gain,
             "pays": self.pays(),
             "at": self.at,

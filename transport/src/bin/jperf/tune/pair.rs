@@ -76,7 +76,7 @@ impl<'a> Bench<'a> {
     /// affect all choices equally. Times are half of a round trip, without the delay of the server.
     pub(crate) fn fill<'p>(
         &self,
-        what: &str,
+        subject: &str,
         table: &mut TimeTable,
         cell: impl Fn(u64, usize) -> Result<(&'p Pair, Work), Failure>,
     ) -> Result<(), Failure> {
@@ -90,7 +90,7 @@ impl<'a> Bench<'a> {
         let rounds = self.arguments.rounds;
         for round in 1..=rounds {
             self.progress
-                .step(&format!("{what}, round {round} of {rounds}"));
+                .step(&format!("{subject}, round {round} of {rounds}"));
             for point in 0..table.points.len() {
                 for choice in 0..table.choices.len() {
                     let at = table.points.get(point).copied().unwrap_or(0);

@@ -88,14 +88,14 @@ fn spin(bench: &Bench<'_>, scheme: &'static str) -> Result<Option<Finding>, Fail
         },
     )?;
     let best = table.first_good(SLACK);
-    let here = spins.get(best).copied().unwrap_or(usual);
+    let found = spins.get(best).copied().unwrap_or(usual);
     let before = spins.iter().position(|spin| *spin == usual).unwrap_or(best);
     Ok(Some(Finding {
         scheme,
-        what: "Options::spin",
+        subject: "Options::spin",
         at: "thinks",
         usual: Some(Setting::Time(usual)),
-        here: Setting::Time(here),
+        found: Setting::Time(found),
         gain: Some(table.mean(|_| before) / table.mean(|_| best)),
         code: format!(
             "options.spin = Duration::from_micros({});",
@@ -117,8 +117,8 @@ fn compare(
     let pair = bench.pair(scheme, &bench.busy(longest))?;
     let mut table = TimeTable::new(points.to_vec(), names.map(str::to_owned).to_vec());
     let [first, second] = ways;
-    let what = format!("{} or {} over {scheme}", names[0], names[1]);
-    bench.fill(&what, &mut table, |size, choice| {
+    let subject = format!("{} or {} over {scheme}", names[0], names[1]);
+    bench.fill(&subject, &mut table, |size, choice| {
         let (op, receive) = if choice == 0 { first } else { second };
         let work = Work {
             op,
@@ -139,10 +139,10 @@ fn receive_into(bench: &Bench<'_>, scheme: &'static str) -> Result<Option<Findin
     let from = INTO.get(split).copied();
     Ok(Some(Finding {
         scheme,
-        what: "recv_message from",
+        subject: "recv_message from",
         at: "bytes",
         usual: None,
-        here: Setting::Bytes(from),
+        found: Setting::Bytes(from),
         gain: Some(table.mean(|_| 1) / table.mean(|point| usize::from(point >= split))),
         code: match from {
             Some(from) => format!("// recv_into below {from} bytes, recv_message from there on"),
@@ -168,17 +168,17 @@ fn eager(bench: &Bench<'_>, scheme: &'static str) -> Result<Option<Finding>, Fai
     let before = EAGER.iter().filter(|size| **size <= usual).count();
     // If the split is at the same point as the default, the default is kept: lengths between the
     // points are unknown.
-    let here = match split {
+    let found = match split {
         split if split == before => usual,
         split => EAGER.into_iter().take(split).next_back().unwrap_or(0),
     };
     let rule = |split: usize| table.mean(|point| usize::from(point >= split));
     Ok(Some(Finding {
         scheme,
-        what: "rank::Options::eager",
+        subject: "rank::Options::eager",
         at: "bytes",
         usual: Some(Setting::Bytes(Some(usual))),
-        here: Setting::Bytes(Some(here)),
+        found: Setting::Bytes(Some(found)),
         gain: Some(rule(before) / rule(split)),
         code: format!("ranks.eager = Some({here});"),
         table,
@@ -212,10 +212,10 @@ fn remote_reads(bench: &Bench<'_>, scheme: &'static str) -> Result<Option<Findin
     let best = usize::from(table.mean(|_| 1) < table.mean(|_| 0));
     Ok(Some(Finding {
         scheme,
-        what: "Options::remote_reads",
+        subject: "Options::remote_reads",
         at: "bytes",
         usual: Some(Setting::Is(true)),
-        here: Setting::Is(best == 0),
+        found: Setting::Is(best == 0),
         gain: Some(table.mean(|_| 0) / table.mean(|_| best)),
         code: format!("options.remote_reads = {};", best == 0),
         table,

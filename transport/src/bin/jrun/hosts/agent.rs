@@ -151,7 +151,7 @@ impl Agent {
         let mut any = false;
         for (number, process) in (0u32..).zip(&mut self.processes) {
             any |= process.pass_on(&mut self.output, &mut self.buffer);
-            if let (true, Some(end)) = (process.look(), process.end) {
+            if let (true, Some(end)) = (process.check_end(), process.end) {
                 self.output.report(&AgentReport::Ended(number, end));
             }
         }
