@@ -70,7 +70,7 @@ impl Workers {
     #[cfg(feature = "tokio")]
     #[must_use]
     pub fn tokio(runtime: tokio::runtime::Handle) -> Self {
-        Self::in_runtime(tokio_runtime::ChosenRuntime::of(runtime))
+        Self::in_runtime(tokio_runtime::ChosenRuntime::from_runtime(runtime))
     }
 
     #[cfg(feature = "tokio")]
