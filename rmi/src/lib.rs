@@ -297,9 +297,9 @@ mod support;
 
 pub use call::{
     Bound, BoundRef, Call, CallerMethod, CallerVersion, CallerVersionRef, Claimed, Described,
-    Description, DescriptionRef, Found, FoundVersion, Health, Reflection, ReflectionStub,
-    RefusedMethod, Registry, RegistryStub, RemoteCall, Reply, Serves, Signature, SignatureRef,
-    Skeleton,
+    DescribedTrait, DescribedTraitRef, Description, DescriptionRef, Found, FoundVersion, Health,
+    Reflection, ReflectionStub, RefusedMethod, Registry, RegistryStub, RemoteCall, Reply, Serves,
+    Signature, SignatureRef, Skeleton,
 };
 #[cfg(feature = "tower")]
 pub use client::StubService;

@@ -4,7 +4,7 @@ const _: () = {
         shield as __field_0, shield as __field_1, shield as __field_2,
         shield as __field_3, shield as __field_4, shield as __field_5,
         shield as __field_6, shield as __field_7, shield as __field_8, shield as __form,
-        shield as __giving, shield as __taking, shield as __text,
+        shield as __giving, shield as __interfaces, shield as __taking, shield as __text,
     };
     #[automatically_derived]
     impl ::jstream_rmi::Passed for Guest {
@@ -45,6 +45,15 @@ const _: () = {
             <Option<Remote<dyn Listener>> as ::jstream_rmi::Passed>::describe(__text);
             ::jstream_rmi::__private::std::string::String::push(__text, ',');
             ::jstream_rmi::__private::std::string::String::push(__text, '}');
+        }
+        fn reach(
+            __interfaces: &mut ::jstream_rmi::__private::std::vec::Vec<
+                &'static ::jstream_rmi::Interface,
+            >,
+        ) {
+            <Remote<dyn Listener> as ::jstream_rmi::Passed>::reach(__interfaces);
+            <Vec<Referring<Friend>> as ::jstream_rmi::Passed>::reach(__interfaces);
+            <Option<Remote<dyn Listener>> as ::jstream_rmi::Passed>::reach(__interfaces);
         }
         fn give(
             self,
@@ -160,7 +169,7 @@ const _: () = {
     #[allow(unused_imports, reason = "hides constants of these names")]
     use my::rmi::__private::{
         shield as __field_0, shield as __field_1, shield as __form, shield as __giving,
-        shield as __taking, shield as __text,
+        shield as __interfaces, shield as __taking, shield as __text,
     };
     #[automatically_derived]
     impl my::rmi::Passed for Friend {
@@ -173,6 +182,13 @@ const _: () = {
             my::rmi::__private::std::string::String::push_str(__text, "1");
             my::rmi::__private::std::string::String::push(__text, ',');
             my::rmi::__private::std::string::String::push(__text, '}');
+        }
+        fn reach(
+            __interfaces: &mut my::rmi::__private::std::vec::Vec<
+                &'static my::rmi::Interface,
+            >,
+        ) {
+            <Remote<dyn Listener> as my::rmi::Passed>::reach(__interfaces);
         }
         fn give(
             self,
@@ -215,7 +231,7 @@ const _: () = {
     #[allow(unused_imports, reason = "hides constants of these names")]
     use ::jstream_rmi::__private::{
         shield as __field_0, shield as __field_1, shield as __form, shield as __giving,
-        shield as __taking, shield as __text,
+        shield as __interfaces, shield as __taking, shield as __text,
     };
     #[automatically_derived]
     impl ::jstream_rmi::Passed for Notice {
@@ -251,6 +267,15 @@ const _: () = {
             ::jstream_rmi::__private::std::string::String::push(__text, ',');
             ::jstream_rmi::__private::std::string::String::push(__text, '}');
             ::jstream_rmi::__private::std::string::String::push(__text, '}');
+        }
+        fn reach(
+            __interfaces: &mut ::jstream_rmi::__private::std::vec::Vec<
+                &'static ::jstream_rmi::Interface,
+            >,
+        ) {
+            <Remote<dyn Listener> as ::jstream_rmi::Passed>::reach(__interfaces);
+            <[Remote<dyn Listener>; 2] as ::jstream_rmi::Passed>::reach(__interfaces);
+            <Referring<Friend> as ::jstream_rmi::Passed>::reach(__interfaces);
         }
         fn give(
             self,

@@ -179,6 +179,16 @@ impl<'f> Shape<'f> {
         })
     }
 
+    /// Returns statements that add the interfaces of the references.
+    fn reached(&self, krate: &Path) -> TokenStream {
+        let references = self.parts.iter().filter(|part| part.passes());
+        let each = references.map(|part| {
+            let ty = &part.field.ty;
+            quote!(<#ty as #krate::Passed>::reach(__interfaces);)
+        });
+        quote!(#(#each)*)
+    }
+
     fn described(&self, krate: &Path) -> TokenStream {
         let each = self.parts.iter().map(|part| {
             let ty = &part.field.ty;
@@ -270,6 +280,7 @@ fn expand(input: &DeriveInput, krate: &Path, shapes: &[Shape<'_>]) -> TokenStrea
             ::__std::string::String::push(__text, '}');
         }
     });
+    let reached = shapes.iter().map(|shape| shape.reached(krate));
     let (mut given, mut taken) = (TokenStream::new(), TokenStream::new());
     for (index, shape) in shapes.iter().enumerate() {
         let path = shape.path();
@@ -295,6 +306,10 @@ fn expand(input: &DeriveInput, krate: &Path, shapes: &[Shape<'_>]) -> TokenStrea
                 ::__std::string::String::push_str(__text, #text);
                 #(#described)*
                 ::__std::string::String::push(__text, '}');
+            }
+
+            fn reach(__interfaces: &mut ::__std::vec::Vec<&'static #krate::Interface>) {
+                #(#reached)*
             }
 
             fn give(self, __giving: &mut #krate::__private::Giving) -> <Self as #krate::Passed>::Wire {

@@ -36,12 +36,13 @@ mod outgoing;
 mod reflection;
 mod registry;
 
-pub(crate) use self::incoming::{MOST_WAITING, for_version, handlers};
+pub(crate) use self::incoming::{MOST_WAITING, handlers};
 pub use self::incoming::{Serves, Skeleton};
 pub use self::outgoing::{Call, RemoteCall, Reply};
+pub(crate) use self::reflection::paired;
 pub use self::reflection::{
-    Bound, BoundRef, Described, Description, DescriptionRef, Health, Reflection, ReflectionStub,
-    Signature, SignatureRef,
+    Bound, BoundRef, Described, DescribedTrait, DescribedTraitRef, Description, DescriptionRef,
+    Health, Reflection, ReflectionStub, Signature, SignatureRef,
 };
 pub use self::registry::{
     CallerMethod, CallerVersion, CallerVersionRef, Claimed, Found, FoundVersion, RefusedMethod,

@@ -4,6 +4,8 @@
 use jstream::Transportable;
 use jstream_derive::remote;
 
+use crate::call::reflection::{DescribedTrait, DescribedTraitRef};
+
 /// Result of looking up a name.
 #[derive(Transportable, Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -41,6 +43,8 @@ pub struct CallerMethod {
     pub argument_names: Vec<String>,
     /// The snapshot of the arguments' message.
     pub arguments: Vec<u8>,
+    /// The snapshots of the frames of its streams.
+    pub frames: Vec<Vec<u8>>,
 }
 
 /// The methods of an interface in the version of a caller.
@@ -52,6 +56,8 @@ pub struct CallerVersion {
     pub methods: Vec<CallerMethod>,
     /// The snapshots of the classes that trait objects in the arguments may have.
     pub classes: Vec<Vec<u8>>,
+    /// The interfaces of objects that calls pass on.
+    pub reached: Vec<DescribedTrait>,
 }
 
 /// A method whose arguments the server can't convert.

@@ -8,13 +8,15 @@
 
 use std::sync::Arc;
 
-use jstream::Received;
+use jstream::{Limits, Received};
 
-use crate::call::{CallerMethod, CallerVersion, Description, DescriptionRef};
+use crate::call::{
+    CallerMethod, CallerVersion, DescribedTrait, Description, DescriptionRef, paired,
+};
 use crate::client::handle::{Client, imported};
 use crate::interface::{
-    ClassList, DescribedInterface, DescribedMethod, Interface, MAX_DESCRIPTION, MappedMethod,
-    MappedMethods, MethodMap,
+    ClassList, DescribedClasses, IncomingMethod, Interface, MAX_DESCRIPTION, MappedMethod,
+    MappedMethods, MethodMap, VersionPair, VersionPairs,
 };
 use crate::reference::FoundObject;
 use crate::support::{CallError, LookupError, Operation, StepEnd, shown};
@@ -82,30 +84,37 @@ impl Client {
         let Some(description) = description.get() else {
             return StepEnd::Done(Err(other.by_texts()));
         };
-        let mapped = match self.map(&other, description) {
-            Ok(mapped) => mapped,
+        let limits = self.connection().session().terms.limits;
+        let compared = match other.compare(description, limits) {
+            Ok(compared) => compared,
             Err(error) => return StepEnd::Done(Err(error)),
         };
         let (theirs, version) = (description.id, description.version);
-        let MappedMethods { methods, changed } = mapped;
-        if changed.is_empty() {
+        let ComparedVersions {
+            mapped: MappedMethods { methods, changed },
+            reached,
+            ..
+        } = compared;
+        if changed.is_empty() && reached.is_empty() {
             let name = other.name.clone();
             return StepEnd::Next(self.find(&name, version, move |client, _, import| {
                 let Ok(import) = import else {
                     // The object was replaced after it was described.
                     return StepEnd::Done(Err(other.by_texts()));
                 };
-                let methods = MethodMap::new(other.interface, theirs, methods).map(Arc::new);
+                let pair = VersionPair::called(other.interface, theirs, methods);
+                let methods = MethodMap::of_first(VersionPairs::new(vec![pair]));
                 StepEnd::Done(Ok(stub(client, FoundObject { import, methods })))
             }));
         }
+        let incoming = compared.incoming;
         let mut methods = methods;
         let signatures = changed.iter().map(|(_, index)| {
             let theirs = description.methods.get(usize::from(*index));
             theirs.map_or("", |method| method.text).to_owned()
         });
         let signatures: Vec<_> = signatures.collect();
-        let own = described(other.interface, &changed, &mut methods);
+        let own = described(other.interface, &changed, &reached, &mut methods);
         let client = self.clone();
         let call = self.registry().lookup_version(&other.name, version, &own);
         StepEnd::Next(call.then(move |found| {
@@ -137,39 +146,13 @@ impl Client {
             if let Err(difference) = assert_callable(other.interface, &methods) {
                 return StepEnd::Done(Err(other.by(difference)));
             }
-            let methods = MethodMap::new(other.interface, theirs, methods).map(Arc::new);
+            let mut pairs = reached;
+            let own = VersionPair::called(other.interface, theirs, methods);
+            pairs.retain(|pair| !pair.is_of(other.interface));
+            pairs.insert(0, own.with_incoming(incoming));
+            let methods = MethodMap::of_first(VersionPairs::new(pairs));
             StepEnd::Done(Ok(stub(&client, FoundObject { import, methods })))
         }))
-    }
-
-    /// Finds the methods of the requested interface at the object.
-    fn map(
-        &self,
-        other: &OtherObject,
-        description: &DescriptionRef<'_>,
-    ) -> Result<MappedMethods, LookupError> {
-        let methods = description.methods.iter().map(|method| DescribedMethod {
-            name: method.name,
-            older_names: method.older_names,
-            signature: method.text,
-            id: method.id,
-            snapshots: [method.arguments, method.result],
-            carried: method.carried,
-            one_way: method.one_way,
-        });
-        let theirs = DescribedInterface {
-            name: description.name,
-            older_names: description.older_names,
-            methods: methods.collect(),
-            classes: description.classes,
-        };
-        let limits = self.connection().session().terms.limits;
-        let mapped = other.interface.map(&theirs, limits);
-        let mapped = mapped.and_then(|mapped| {
-            assert_callable(other.interface, &mapped.methods)?;
-            Ok(mapped)
-        });
-        mapped.map_err(|difference| other.by(difference))
     }
 }
 
@@ -191,9 +174,19 @@ fn assert_callable(interface: &Interface, methods: &[MappedMethod]) -> Result<()
 fn described(
     interface: &Interface,
     changed: &[(usize, u16)],
+    reached: &[VersionPair],
     methods: &mut [MappedMethod],
 ) -> CallerVersion {
     let mut classes = ClassList::default();
+    let reached = interface
+        .reached()
+        .iter()
+        .filter(|own| reached.iter().any(|pair| pair.is_of(own)));
+    let reached = reached.inspect(|own| {
+        let snapshots = own.class_snapshots().iter();
+        snapshots.for_each(|class| classes.add(class.clone()));
+    });
+    let reached = DescribedTrait::all(reached.copied());
     let mut room = MAX_DESCRIPTION;
     let mut described = Vec::new();
     for (place, index) in changed {
@@ -205,8 +198,10 @@ fn described(
         let [arguments, _] = method.snapshots().unwrap_or_default();
         let mut arguments = arguments.into_iter();
         let first = arguments.next();
+        let frames = method.frame_snapshots().unwrap_or_default();
         let names = method.argument_names().map(str::len);
-        let names_len = names.fold(0, usize::saturating_add);
+        let lengths = names.chain(frames.iter().map(Vec::len));
+        let names_len = lengths.fold(0, usize::saturating_add);
         let fits = |snapshot: &Vec<u8>| snapshot.len().saturating_add(names_len) <= room / 2;
         let Some(snapshot) = first.filter(fits) else {
             *found = Err("the description of its arguments is too long".to_owned());
@@ -218,6 +213,7 @@ fn described(
             index: *index,
             argument_names: method.argument_names().map(str::to_owned).collect(),
             arguments: snapshot,
+            frames,
         });
     }
     let mut classes = classes.into_snapshots();
@@ -233,6 +229,7 @@ fn described(
     CallerVersion {
         methods: described,
         classes,
+        reached,
     }
 }
 
@@ -244,7 +241,43 @@ struct OtherObject {
     found: String,
 }
 
+/// Differences of the versions of both sides, found by a lookup.
+struct ComparedVersions {
+    mapped: MappedMethods,
+    /// The interfaces of the objects that calls pass on.
+    reached: Vec<VersionPair>,
+    /// Conversions of the calls that the server makes of objects of the requested interface, if
+    /// calls pass such objects.
+    incoming: Arc<[IncomingMethod]>,
+}
+
 impl OtherObject {
+    /// Finds the methods of the requested interface at the object, and pairs the interfaces of the
+    /// objects that calls pass on.
+    fn compare(
+        &self,
+        description: &DescriptionRef<'_>,
+        limits: Limits,
+    ) -> Result<ComparedVersions, LookupError> {
+        let compared = DescribedClasses::new(description.classes, limits).and_then(|classes| {
+            let theirs = description.described();
+            let mapped = self.interface.map(&theirs, &classes)?;
+            assert_callable(self.interface, &mapped.methods)?;
+            let reached = paired(self.interface, description.reached, &classes)?;
+            let is_reached = reached.iter().any(|pair| pair.is_of(self.interface));
+            let incoming = match is_reached {
+                true => self.interface.incoming(&theirs, &classes).into(),
+                false => Arc::default(),
+            };
+            Ok(ComparedVersions {
+                mapped,
+                reached,
+                incoming,
+            })
+        });
+        compared.map_err(|difference| self.by(difference))
+    }
+
     fn by_texts(&self) -> LookupError {
         let expected = self.interface.differs_from(&self.found);
         let difference = format!("{expected} here, {} there", shown(&self.found));

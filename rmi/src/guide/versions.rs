@@ -64,7 +64,8 @@
 //! | an argument is removed | the server ignores it |
 //! | the type of an argument or result changes | converted by the [rules of messages](jstream::guide::versions): fields are added with a default, removed, renamed, widened |
 //! | a class of trait objects changes | the same |
-//! | the item of a stream or the trait of a reference changes | calls of this method fail |
+//! | the item of a stream changes | converted by the side that takes the stream |
+//! | the trait of a reference changes | all of the above, in calls of the referenced object, whichever side it belongs to |
 //! | a method becomes one-way, or no longer is | calls of this method fail |
 //!
 //! The rules of the side that reads apply: those of the server to arguments, those of the client to
@@ -83,6 +84,12 @@
 //! variant of an enum, fails its call with [`CallError::Refused`](crate::CallError::Refused) or
 //! [`CallError::Result`](crate::CallError::Result). The connection stays open. A lookup fails only if
 //! no method can be called.
+//!
+//! An item that can't be converted ends its stream with
+//! [`StreamError::OtherVersion`](crate::StreamError::OtherVersion).
+//!
+//! A result that contains references is not converted: if its other parts change, calls of the
+//! method fail. References to objects of third parties need the same interface at all three.
 //!
 //! A stub that [goes on after a restart](super::restarts) compares the versions anew, so servers may be
 //! replaced by newer or older ones.

@@ -7,6 +7,9 @@ pub(crate) const MAX_DESCRIPTION: usize = 256 << 10;
 /// Maximum number of classes that one side describes.
 pub(crate) const MAX_CLASSES: usize = 256;
 
+/// Maximum number of interfaces, reached by the references of one, that one side describes.
+pub(crate) const MAX_REACHED: usize = 64;
+
 /// Snapshots of the classes that trait objects in messages may have. Classes that exceed a limit
 /// are left out, so messages with objects of these are refused.
 #[derive(Default)]

@@ -10,7 +10,7 @@ use jstream::Limits;
 
 use crate::interface::class_list::{MAX_CLASSES, MAX_DESCRIPTION};
 use crate::interface::conversion::{MessageConversion, TheirClasses, TheirMessage};
-use crate::interface::method_map::{MappedMethod, TheirMethod};
+use crate::interface::mapped_method::{IncomingMethod, MappedMethod, TheirMethod};
 use crate::interface::methods::{Interface, Method};
 use crate::support::shown;
 
@@ -18,9 +18,8 @@ use crate::support::shown;
 pub(crate) struct DescribedInterface<'d> {
     pub(crate) name: &'d str,
     pub(crate) older_names: &'d [&'d str],
+    pub(crate) id: u64,
     pub(crate) methods: Vec<DescribedMethod<'d>>,
-    /// The snapshots of the classes that trait objects may have.
-    pub(crate) classes: &'d [&'d [u8]],
 }
 
 /// A method of an object's interface, as its server describes it.
@@ -33,7 +32,10 @@ pub(crate) struct DescribedMethod<'d> {
     /// Schemas of the arguments' message and of the result's message, with the fields that must be
     /// understood.
     pub(crate) snapshots: [&'d [u8]; 2],
+    pub(crate) argument_names: &'d [&'d str],
     pub(crate) carried: &'d [&'d str],
+    /// Schemas of the frames of each stream.
+    pub(crate) frames: &'d [&'d [u8]],
     pub(crate) one_way: bool,
 }
 
@@ -44,9 +46,54 @@ pub(crate) struct MappedMethods {
     pub(crate) changed: Vec<(usize, u16)>,
 }
 
+/// The classes that the trait objects of one side may have, as the other side knows them.
+pub(crate) struct DescribedClasses<'d> {
+    snapshots: &'d [&'d [u8]],
+    decoded: TheirClasses,
+    /// Limits of each conversion.
+    limits: Limits,
+}
+
+impl<'d> DescribedClasses<'d> {
+    /// Decodes the classes. Messages are converted within these limits.
+    ///
+    /// # Errors
+    ///
+    /// The reason why the description is refused.
+    pub(crate) fn new(snapshots: &'d [&'d [u8]], limits: Limits) -> Result<Self, String> {
+        let len = snapshots.iter().map(|class| class.len());
+        if snapshots.len() > MAX_CLASSES || len.fold(0, usize::saturating_add) > MAX_DESCRIPTION {
+            return Err("the description of the classes there is too long".to_owned());
+        }
+        Ok(Self {
+            snapshots,
+            decoded: TheirClasses::new(snapshots),
+            limits,
+        })
+    }
+
+    /// Returns whether messages to the other side and from it may have classes that the receiver
+    /// has not, so that they need a conversion.
+    fn may_vary(&self, own: &Interface) -> [bool; 2] {
+        let (own, theirs) = (own.class_snapshots(), self.snapshots);
+        let to_them = own.iter().any(|own| !theirs.contains(&own.as_slice()));
+        let from_them = theirs
+            .iter()
+            .any(|theirs| !own.iter().any(|own| own == theirs));
+        [to_them, from_them]
+    }
+
+    pub(crate) fn decoded(&self) -> &TheirClasses {
+        &self.decoded
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        self.limits
+    }
+}
+
 impl Interface {
-    /// Finds the methods of this interface at an object of another version, by their names. Results
-    /// are converted within these limits.
+    /// Finds the methods of this interface at an object of another version, by their names.
     ///
     /// # Errors
     ///
@@ -54,31 +101,14 @@ impl Interface {
     pub(crate) fn map(
         &self,
         theirs: &DescribedInterface<'_>,
-        limits: Limits,
+        classes: &DescribedClasses<'_>,
     ) -> Result<MappedMethods, String> {
         let name = self.name();
-        if !is_same_name(
-            (name, self.older_names()),
-            (theirs.name, theirs.older_names),
-        ) {
+        if !self.is_named_like(theirs) {
             return Err(format!("{name} here, {} there", shown(theirs.name)));
         }
-        let len = theirs.classes.iter().map(|class| class.len());
-        if theirs.classes.len() > MAX_CLASSES
-            || len.fold(0, usize::saturating_add) > MAX_DESCRIPTION
-        {
-            return Err("the description of the classes there is too long".to_owned());
-        }
         let places = self.places(&theirs.methods);
-        // The receiver needs a conversion only for classes that it has not.
-        let (own_classes, their_classes) = (self.class_snapshots(), theirs.classes);
-        let arguments_may_vary = own_classes
-            .iter()
-            .any(|own| !their_classes.contains(&own.as_slice()));
-        let results_may_vary = their_classes
-            .iter()
-            .any(|theirs| !own_classes.iter().any(|own| own == theirs));
-        let classes = TheirClasses::new(theirs.classes);
+        let [arguments_may_vary, results_may_vary] = classes.may_vary(self);
         let mut room = MAX_DESCRIPTION;
         let mut changed = Vec::new();
         let own = self.methods().iter().zip(places).enumerate();
@@ -102,20 +132,107 @@ impl Interface {
                     room = left.ok_or_else(|| {
                         refused("the description of its result is too long".to_owned())
                     })?;
-                    let result = method.result_from(their_method, &classes, limits);
+                    let result = method.result_from(their_method, classes);
                     Some(result.map_err(refused)?)
                 }
             };
-            if !same_arguments || arguments_vary {
+            let frames = method.changed_frames(their_method, results_may_vary);
+            let frames = match frames.iter().position(|(is_result, _)| *is_result) {
+                Some(index) if frames.get(index).is_some_and(|(_, changed)| *changed) => {
+                    let snapshot = their_method.frames.get(index).map_or(0, |of| of.len());
+                    let left = room.checked_sub(snapshot);
+                    room = left.ok_or_else(|| {
+                        refused("the description of its items is too long".to_owned())
+                    })?;
+                    let frames = method.frames_from(their_method, index, classes);
+                    Some(frames.map_err(refused)?)
+                }
+                _ => None,
+            };
+            let sent = method.changed_frames(their_method, arguments_may_vary);
+            let sent_changed = sent
+                .iter()
+                .any(|(is_result, changed)| !is_result && *changed);
+            if !same_arguments || arguments_vary || sent_changed {
                 changed.push((index, place));
             }
             Ok(TheirMethod {
                 index: place,
                 result: result.map(Arc::new),
+                frames: frames.map(Arc::new),
             })
         });
         let methods: Vec<MappedMethod> = methods.collect();
         Ok(MappedMethods { methods, changed })
+    }
+
+    /// Plans how calls of this interface's objects are converted that the other side makes in its
+    /// version. Returns one for each method.
+    pub(crate) fn incoming(
+        &self,
+        theirs: &DescribedInterface<'_>,
+        classes: &DescribedClasses<'_>,
+    ) -> Vec<IncomingMethod> {
+        let [_, may_vary] = classes.may_vary(self);
+        let own = self.methods().iter().zip(self.places(&theirs.methods));
+        let methods = own.map(|(method, place)| {
+            let Some(their_method) = place.and_then(|place| theirs.methods.get(place)) else {
+                return IncomingMethod::default();
+            };
+            let [in_arguments, _] = method.has_trait_objects();
+            let [same_arguments, _] = method.has_same_types(their_method);
+            let message = TheirMessage {
+                snapshot: their_method.snapshots[0],
+                names: Some(their_method.argument_names),
+                classes: classes.decoded(),
+            };
+            let varies = !same_arguments || (may_vary && in_arguments);
+            let message = varies.then_some(message);
+            method.incoming(their_method, message.as_ref(), may_vary, classes)
+        });
+        methods.collect()
+    }
+
+    /// Plans how calls of the method with this index are converted, whose caller has described the
+    /// arguments' message, the names of its parts, and the frames of its streams. Returns `None` if
+    /// there is no such method.
+    pub(crate) fn incoming_method(
+        &self,
+        index: u16,
+        (snapshot, argument_names, frames): (&[u8], &[&str], &[&[u8]]),
+        classes: &DescribedClasses<'_>,
+    ) -> Option<IncomingMethod> {
+        let method = self.methods().get(usize::from(index))?;
+        let [_, may_vary] = classes.may_vary(self);
+        let [in_arguments, _] = method.has_trait_objects();
+        let theirs = DescribedMethod {
+            name: method.name(),
+            older_names: &[],
+            signature: "",
+            id: 0,
+            snapshots: [snapshot, &[]],
+            argument_names,
+            carried: &[],
+            frames,
+            one_way: method.is_one_way(),
+        };
+        let message = TheirMessage {
+            snapshot,
+            names: Some(argument_names),
+            classes: classes.decoded(),
+        };
+        let [same_arguments, _] = method.has_same_types(&theirs);
+        let varies = !same_arguments || (may_vary && in_arguments);
+        let message = varies.then_some(message);
+        Some(method.incoming(&theirs, message.as_ref(), may_vary, classes))
+    }
+
+    /// Returns true if the interface has the same name, or one has a name that the other one had.
+    pub(crate) fn is_named_like(&self, theirs: &DescribedInterface<'_>) -> bool {
+        is_same_name(
+            (self.name(), self.older_names()),
+            (theirs.name, theirs.older_names),
+        )
     }
 
     /// Returns the index of each method among those of the other version. Methods of the same name
@@ -171,8 +288,9 @@ impl Method {
             let (own, theirs) = (kind(self.is_one_way()), kind(theirs.one_way));
             return Err(format!("it is {own} here, {theirs} there"));
         }
-        if self.carried() != theirs.carried {
-            return Err("its streams or references have other types there".to_owned());
+        if self.carried() != theirs.carried || self.carried_streams().count() != theirs.frames.len()
+        {
+            return Err("its streams or references are other arguments there".to_owned());
         }
         Ok(())
     }
@@ -196,8 +314,7 @@ impl Method {
     fn result_from(
         &self,
         theirs: &DescribedMethod<'_>,
-        classes: &TheirClasses,
-        limits: Limits,
+        classes: &DescribedClasses<'_>,
     ) -> Result<MessageConversion, String> {
         if self.returns_references() {
             // What can't be converted would not be given back.
@@ -207,10 +324,83 @@ impl Method {
         let theirs = TheirMessage {
             snapshot,
             names: None,
-            classes,
+            classes: classes.decoded(),
         };
-        let conversion = MessageConversion::new(&theirs, &self.result_schema(), descriptor, limits);
+        let (own, limits) = (self.result_schema(), classes.limits());
+        let conversion = MessageConversion::new(&theirs, &own, descriptor, limits);
         conversion.map_err(|reason| format!("its result can't be converted: {reason}"))
+    }
+
+    /// Returns for each stream whether it is the result, and whether the receiver has to convert
+    /// its items. `may_vary` is true if the sender has classes that the receiver has not.
+    fn changed_frames(&self, theirs: &DescribedMethod<'_>, may_vary: bool) -> Vec<(bool, bool)> {
+        let is_same = self.id() == theirs.id;
+        let streams = self.carried_streams().enumerate();
+        let streams = streams.map(|(index, (is_result, descriptor))| {
+            let varies = || {
+                let schema = self.frame_schema(index);
+                may_vary && schema.is_some_and(|(schema, _)| schema.has_trait_objects())
+            };
+            let snapshot = theirs.frames.get(index);
+            let is_equal = is_same || snapshot.and_then(|of| descriptor_of(of)) == Some(descriptor);
+            (is_result, !is_equal || varies())
+        });
+        streams.collect()
+    }
+
+    /// Plans the conversion of the frames of the stream with this index.
+    ///
+    /// # Errors
+    ///
+    /// The reason why no item can be converted.
+    fn frames_from(
+        &self,
+        theirs: &DescribedMethod<'_>,
+        index: usize,
+        classes: &DescribedClasses<'_>,
+    ) -> Result<MessageConversion, String> {
+        let (Some(own), Some((_, descriptor)), Some(snapshot)) = (
+            self.frame_schema(index),
+            self.carried_streams().nth(index),
+            theirs.frames.get(index),
+        ) else {
+            return Err("the items of its streams are not described".to_owned());
+        };
+        let theirs = TheirMessage {
+            snapshot,
+            names: None,
+            classes: classes.decoded(),
+        };
+        let planned = MessageConversion::new(&theirs, &own, descriptor, classes.limits());
+        planned.map_err(|reason| format!("the items of a stream can't be converted: {reason}"))
+    }
+
+    /// Plans how calls in the version of the other side are converted. `message` describes their
+    /// arguments if these are converted.
+    fn incoming(
+        &self,
+        theirs: &DescribedMethod<'_>,
+        message: Option<&TheirMessage<'_>>,
+        may_vary: bool,
+        classes: &DescribedClasses<'_>,
+    ) -> IncomingMethod {
+        let planned = message.map(|message| self.arguments_from(message, classes.limits()));
+        let mut incoming = IncomingMethod {
+            arguments: planned,
+            frames: Vec::new(),
+        };
+        let frames = self.changed_frames(theirs, may_vary);
+        for (index, (is_result, changed)) in frames.into_iter().enumerate() {
+            if is_result {
+                continue;
+            }
+            let conversion = changed.then(|| self.frames_from(theirs, index, classes));
+            match conversion.transpose() {
+                Ok(conversion) => incoming.frames.push(conversion.map(Arc::new)),
+                Err(reason) => incoming.arguments = Some(Err(reason)),
+            }
+        }
+        incoming
     }
 
     /// Plans the conversion of the arguments of callers that have another version of the method.
@@ -280,6 +470,14 @@ mod tests {
             .iter()
             .map(|of| of.iter().map(String::as_str).collect())
             .collect();
+        let frames: Vec<Vec<Vec<u8>>> = methods
+            .iter()
+            .map(|method| method.frame_snapshots().unwrap())
+            .collect();
+        let frames: Vec<Vec<&[u8]>> = frames
+            .iter()
+            .map(|of| of.iter().map(Vec::as_slice).collect())
+            .collect();
         let described = methods.iter().enumerate();
         let described = described.map(|(place, method)| DescribedMethod {
             name: method.name(),
@@ -287,16 +485,19 @@ mod tests {
             signature: method.signature(),
             id: method.id(),
             snapshots: snapshots[place].each_ref().map(|of| of[0].as_slice()),
+            argument_names: &[],
             carried: &carried[place],
+            frames: &frames[place],
             one_way: method.is_one_way(),
         });
         let theirs = DescribedInterface {
             name: theirs.name(),
             older_names: theirs.older_names(),
+            id: theirs.id(),
             methods: described.collect(),
-            classes: &[],
         };
-        ours.map(&theirs, Limits::default())
+        let classes = DescribedClasses::new(&[], Limits::default())?;
+        ours.map(&theirs, &classes)
     }
 
     fn add() -> Method {
@@ -360,12 +561,16 @@ mod tests {
         );
         let items = |method: Method| method.with_arguments(&["of"]);
         let sum = || items(Method::new::<(u64,), ()>("sum", ""));
-        let (places, _) = mapped(vec![sum().takes::<u64>(0)], vec![sum().takes::<u32>(0)]);
-        assert_eq!(
-            places,
-            [Err(
-                "its streams or references have other types there".to_owned()
-            )]
+        let (places, changed) = mapped(vec![sum().takes::<u64>(0)], vec![sum().takes::<u32>(0)]);
+        assert_eq!((places, changed), (vec![Ok((0, false))], vec![(0, 0)]));
+        let (places, _) = mapped(vec![sum().takes::<u64>(0)], vec![sum()]);
+        let reason = "its streams or references are other arguments there";
+        assert_eq!(places, [Err(reason.to_owned())]);
+        let (places, _) = mapped(vec![sum().gives::<u64>()], vec![sum().gives::<bool>()]);
+        let reason = places[0].clone().unwrap_err();
+        assert!(
+            reason.starts_with("the items of a stream can't be converted: "),
+            "{reason}"
         );
     }
 
@@ -388,16 +593,19 @@ mod tests {
                 signature: "b",
                 id: 0,
                 snapshots: [&[], result],
+                argument_names: &[],
                 carried: &[],
+                frames: &[],
                 one_way: false,
             };
             let theirs = DescribedInterface {
                 name: "T",
                 older_names: &[],
+                id: 0,
                 methods: vec![method],
-                classes,
             };
-            let mapped = ours.map(&theirs, Limits::default());
+            let classes = DescribedClasses::new(classes, Limits::default())?;
+            let mapped = ours.map(&theirs, &classes);
             mapped.map(|mapped| mapped.methods[0].as_ref().unwrap_err().clone())
         };
         let long = vec![0; MAX_DESCRIPTION + 1];
@@ -421,18 +629,21 @@ mod tests {
         let theirs = DescribedInterface {
             name: "T",
             older_names: &[],
+            id: 0,
             methods: vec![DescribedMethod {
                 name: "add",
                 older_names: &[],
                 signature: "\n",
                 id: 0,
                 snapshots: [&[1, 2, 3], &[]],
+                argument_names: &[],
                 carried: &[],
+                frames: &[],
                 one_way: false,
             }],
-            classes: &[&[7]],
         };
-        let mapped = ours.map(&theirs, Limits::default()).unwrap();
+        let classes = DescribedClasses::new(&[&[7]], Limits::default()).unwrap();
+        let mapped = ours.map(&theirs, &classes).unwrap();
         let reason = mapped.methods[0].as_ref().unwrap_err();
         assert!(
             reason.starts_with("`fn add(&self, p: &Point, n: u64)` here, `\\n` there: "),

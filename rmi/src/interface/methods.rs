@@ -9,7 +9,7 @@ use jstream::{Covariant, Transportable};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::frame::MOST_METHODS;
-use crate::interface::class_list::ClassList;
+use crate::interface::class_list::{ClassList, MAX_REACHED};
 
 /// The return type of the async methods of a remote trait. It makes the trait dyn compatible.
 ///
@@ -46,16 +46,12 @@ pub struct Interface {
     stateful: bool,
     /// Names of the trait in older versions.
     older_names: &'static [&'static str],
-    /// The classes that trait objects in messages may have, once they were needed.
-    classes: OnceLock<Classes>,
-}
-
-/// The classes of an interface.
-#[derive(Debug)]
-struct Classes {
+    /// Snapshots of the classes that trait objects in messages may have, once they were needed.
+    classes: OnceLock<Vec<Vec<u8>>>,
+    /// The interfaces of the objects that are reached by calls, once they were needed.
+    reached: OnceLock<Vec<&'static Interface>>,
     /// See [`Interface::version`].
-    version: u64,
-    snapshots: Vec<Vec<u8>>,
+    version: OnceLock<u64>,
 }
 
 /// A method of an interface.
@@ -65,11 +61,8 @@ pub struct Method {
     signature: &'static str,
     /// Descriptors of the arguments' message and of the result's message.
     descriptors: [u64; 2],
-    /// Descriptors of the items of its streams. Each has the index of its argument, or `None` for
-    /// the result.
-    streams: Vec<(Option<usize>, u64)>,
-    /// Descriptions of its references, indexed in the same way.
-    references: Vec<(Option<usize>, String)>,
+    streams: Vec<CarriedStream>,
+    references: Vec<CarriedReferences>,
     one_way: bool,
     idempotent: bool,
     id: u64,
@@ -88,6 +81,32 @@ struct DeclaredArgument {
     older_names: &'static [&'static str],
     default: Option<WriteDefault>,
 }
+
+/// A stream among the arguments, or as the result.
+#[derive(Debug)]
+struct CarriedStream {
+    /// The index of the argument, or `None` for the result.
+    place: Option<usize>,
+    /// The descriptor of an item.
+    item: u64,
+    /// The type of a frame, which is a list of items.
+    frame: MessageType,
+    frame_descriptor: u64,
+}
+
+/// References in an argument or in the result.
+#[derive(Debug)]
+struct CarriedReferences {
+    /// The index of the argument, or `None` for the result.
+    place: Option<usize>,
+    /// The type with the names of the traits.
+    text: String,
+    /// Adds the interfaces of the references.
+    reach: ReachInterfaces,
+}
+
+/// Function that adds the interfaces of the references in a type.
+pub(crate) type ReachInterfaces = fn(&mut Vec<&'static Interface>);
 
 /// Function that writes a message with the default of an argument.
 type WriteDefault = fn() -> Result<Vec<u8>, String>;
@@ -197,24 +216,43 @@ impl Method {
 
     /// Adds a stream of `T` as the argument with this index.
     #[must_use]
-    pub fn takes<T: Transportable + 'static>(mut self, place: usize) -> Self {
-        let item = jstream::descriptor::<T>();
-        self.streams.push((Some(place), item));
-        self
+    pub fn takes<T: Transportable + 'static>(self, place: usize) -> Self {
+        self.with_stream::<T>(Some(place))
     }
 
     /// Adds a stream of `T` as the result.
     #[must_use]
-    pub fn gives<T: Transportable + 'static>(mut self) -> Self {
-        let item = jstream::descriptor::<T>();
-        self.streams.push((None, item));
+    pub fn gives<T: Transportable + 'static>(self) -> Self {
+        self.with_stream::<T>(None)
+    }
+
+    fn with_stream<T: Transportable + 'static>(mut self, place: Option<usize>) -> Self {
+        self.streams.push(CarriedStream {
+            place,
+            item: jstream::descriptor::<T>(),
+            frame: MessageType::for_type::<&'static [T]>(),
+            frame_descriptor: jstream::descriptor::<&'static [T]>(),
+        });
         self
     }
 
     /// Adds the description of the references of an argument or of the result.
-    pub(crate) fn with_references(mut self, place: Option<usize>, text: String) -> Self {
-        self.references.push((place, text));
+    pub(crate) fn with_references(
+        mut self,
+        place: Option<usize>,
+        text: String,
+        reach: ReachInterfaces,
+    ) -> Self {
+        self.references
+            .push(CarriedReferences { place, text, reach });
         self
+    }
+
+    /// Adds the interfaces of its references.
+    fn reach(&self, all: &mut Vec<&'static Interface>) {
+        for references in &self.references {
+            (references.reach)(all);
+        }
     }
 
     /// Returns true if the method has no arguments, so that the payload of a call is empty.
@@ -255,23 +293,50 @@ impl Method {
         !self.streams.is_empty()
     }
 
-    /// Returns a text for each stream and reference among the arguments and of the result, whose
-    /// types are not in the schemas. Two methods have the same if these texts are equal.
+    /// Returns a text for each stream and reference among the arguments and of the result. Two
+    /// methods have them at the same arguments if these texts are equal. The types of the items and
+    /// the interfaces of the references may differ.
     pub(crate) fn carried(&self) -> Vec<String> {
         let name = |place: Option<usize>| match place {
             Some(place) => self.arguments.get(place).map_or("?", |of| of.name),
             None => RESULT_STREAM,
         };
         let streams = self.streams.iter();
-        let streams = streams.map(|(place, item)| format!("{}: stream {item:#x}", name(*place)));
+        let streams = streams.map(|stream| format!("{}: stream", name(stream.place)));
         let references = self.references.iter();
-        let references = references.map(|(place, of)| format!("{}: {of}", name(*place)));
+        let references = references.map(|of| format!("{}: {}", name(of.place), of.text));
         streams.chain(references).collect()
+    }
+
+    /// Returns for each stream whether it is the result, and the descriptor of its frames. The
+    /// order is that of [`carried`](Self::carried).
+    pub(crate) fn carried_streams(&self) -> impl Iterator<Item = (bool, u64)> {
+        let streams = self.streams.iter();
+        streams.map(|stream| (stream.place.is_none(), stream.frame_descriptor))
+    }
+
+    /// Returns the snapshot of the frames of each stream.
+    ///
+    /// # Errors
+    ///
+    /// [`SnapshotError`] if one of them is too long.
+    pub(crate) fn frame_snapshots(&self) -> Result<Vec<Vec<u8>>, SnapshotError> {
+        let streams = self.streams.iter();
+        let snapshots = streams.map(|stream| {
+            let all = (stream.frame.snapshots)()?;
+            Ok(all.into_iter().next().unwrap_or_default())
+        });
+        snapshots.collect()
+    }
+
+    /// Returns the schema of the frames of the stream with this index, and its root.
+    pub(crate) fn frame_schema(&self, index: usize) -> Option<(Schema, TypeIndex)> {
+        Some((self.streams.get(index)?.frame.schema)())
     }
 
     /// Returns true if the result has references.
     pub(crate) fn returns_references(&self) -> bool {
-        self.references.iter().any(|(place, _)| place.is_none())
+        self.references.iter().any(|of| of.place.is_none())
     }
 
     /// Returns the schemas of the arguments' message and of the result's message, as accepted by
@@ -327,7 +392,7 @@ impl Method {
     /// Returns the names of the parts of the arguments' message. There are none if the message is
     /// that of the only argument.
     pub(crate) fn argument_names(&self) -> impl Iterator<Item = &'static str> {
-        let has_stream = self.streams.iter().any(|(place, _)| place.is_none());
+        let has_stream = self.streams.iter().any(|stream| stream.place.is_none());
         let result_stream = has_stream.then_some(RESULT_STREAM);
         let names = self.arguments.iter().map(|argument| argument.name);
         names.chain(result_stream)
@@ -391,14 +456,15 @@ impl Interface {
             if method.one_way {
                 one.push(1);
             }
-            for (place, item) in &method.streams {
+            let place_word = |place: Option<usize>| place.map_or(u64::MAX, |place| place as u64);
+            for CarriedStream { place, item, .. } in &method.streams {
                 one.push(2);
-                one.extend(place.map_or(u64::MAX, |place| place as u64).to_le_bytes());
+                one.extend(place_word(*place).to_le_bytes());
                 one.extend(item.to_le_bytes());
             }
-            for (place, text) in &method.references {
+            for CarriedReferences { place, text, .. } in &method.references {
                 one.push(3);
-                one.extend(place.map_or(u64::MAX, |place| place as u64).to_le_bytes());
+                one.extend(place_word(*place).to_le_bytes());
                 one.extend(text.as_bytes());
             }
             method.id = xxh3_64(&one);
@@ -413,6 +479,8 @@ impl Interface {
             stateful: false,
             older_names: &[],
             classes: OnceLock::new(),
+            reached: OnceLock::new(),
+            version: OnceLock::new(),
         }
     }
 
@@ -458,18 +526,52 @@ impl Interface {
     }
 
     /// Returns a number that is equal for interfaces of the same id whose trait objects may have
-    /// the same classes. It is the id if there are no trait objects.
+    /// the same classes, and whose references lead to equal interfaces. It is the id if there are
+    /// no trait objects and references.
     pub(crate) fn version(&self) -> u64 {
-        self.classes().version
+        *self.version.get_or_init(|| {
+            let classes = self.class_snapshots();
+            let reached = self.reached();
+            if classes.is_empty() && reached.is_empty() {
+                return self.id;
+            }
+            let mut all = self.id.to_le_bytes().to_vec();
+            all.extend(classes.iter().flatten());
+            for other in reached {
+                all.extend(other.id.to_le_bytes());
+                all.extend(other.class_snapshots().iter().flatten());
+            }
+            xxh3_64(&all)
+        })
+    }
+
+    /// Returns the interfaces of all objects that are reached by references in calls of this one,
+    /// directly or by calls of such objects, as far as the limit allows.
+    pub(crate) fn reached(&self) -> &[&'static Self] {
+        self.reached.get_or_init(|| {
+            let mut reached: Vec<&'static Self> = Vec::new();
+            let mut next = 0;
+            let mut found = Vec::new();
+            self.methods.iter().for_each(|of| of.reach(&mut found));
+            loop {
+                for interface in found.drain(..) {
+                    let is_known = reached.iter().any(|known| std::ptr::eq(*known, interface));
+                    if !is_known && reached.len() < MAX_REACHED {
+                        reached.push(interface);
+                    }
+                }
+                let Some(interface) = reached.get(next) else {
+                    return reached;
+                };
+                next = next.saturating_add(1);
+                interface.methods.iter().for_each(|of| of.reach(&mut found));
+            }
+        })
     }
 
     /// Returns the snapshots of the classes that trait objects in messages may have, as far as they
     /// fit into a description.
     pub(crate) fn class_snapshots(&self) -> &[Vec<u8>] {
-        &self.classes().snapshots
-    }
-
-    fn classes(&self) -> &Classes {
         self.classes.get_or_init(|| {
             let mut classes = ClassList::default();
             for method in self
@@ -481,16 +583,7 @@ impl Interface {
                 let of_messages = messages.into_iter().flat_map(|all| all.into_iter().skip(1));
                 of_messages.for_each(|class| classes.add(class));
             }
-            let snapshots = classes.into_snapshots();
-            let mut all = self.id.to_le_bytes().to_vec();
-            all.extend(snapshots.iter().flatten());
-            Classes {
-                version: match snapshots.is_empty() {
-                    true => self.id,
-                    false => xxh3_64(&all),
-                },
-                snapshots,
-            }
+            classes.into_snapshots()
         })
     }
 

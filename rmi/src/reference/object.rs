@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crate::frame::{CallHeader, Metadata, PROMISED, REGISTRY, Span};
-use crate::interface::MethodMap;
+use crate::interface::{MethodMap, VersionPairs};
 use crate::reference::found::FoundObject;
 use crate::reference::renewal::{MemberObject, Renewal, RenewedObject};
 use crate::reference::retries::Retries;
@@ -155,12 +155,17 @@ impl Object {
         Self::new(ObjectPlace::Import(found.import), time).mapped(found.methods)
     }
 
-    fn mapped(self, methods: Option<Arc<MethodMap>>) -> Self {
+    pub(crate) fn mapped(self, methods: Option<Arc<MethodMap>>) -> Self {
         Self {
             shared_header: self.shared_header.filter(|_| methods.is_none()),
             methods,
             ..self
         }
+    }
+
+    /// Returns the interfaces that the object's server has in another version, if any.
+    pub(crate) fn versions(&self) -> Option<Arc<VersionPairs>> {
+        Some(self.methods.as_ref()?.pairs().clone())
     }
 
     /// Returns the handle with a source that finds the object again.

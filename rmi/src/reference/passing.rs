@@ -2,6 +2,7 @@
 //!
 //! Decision 086 has the reasons.
 
+use std::borrow::Cow;
 use std::mem;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,7 +11,8 @@ use jstream::{Restore, Transportable};
 use smallvec::SmallVec;
 
 use crate::frame::MOST_PROMISED;
-use crate::interface::{Interface, Method};
+use crate::interface::{Interface, Method, VersionPairs};
+use crate::reference::found::FoundObject;
 use crate::reference::handed::{Handed, HandedRef, Unfit};
 use crate::reference::object::{Ahead, Object, ObjectPlace};
 use crate::reference::remote::Remote;
@@ -29,7 +31,7 @@ impl Method {
     pub fn passing<P: Passed>(self, place: Option<usize>) -> Self {
         let mut text = String::new();
         P::describe(&mut text);
-        self.with_references(place, text)
+        self.with_references(place, text, P::reach)
     }
 }
 
@@ -52,6 +54,10 @@ pub trait Passed: Sized + 'static {
     /// Appends the description of the type, for the identity of the method.
     #[doc(hidden)]
     fn describe(text: &mut String);
+
+    /// Adds the interfaces of its references.
+    #[doc(hidden)]
+    fn reach(all: &mut Vec<&'static Interface>);
 
     /// Returns the interface of the reference, if the type holds at most one.
     #[doc(hidden)]
@@ -88,6 +94,10 @@ impl<T: Remotable + ?Sized> Passed for Remote<T> {
         text.push_str(T::NAME);
     }
 
+    fn reach(all: &mut Vec<&'static Interface>) {
+        all.push(T::interface());
+    }
+
     fn interface() -> Option<&'static Interface> {
         Some(T::interface())
     }
@@ -112,6 +122,10 @@ impl<P: Passed> Passed for Option<P> {
     fn describe(text: &mut String) {
         text.push('?');
         P::describe(text);
+    }
+
+    fn reach(all: &mut Vec<&'static Interface>) {
+        P::reach(all);
     }
 
     fn interface() -> Option<&'static Interface> {
@@ -142,6 +156,10 @@ impl<P: Passed> Passed for Vec<P> {
         P::describe(text);
     }
 
+    fn reach(all: &mut Vec<&'static Interface>) {
+        P::reach(all);
+    }
+
     fn give(self, giving: &mut Giving) -> Self::Wire {
         self.into_iter().map(|one| one.give(giving)).collect()
     }
@@ -159,6 +177,10 @@ impl<P: Passed> Passed for Box<[P]> {
 
     fn describe(text: &mut String) {
         Vec::<P>::describe(text);
+    }
+
+    fn reach(all: &mut Vec<&'static Interface>) {
+        P::reach(all);
     }
 
     fn give(self, giving: &mut Giving) -> Self::Wire {
@@ -181,6 +203,10 @@ impl<P: Passed, const N: usize> Passed for [P; N] {
         P::describe(text);
     }
 
+    fn reach(all: &mut Vec<&'static Interface>) {
+        P::reach(all);
+    }
+
     fn give(self, giving: &mut Giving) -> Self::Wire {
         self.map(|one| one.give(giving))
     }
@@ -200,6 +226,10 @@ impl<P: Passed, E: Restore + 'static> Passed for Result<P, E> {
     fn describe(text: &mut String) {
         text.push('!');
         P::describe(text);
+    }
+
+    fn reach(all: &mut Vec<&'static Interface>) {
+        P::reach(all);
     }
 
     fn interface() -> Option<&'static Interface> {
@@ -286,6 +316,8 @@ pub struct Giving {
     kept: Vec<Object>,
     /// Numbers of the calls in flight whose results are given.
     promised: Vec<u32>,
+    /// The interfaces that the other side has in another version.
+    versions: Option<Arc<VersionPairs>>,
     failed: Option<GiveError>,
 }
 
@@ -302,6 +334,8 @@ pub struct Taking {
     /// Numbers of the objects of this side that other calls, whose results are arguments of this
     /// call, have returned.
     promised: Vec<u32>,
+    /// The interfaces that the other side has in another version.
+    versions: Option<Arc<VersionPairs>>,
 }
 
 impl Giving {
@@ -312,8 +346,15 @@ impl Giving {
             objects: SmallVec::new(),
             kept: Vec::new(),
             promised: Vec::new(),
+            versions: None,
             failed: None,
         }
+    }
+
+    /// Sets the interfaces that the other side has in another version.
+    pub(crate) fn with_versions(mut self, versions: Option<Arc<VersionPairs>>) -> Self {
+        self.versions = versions;
+        self
     }
 
     /// Creates an empty set of references, for a call of a local object.
@@ -364,10 +405,14 @@ impl Giving {
                 Ok(Handed::Yours { number, kept: 0 })
             }
             (Between::Peers(to), ObjectPlace::Here(node)) => {
-                match to.references().give(to, node, self.how) {
+                let node = match &self.versions {
+                    Some(versions) => Cow::Owned(node.in_version(versions)),
+                    None => Cow::Borrowed(node),
+                };
+                match to.references().give(to, &node, self.how) {
                     Some(number) => {
                         self.objects.push((number, 0));
-                        Ok(mine(to, node, number))
+                        Ok(mine(to, &node, number))
                     }
                     None => Err(GiveError::Refused(
                         "the other side has reached its limit of references (max_references)",
@@ -525,7 +570,16 @@ impl Taking {
     /// Creates the references of a call among whose arguments are objects that other calls have
     /// returned.
     pub(crate) fn of_call(from: Between, promised: Vec<u32>) -> Self {
-        Self { from, promised }
+        Self {
+            from,
+            promised,
+            versions: None,
+        }
+    }
+
+    /// Sets the interfaces that the other side has in another version.
+    pub(crate) fn with_versions(self, versions: Option<Arc<VersionPairs>>) -> Self {
+        Self { versions, ..self }
     }
 
     pub(super) fn take(
@@ -561,14 +615,17 @@ impl Taking {
                 lease,
                 interface: id,
             } => {
-                if let Err(other) = fits(id, interface) {
+                let versions = self.versions.as_ref();
+                let methods = versions.and_then(|versions| versions.methods(interface, id));
+                if let (None, Err(other)) = (&methods, fits(id, interface)) {
                     references.give_back(from, number, 1);
                     return Err(other);
                 }
                 let lease = Duration::from_millis(lease.into());
                 let import = references.enter(from, number, Some(lease));
                 let import = import.ok_or_else(Unfit::many)?;
-                Ok(Object::imported(import))
+                let time = from.session().terms.time;
+                Ok(Object::found(FoundObject { import, methods }, time))
             }
             HandedRef::Elsewhere { key, address } => {
                 let Some(claim) = from.session().terms.third_parties else {

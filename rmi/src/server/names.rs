@@ -3,11 +3,12 @@
 use std::sync::{Arc, Weak};
 
 use crate::call::{
-    CallerVersionRef, Claimed, Found, FoundVersion, RefusedMethod, Registry, for_version,
+    CallerVersionRef, Claimed, DescribedTraitRef, Found, FoundVersion, RefusedMethod, Registry,
+    paired,
 };
 use crate::frame::REFLECTION;
 use crate::interface::{
-    Interface, MAX_CLASSES, MAX_DESCRIPTION, MessageConversion, TheirClasses, TheirMessage,
+    DescribedClasses, IncomingMethod, Interface, MAX_CLASSES, MAX_DESCRIPTION, VersionPairs,
 };
 use crate::session::{As, Connection, Exports, Key, Node, TOO_MANY, VersionPlace, context};
 
@@ -90,7 +91,10 @@ impl Registry for Names {
         let Some(place) = references.reserve_version(len) else {
             return not_given("the limit of objects in other versions is reached".to_owned());
         };
-        let (node, refused) = converted(node, caller, &connection, place);
+        let (node, refused) = match converted(node, caller, &connection, place) {
+            Ok(converted) => converted,
+            Err(reason) => return not_given(reason),
+        };
         match references.give(&connection, &node, As::Name) {
             Some(number) => FoundVersion {
                 number: Some(number),
@@ -114,9 +118,12 @@ fn described_len(caller: &CallerVersionRef<'_>, interface: &Interface) -> Result
     let methods = caller.methods.iter();
     let methods = methods.map(|method| {
         let names = method.argument_names.iter().map(|name| name.len());
-        names.fold(method.arguments.len(), usize::saturating_add)
+        let frames = method.frames.iter().map(|frame| frame.len());
+        let all = names.chain(frames);
+        all.fold(method.arguments.len(), usize::saturating_add)
     });
     let lengths = methods.chain(caller.classes.iter().map(|class| class.len()));
+    let lengths = lengths.chain(caller.reached.iter().map(DescribedTraitRef::len));
     let len = lengths.fold(0, usize::saturating_add);
     if len > MAX_DESCRIPTION {
         return Err(format!(
@@ -141,42 +148,43 @@ fn not_given(reason: String) -> FoundVersion {
 
 /// Plans the conversions of a caller's arguments. Returns what the caller calls, and the methods
 /// whose arguments can't be converted.
+///
+/// # Errors
+///
+/// The limit that the description exceeds.
 fn converted(
     object: Arc<Node>,
     caller: &CallerVersionRef<'_>,
     connection: &Connection,
     place: VersionPlace,
-) -> (Arc<Node>, Vec<RefusedMethod>) {
+) -> Result<(Arc<Node>, Vec<RefusedMethod>), String> {
     let limits = connection.session().terms.limits;
-    let methods = object.interface().methods();
-    let classes = TheirClasses::new(caller.classes);
+    let interface = object.interface();
+    let classes = DescribedClasses::new(caller.classes, limits)?;
     let mut refused = Vec::new();
-    let mut conversions: Vec<Option<MessageConversion>> = Vec::new();
-    conversions.resize_with(methods.len(), || None);
+    let mut planned: Vec<Option<IncomingMethod>> = Vec::new();
+    planned.resize_with(interface.len(), || None);
     for theirs in caller.methods {
-        let index = usize::from(theirs.index);
-        let (Some(method), Some(conversion)) = (methods.get(index), conversions.get_mut(index))
-        else {
-            continue;
-        };
         // A repeated one costs no second plan.
-        if conversion.is_some() {
+        let Some(planned @ None) = planned.get_mut(usize::from(theirs.index)) else {
             continue;
-        }
-        let message = TheirMessage {
-            snapshot: theirs.arguments,
-            names: Some(theirs.argument_names),
-            classes: &classes,
         };
-        match method.arguments_from(&message, limits) {
-            Ok(planned) => *conversion = Some(planned),
-            Err(reason) => refused.push(RefusedMethod {
+        let described = (theirs.arguments, theirs.argument_names, theirs.frames);
+        let incoming = interface.incoming_method(theirs.index, described, &classes);
+        let incoming = incoming.unwrap_or_default();
+        if let Some(Err(reason)) = &incoming.arguments {
+            refused.push(RefusedMethod {
                 index: theirs.index,
-                reason,
-            }),
+                reason: reason.clone(),
+            });
         }
+        *planned = Some(incoming);
     }
-    (for_version(object, conversions, place), refused)
+    let methods: Vec<_> = planned.into_iter().map(Option::unwrap_or_default).collect();
+    let pairs = paired(interface, caller.reached, &classes)?;
+    let pairs = Arc::new(VersionPairs::new(pairs));
+    let node = Node::for_version(object, methods.into(), pairs, Some(place));
+    Ok((node, refused))
 }
 
 /// Returns the connection of the call that this thread is answering.

@@ -69,8 +69,8 @@ pub(crate) use self::location::{is_loopback, is_near, located};
 pub(crate) use self::location::{passed_address, received_address};
 pub use self::objects::{Answer, Context, Failed, Incoming, context};
 pub(crate) use self::objects::{
-    Callee, Counts, Home, LocalOutcome, LocalSlot, Node, Owned, Plain, Rest, entered, has_deadline,
-    inherited_deadline, inherited_metadata, is_called, passes_on,
+    CallVersion, Callee, Counts, Home, LocalOutcome, LocalSlot, Node, Owned, Plain, Rest, entered,
+    has_deadline, inherited_deadline, inherited_metadata, is_called, passes_on,
 };
 pub use self::peer_info::PeerInfo;
 pub(crate) use self::pipelining::{Aim, Named, Promise, PromisedArguments, Turn};

@@ -7,6 +7,7 @@ use std::time::Instant;
 use jstream::Transportable;
 
 use crate::frame::{Key, Word};
+use crate::interface::MessageConversion;
 use crate::reference::{Between, Giving, Passed};
 use crate::session::{Clock, Flow, Half, Inbox, Line, Stop};
 use crate::stream::error::StreamError;
@@ -104,6 +105,11 @@ impl Carried {
 }
 
 impl<T: Transportable + 'static> Taken<T> {
+    /// Sets the conversion of the frames.
+    pub(crate) fn convert(&mut self, conversion: Option<Arc<MessageConversion>>) {
+        self.0.convert(conversion);
+    }
+
     /// Creates the stream. `call` is the future of its call's end.
     pub(crate) fn stream(
         self,
@@ -122,13 +128,19 @@ impl<T: Transportable + 'static> Taken<T> {
 
 impl<T: Transportable + 'static> Stream<T> {
     /// Opens an argument stream of a call of the peer. Returns `None` if a stream with this number
-    /// exists.
-    pub(crate) fn argument(line: &Arc<dyn Line>, number: u64) -> Option<Self> {
+    /// exists. The frames are converted, if there is a conversion.
+    pub(crate) fn argument(
+        line: &Arc<dyn Line>,
+        number: u64,
+        conversion: Option<Arc<MessageConversion>>,
+    ) -> Option<Self> {
         let window = line.window();
         let inbox = Arc::new(Inbox::new(window));
         let number = u32::try_from(number).ok()?;
         let key = line.streams().join(number, Half::Takes(inbox.clone()))?;
-        let of = Of::Peer(Receiving::new(line.clone(), key, inbox));
+        let mut receiving = Receiving::new(line.clone(), key, inbox);
+        receiving.convert(conversion);
+        let of = Of::Peer(receiving);
         line.post(Word::Open { window }.pack(key));
         let waits = FirstWait::default();
         Some(Self { of, waits })

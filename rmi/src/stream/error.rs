@@ -35,6 +35,12 @@ pub enum StreamError {
         /// The reason why they are invalid.
         r#source: ReadError,
     },
+    /// Items of another version of their type could not be converted.
+    #[error("could not convert the items of a stream from another version: {reason}")]
+    OtherVersion {
+        /// The reason, which names the field.
+        reason: String,
+    },
     /// The peer has violated the protocol of streams.
     #[error("the peer has violated the protocol of streams: {rule}")]
     Broken {

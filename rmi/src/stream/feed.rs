@@ -154,11 +154,11 @@ impl Feed for Relayed {
         Ok(send(&[IoSlice::new(bytes.unwrap_or_default())]))
     }
 
-    fn sent(&mut self, bytes: usize) {
+    fn sent(&mut self, _: usize) {
         if let (Some(frame), Ok(from)) = (self.next.take(), &self.from) {
-            let items = frame.items;
+            let (items, bytes) = (frame.items, frame.bytes);
             drop(frame);
-            from.done(items, bytes as u64);
+            from.done(items, bytes);
         }
     }
 }

@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use crate::frame::{CloseReason, Key, Word};
+use crate::interface::MessageConversion;
 use crate::session::{Clock, Frame, Inbox, Line, Stop, Taken};
 use crate::stream::error::StreamError;
 use crate::support::CallError;
@@ -29,6 +30,8 @@ pub(super) struct Frames {
     /// Clock of the deadline.
     clock: Clock,
     ended: bool,
+    /// Conversion of the frames of another version.
+    conversion: Option<Arc<MessageConversion>>,
 }
 
 impl Frames {
@@ -42,7 +45,13 @@ impl Frames {
             deadline: None,
             clock: Clock::SYSTEM,
             ended: false,
+            conversion: None,
         }
+    }
+
+    /// Sets the conversion of the frames.
+    pub(super) fn convert(&mut self, conversion: Option<Arc<MessageConversion>>) {
+        self.conversion = conversion;
     }
 
     /// Makes the stream the result of a call.
@@ -74,7 +83,17 @@ impl Frames {
                 }
             }
             match self.inbox.poll_frame(context.waker()) {
-                Taken::Frame(frame) => return Poll::Ready(Some(Ok(frame))),
+                Taken::Frame(frame) => {
+                    let Some(conversion) = &self.conversion else {
+                        return Poll::Ready(Some(Ok(frame)));
+                    };
+                    match conversion.convert(frame.payload.as_bytes()) {
+                        Ok(payload) => {
+                            return Poll::Ready(Some(Ok(Frame { payload, ..frame })));
+                        }
+                        Err(reason) => return self.fails(StreamError::OtherVersion { reason }),
+                    }
+                }
                 Taken::Nothing => match (self.failed.take(), self.poll_call(context)) {
                     (Some(error), _) => return self.fails(error.into()),
                     // Items may have arrived before the call ended.

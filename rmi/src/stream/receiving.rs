@@ -7,6 +7,7 @@ use std::time::Instant;
 use jstream::Transportable;
 
 use crate::frame::{Key, read};
+use crate::interface::MessageConversion;
 use crate::session::{Clock, Inbox, Line};
 use crate::stream::error::StreamError;
 use crate::stream::frames::{Ending, Frames};
@@ -37,6 +38,11 @@ impl<T: Transportable + 'static> Receiving<T> {
         self.frames.belongs_to(call, deadline, clock);
     }
 
+    /// Sets the conversion of the frames.
+    pub(super) fn convert(&mut self, conversion: Option<Arc<MessageConversion>>) {
+        self.frames.convert(conversion);
+    }
+
     pub(super) fn line(&self) -> &Arc<dyn Line> {
         self.frames.line()
     }
@@ -64,7 +70,6 @@ impl<T: Transportable + 'static> Receiving<T> {
                 Poll::Pending => return Poll::Pending,
             };
             self.has_begun = true;
-            let bytes = frame.payload.len() as u64;
             let limits = self.frames.line().limits();
             let count = match read::<&'static [T]>(frame.payload, limits) {
                 Ok(items) => self.items.load(items),
@@ -75,7 +80,7 @@ impl<T: Transportable + 'static> Receiving<T> {
                 let rule = "a frame has a wrong number of items";
                 return self.fails(StreamError::Broken { rule });
             }
-            self.frame = Some((frame.items, bytes));
+            self.frame = Some((frame.items, frame.bytes));
         }
     }
 

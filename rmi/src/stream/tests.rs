@@ -135,7 +135,7 @@ fn argument(
     let line: Arc<dyn Line> = callee.clone();
     (
         carried.into_parts().0,
-        Stream::argument(&line, number).unwrap(),
+        Stream::argument(&line, number, None).unwrap(),
     )
 }
 

@@ -32,6 +32,7 @@ mod peers;
 mod pipelining;
 mod plain;
 mod promises;
+mod reached_versions;
 mod reconnecting;
 mod references;
 mod reflection;

@@ -152,6 +152,7 @@ fn methods(
     let mut caller = CallerVersion {
         methods: Vec::new(),
         classes: before.classes.iter().map(|of| of.to_vec()).collect(),
+        reached: Vec::new(),
     };
     let mut all = Vec::new();
     for method in before.methods {
@@ -170,7 +171,7 @@ fn methods(
         } else if let Some(refused) = result_change(method, there) {
             calls = refused;
         }
-        if method.arguments != there.arguments {
+        if method.arguments != there.arguments || method.frames != there.frames {
             if let Calls::Unchanged = calls {
                 calls = Calls::Converted;
             }
@@ -183,6 +184,7 @@ fn methods(
                         .map(|&of| of.to_owned())
                         .collect(),
                     arguments: method.arguments.to_vec(),
+                    frames: method.frames.iter().map(|of| of.to_vec()).collect(),
                 }
             }));
         }

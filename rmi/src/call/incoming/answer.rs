@@ -13,8 +13,8 @@ use crate::call::incoming::panic_reason::keep_replier;
 use crate::frame::{Code, Metadata, read, written, written_copy};
 use crate::reference::{Between, GiveError, Giving, Passed, PassedObjects, Taking};
 use crate::session::{
-    Answer, As, Connection, Context, Failed, Incoming, Line, LocalSlot, Promise, Rest, Session,
-    Stop, Watched, keep_result, refuse, refuse_received,
+    Answer, As, CallVersion, Connection, Context, Failed, Incoming, Line, LocalSlot, Promise, Rest,
+    Session, Stop, Watched, keep_result, refuse, refuse_received,
 };
 use crate::stream::{Ended, Stream};
 use crate::support::{Outcome, RareBox};
@@ -339,9 +339,11 @@ impl Answer {
         self.has_references.set(true);
         let rest = self.rest.get();
         let promised = rest.map_or_else(Vec::new, |rest| rest.promised.clone());
-        let taken = self
-            .between()
-            .map(|from| P::take(form, &Taking::of_call(from, promised)));
+        let taken = self.between().map(|from| {
+            let versions = self.version().map(|version| version.pairs.clone());
+            let taking = Taking::of_call(from, promised).with_versions(versions);
+            P::take(form, &taking)
+        });
         match taken {
             Some(Ok(references)) => Ok(references),
             // The first invalid argument is reported.
@@ -361,7 +363,8 @@ impl Answer {
         let Some(to) = self.between().filter(|_| wants) else {
             return Ok(());
         };
-        let mut giving = Giving::new(to.clone(), As::Result);
+        let versions = self.version().map(|version| version.pairs.clone());
+        let mut giving = Giving::new(to.clone(), As::Result).with_versions(versions);
         let wire = references.give(&mut giving);
         if let Some(GiveError::Refused(reason) | GiveError::Failed(reason)) = giving.take_failure()
         {
@@ -398,7 +401,8 @@ impl Answer {
             .session()
             .map_or(0, |session| session.terms.max_streams);
         let line = self.line().filter(|line| line.streams().count() < most);
-        let stream = line.and_then(|line| Stream::argument(&line, number));
+        let conversion = self.version().and_then(CallVersion::next_frames);
+        let stream = line.and_then(|line| Stream::argument(&line, number, conversion));
         stream.ok_or_else(|| {
             self.refused.set(Some(Code::Streams));
             Failed::Streams

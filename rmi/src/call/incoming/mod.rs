@@ -2,14 +2,12 @@
 
 mod answer;
 mod callee;
-mod converted;
 mod dispatch;
 mod handlers;
 mod panic_reason;
 mod serves;
 mod skeleton;
 
-pub(crate) use self::converted::for_version;
 pub(crate) use self::handlers::{MOST_WAITING, handlers};
 pub use self::serves::Serves;
 pub use self::skeleton::Skeleton;

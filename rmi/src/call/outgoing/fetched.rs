@@ -10,7 +10,7 @@ use jstream::{Limits, MessageBuffer};
 use crate::call::outgoing::in_flight::Call;
 use crate::call::outgoing::reply::Reply;
 use crate::frame::{CallTrailer, read};
-use crate::interface::Method;
+use crate::interface::{Interface, Method, MethodMap, VersionPairs};
 use crate::reference::{Ahead, Between, Leads, Object, Passed, Remotable, Stub, Taking};
 use crate::session::Connection;
 use crate::support::{CallError, may_block};
@@ -32,11 +32,16 @@ trait Fetch<P> {
 
     /// Returns the placeholder for the object that the call will return.
     fn ahead(&self) -> Arc<Ahead>;
+
+    /// Returns the methods of that object, if its interface has another version.
+    fn methods(&self, interface: &'static Interface) -> Option<Arc<MethodMap>>;
 }
 
 struct Fetched<P: Passed> {
     call: Call<P::Wire>,
     from: Between,
+    /// The interfaces that the other side has in another version.
+    versions: Option<Arc<VersionPairs>>,
     method: &'static Method,
     expected: Expected,
 }
@@ -68,7 +73,7 @@ impl<P: Passed> Fetch<P> for Fetched<P> {
     fn wait(self: Box<Self>) -> Result<P, CallError> {
         let this = *self;
         let reply = this.call.outcome();
-        let result = reply.and_then(|reply| taken(&reply, this.from, this.method));
+        let result = reply.and_then(|reply| taken(&reply, (this.from, this.versions), this.method));
         this.expected.complete(&result);
         result
     }
@@ -76,7 +81,8 @@ impl<P: Passed> Fetch<P> for Fetched<P> {
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<P, CallError>> {
         let polled = Pin::new(&mut self.call).poll(context);
         polled.map(|reply| {
-            let result = reply.and_then(|reply| taken(&reply, self.from.clone(), self.method));
+            let from = (self.from.clone(), self.versions.clone());
+            let result = reply.and_then(|reply| taken(&reply, from, self.method));
             self.expected.complete(&result);
             result
         })
@@ -97,12 +103,17 @@ impl<P: Passed> Fetch<P> for Fetched<P> {
         });
         ahead.clone()
     }
+
+    fn methods(&self, interface: &'static Interface) -> Option<Arc<MethodMap>> {
+        let versions = self.versions.as_ref()?;
+        versions.methods(interface, versions.their_id(interface)?)
+    }
 }
 
 impl<P> RemoteCall<P> {
     pub(crate) fn new(
         call: Call<P::Wire>,
-        from: Between,
+        (from, versions): (Between, Option<Arc<VersionPairs>>),
         method: &'static Method,
         made: Option<CallTrailer>,
     ) -> Self
@@ -114,6 +125,7 @@ impl<P> RemoteCall<P> {
             fetch: Box::new(Fetched {
                 call,
                 from,
+                versions,
                 method,
                 expected: Expected { made, ahead },
             }),
@@ -208,7 +220,8 @@ impl<P> RemoteCall<P> {
     where
         P: Leads,
     {
-        Stub::new(Object::ahead(self.fetch.ahead()))
+        let methods = self.fetch.methods(<P::To as Remotable>::interface());
+        Stub::new(Object::ahead(self.fetch.ahead()).mapped(methods))
     }
 
     /// Blocks until the result arrives.
@@ -246,10 +259,10 @@ impl<P> fmt::Debug for RemoteCall<P> {
 
 fn taken<P: Passed>(
     reply: &Reply<P::Wire>,
-    from: Between,
+    (from, versions): (Between, Option<Arc<VersionPairs>>),
     method: &'static Method,
 ) -> Result<P, CallError> {
-    let taking = Taking::new(from);
+    let taking = Taking::new(from).with_versions(versions);
     let taken = reply.0.with(|form| P::take(form, &taking));
     taken.map_err(|unfit| CallError::Unfit {
         method: method.name(),

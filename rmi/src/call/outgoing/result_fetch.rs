@@ -45,7 +45,8 @@ impl Object {
             Some((connection, _)) => Between::Peers(connection.clone()),
             None => Between::Here(Arc::default()),
         };
-        Carried::new(Giving::new(between, As::Argument))
+        let giving = Giving::new(between, As::Argument);
+        Carried::new(giving.with_versions(self.versions()))
     }
 
     /// Calls a method with streams or references among its arguments. See [`call`](Self::call).
@@ -128,13 +129,16 @@ impl Object {
         let drop_result = drop_result::<P>;
         let made = match (self.destination(), P::interface()) {
             (Some((connection, number)), Some(leads_to)) if number != REFLECTION => {
-                Some(connection.session().promises.number_call(leads_to))
+                let versions = self.methods.as_ref().map(|methods| methods.pairs());
+                let theirs = versions.and_then(|versions| versions.their_id(leads_to));
+                let interface = theirs.unwrap_or_else(|| leads_to.id());
+                Some(connection.session().promises.number_call(interface))
             }
             _ => None,
         };
         let fetch = ResultFetch { drop_result, made };
         let call = self.call_carrying(interface, index, arguments, carried, Some(fetch));
-        RemoteCall::new(call, between, method, made)
+        RemoteCall::new(call, (between, self.versions()), method, made)
     }
 
     /// Calls a method whose result is a stream. See [`call_with`](Self::call_with).
@@ -145,7 +149,7 @@ impl Object {
         index: usize,
         arguments: &A,
         carried: Carried,
-        taken: Taken<T>,
+        mut taken: Taken<T>,
     ) -> Stream<T>
     where
         A: Transportable,
@@ -156,6 +160,9 @@ impl Object {
             Ok(deadline) => deadline,
             Err(error) => return Stream::failed(StreamError::Call(error)),
         };
+        if let Some(methods) = &self.methods {
+            taken.convert(methods.frames_of(method));
+        }
         let call: Call<u64> = self.call_carrying(interface, index, arguments, carried, None);
         match call.into_failure() {
             Ok(call) => {

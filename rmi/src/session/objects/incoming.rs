@@ -10,6 +10,7 @@ use jstream_active::Replier;
 
 use crate::frame::{Code, Metadata};
 use crate::session::intercept::Watched;
+use crate::session::objects::call_version::CallVersion;
 use crate::session::objects::local_slot::LocalSlot;
 use crate::session::pipelining::Promise;
 use crate::support::RareBox;
@@ -51,6 +52,8 @@ pub(crate) struct Rest {
     /// Numbers of the objects that other calls, whose results are arguments, have returned.
     pub(crate) promised: Vec<u32>,
     pub(crate) metadata: Metadata,
+    /// Present if the call was made in another version of the interface.
+    pub(crate) version: Option<CallVersion>,
 }
 
 /// The reason why a call has no result. The caller has already been informed.
@@ -64,6 +67,29 @@ pub enum Failed {
     Result,
     /// The limit of streams is reached, or a stream with this number exists already.
     Streams,
+}
+
+impl Answer {
+    /// Ends the call, which has not begun, and tells the caller why.
+    #[cold]
+    pub(crate) fn fail(self, code: Code, reason: String) {
+        let rest = self.rest.get_or_init(Box::default);
+        rest.unfit.replace(reason);
+        self.refused.set(Some(code));
+    }
+
+    /// Records that the call was made in another version of the interface.
+    pub(crate) fn set_version(&mut self, version: CallVersion) {
+        self.rest.get_or_init(Box::default);
+        if let Some(rest) = self.rest.get_mut() {
+            rest.version = Some(version);
+        }
+    }
+
+    /// Returns the versions of a call that was made in another version of the interface.
+    pub(crate) fn version(&self) -> Option<&CallVersion> {
+        self.rest.get()?.version.as_ref()
+    }
 }
 
 impl Rest {
@@ -81,6 +107,7 @@ impl Rest {
             promise,
             promised: promised.take().map_or_else(Vec::new, |promised| *promised),
             metadata,
+            version: None,
         }))
     }
 }

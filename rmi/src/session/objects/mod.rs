@@ -1,12 +1,15 @@
 //! Exported objects, and the calls that arrive for them.
 
+mod call_version;
 mod callee;
 mod context;
+mod converted;
 mod incoming;
 mod local_slot;
 mod node;
 mod recent;
 
+pub(crate) use self::call_version::CallVersion;
 pub(crate) use self::callee::Callee;
 #[cfg(test)]
 pub(crate) use self::callee::tests::{Nothing, nothing};

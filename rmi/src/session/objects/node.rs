@@ -94,8 +94,9 @@ impl Node {
     }
 
     /// Creates a node for callers of another version, which calls an object with converted
-    /// arguments. It is not counted as an export.
-    pub(crate) fn for_version(original: Arc<Self>, callee: Arc<dyn Callee>) -> Arc<Self> {
+    /// arguments. It is not counted as an export, and references to it are references to the
+    /// object.
+    pub(super) fn converting(original: Arc<Self>, callee: Arc<dyn Callee>) -> Arc<Self> {
         let (interface, home) = (original.interface, original.home.clone());
         Self::with_original(interface, callee, &home, Some(original))
     }
@@ -138,11 +139,17 @@ impl Node {
 
     /// Returns the number of connections that hold references to the object.
     pub(crate) fn leases(&self) -> usize {
+        if let Some(original) = &self.original {
+            return original.leases();
+        }
         self.leases.load(Ordering::Acquire)
     }
 
     /// Counts one more connection that holds a reference.
     pub(crate) fn lease(&self) {
+        if let Some(original) = &self.original {
+            return original.lease();
+        }
         self.leases.fetch_add(1, Ordering::AcqRel);
         self.counts().leases.fetch_add(1, Ordering::Relaxed);
     }
@@ -150,6 +157,9 @@ impl Node {
     /// Counts one connection less. The caller must not hold a lock, because this may run a callback
     /// of the program.
     pub(crate) fn release(&self) {
+        if let Some(original) = &self.original {
+            return original.release();
+        }
         self.counts().leases.fetch_sub(1, Ordering::Relaxed);
         if self.leases.fetch_sub(1, Ordering::AcqRel) == 1 {
             let notice = lock(&self.state).notice.clone();

@@ -9,7 +9,6 @@ use std::time::Instant;
 use jstream_active::{Request, Settings};
 
 use crate::frame::{CallTrailer, PROMISE_NUMBERS};
-use crate::interface::Interface;
 use crate::session::clock::{Alarm, Clock};
 use crate::session::pipelining::queues::{Bounds, Queues};
 use crate::session::waiting::{CallCounts, IsHeld};
@@ -62,10 +61,11 @@ impl Promises {
     }
 
     /// Numbers a call to the other side, so that other calls may name it.
-    pub(crate) fn number_call(&self, interface: &Interface) -> CallTrailer {
+    /// `interface` is the id of the interface of the result at the other side.
+    pub(crate) fn number_call(&self, interface: u64) -> CallTrailer {
         CallTrailer {
             number: self.next.fetch_add(1, Ordering::Relaxed) % PROMISE_NUMBERS,
-            interface: interface.id(),
+            interface,
         }
     }
 

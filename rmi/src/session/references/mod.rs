@@ -13,6 +13,7 @@ mod lease;
 mod offers;
 mod results;
 mod table;
+mod version_place;
 
 pub(crate) use self::claims::{ClaimRole, claim_nonce};
 pub(crate) use self::given::As;
@@ -20,4 +21,5 @@ pub(crate) use self::imports::{Import, TOO_MANY};
 pub(crate) use self::key::Key;
 pub(crate) use self::lanes::Lanes;
 pub(crate) use self::offers::Offers;
-pub(crate) use self::table::{References, VersionPlace};
+pub(crate) use self::table::References;
+pub(crate) use self::version_place::VersionPlace;

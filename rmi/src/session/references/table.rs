@@ -1,7 +1,7 @@
 //! The table of the references of a connection, and the messages about them.
 
 use std::io::IoSlice;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -17,6 +17,7 @@ use crate::session::references::imports::{Import, Imports};
 use crate::session::references::key::Key;
 use crate::session::references::lease::{Tending, clamped};
 use crate::session::references::results::Results;
+use crate::session::references::version_place::VersionPlace;
 use crate::support::lock;
 
 /// Encoded size in bytes of a number and a count in a [`ReferenceMessage::Clean`].
@@ -31,27 +32,6 @@ const CLEANED_AT_ONCE: usize = 64;
 
 /// Time for which an abandoned call with references is tracked.
 const FOLLOWED: Duration = Duration::from_secs(300);
-
-/// Maximum number of bytes by which a peer describes the versions in which it calls objects. The
-/// plans of the conversions take memory in proportion.
-const MAX_DESCRIBED: usize = 1 << 20;
-
-/// Number of bytes that a shorter description counts as, so there are at most 64.
-const MIN_DESCRIBED: usize = MAX_DESCRIBED / 64;
-
-/// Guard that counts the description of one object which the other side calls in another version of
-/// its interface.
-#[derive(Debug)]
-pub(crate) struct VersionPlace {
-    len: usize,
-    described: Arc<AtomicUsize>,
-}
-
-impl Drop for VersionPlace {
-    fn drop(&mut self) {
-        self.described.fetch_sub(self.len, Ordering::Relaxed);
-    }
-}
 
 /// The references of a connection.
 pub(crate) struct References {
@@ -133,11 +113,7 @@ impl References {
     /// Reserves a place for an object that the other side calls in another version of its
     /// interface, which it describes in `len` bytes. Returns `None` if there are too many.
     pub(crate) fn reserve_version(&self, len: usize) -> Option<VersionPlace> {
-        let len = len.max(MIN_DESCRIBED);
-        let before = self.described.fetch_add(len, Ordering::Relaxed);
-        let described = self.described.clone();
-        let place = VersionPlace { len, described };
-        (before.saturating_add(len) <= MAX_DESCRIBED).then_some(place)
+        VersionPlace::reserve(&self.described, len)
     }
 
     pub(crate) fn now(&self) -> Instant {

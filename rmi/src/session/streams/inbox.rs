@@ -46,6 +46,8 @@ struct InboxState {
 #[derive(Debug)]
 pub(crate) struct Frame {
     pub(crate) items: u16,
+    /// Length of the payload as it arrived, by which it is charged.
+    pub(crate) bytes: u64,
     pub(crate) payload: MessageBuffer,
 }
 
@@ -85,7 +87,13 @@ impl Inbox {
         if state.stop.is_some() {
             return;
         }
-        match state.arrive(place, Frame { items, payload }) {
+        let bytes = payload.len() as u64;
+        let frame = Frame {
+            items,
+            bytes,
+            payload,
+        };
+        match state.arrive(place, frame) {
             // Consumers wait for the frame at `next`, which has not arrived.
             Ok(false) => return,
             Ok(true) => {}
@@ -170,7 +178,7 @@ impl InboxState {
     /// Stores a frame. Returns true if it is the next one to be taken.
     fn arrive(&mut self, place: u16, frame: Frame) -> Result<bool, &'static str> {
         let far = place.wrapping_sub(self.next);
-        let (items, bytes) = (u64::from(frame.items), frame.payload.len() as u64);
+        let (items, bytes) = (u64::from(frame.items), frame.bytes);
         self.items = self.items.saturating_add(items);
         // Each frame has at least one item.
         if far >= self.window.items || self.items > u64::from(self.window.items) {
