@@ -115,7 +115,7 @@ pub(crate) fn welcome(
 ) -> Result<(), Failure> {
     receive(endpoint, HELLO, patience)?;
     // The client checks the version.
-    tell(
+    send_words(
         endpoint,
         WELCOME,
         [VERSION, allowed.longest, allowed.memory],

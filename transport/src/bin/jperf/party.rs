@@ -9,7 +9,7 @@ use jstream_transport::{Endpoint, Header, Message};
 
 use crate::buffers::{Places, inspect, prepare};
 use crate::failure::Failure;
-use crate::greeting::{ACK, ANNOUNCED, DATA, LAST, WANTED, WRONG, expect, instead, tell};
+use crate::greeting::{ACK, ANNOUNCED, DATA, LAST, WANTED, WRONG, expect, instead, send_words};
 use crate::lead::Exchange;
 use crate::work::{Op, Receive, Touch, Work};
 

@@ -10,7 +10,7 @@ use jstream_transport::{Endpoint, Options, connect};
 
 use crate::arguments::Run;
 use crate::failure::Failure;
-use crate::greeting::{self, BEGIN, READY, hear, tell};
+use crate::greeting::{self, BEGIN, READY, receive, send_words};
 use crate::lead::{Exchange, Taken, lead};
 use crate::output::{self, ProgressLine};
 use crate::own::{Own, Where};
@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     for &size in sizes {
         let work = arguments.work(size)?;
         let length = units::bytes(size);
-        progress.step(&format!(
+        progress.show(&format!(
             "{} of {length} bytes over {address}",
             work.op.name()
         ));
@@ -102,7 +102,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
         } else {
             measure(&endpoints, work, &plan, patience)?
         };
-        progress.step("");
+        progress.show("");
         report.row(&row)?;
     }
     for endpoint in &endpoints {

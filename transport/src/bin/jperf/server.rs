@@ -123,7 +123,7 @@ impl Shared {
         }
     }
 
-    fn print_error(&self, text: &str) {
+    fn print(&self, text: &str) {
         if !self.limits.quiet {
             output::print_error(text);
         }

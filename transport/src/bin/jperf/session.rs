@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use jstream_transport::{Endpoint, RecvError};
 
 use crate::failure::Failure;
-use crate::greeting::{self, BEGIN, READY, expect, refuse, tell};
+use crate::greeting::{self, BEGIN, READY, expect, refuse, send_words};
 use crate::party::Party;
 use crate::server::Shared;
 use crate::tagged::{SERVER, Tagged};

@@ -97,7 +97,7 @@ mod tests {
             bind: true,
         };
         let place = |number, neighbours| {
-            let placement = cores.place(number, neighbours);
+            let placement = cores.placement(number, neighbours);
             (placement.set.map(|set| list_of(&set)), placement.sharers)
         };
         assert_eq!(place(0, neighbours), (Some("0,1,4,5".to_owned()), 2));
@@ -117,6 +117,6 @@ mod tests {
         };
         let cores = Cores::of_this_host();
         assert!(cores.suffice(alone));
-        assert!(cores.place(0, alone).set.is_some());
+        assert!(cores.placement(0, alone).set.is_some());
     }
 }

@@ -66,9 +66,9 @@ pub(crate) fn run(plan: Plan, arguments: &Jrun) -> Result<u8, Failure> {
     let mut hosts = Vec::new();
     let (processes, settle): (Box<dyn JobProcesses>, _) = match plan.place {
         PlannedPlace::Here(processes) => {
-            let mut processes = LocalProcesses::new(&plan.launch)?;
-            processes.start_all(&plan.launch, &processes);
-            (Box::new(processes), SETTLE)
+            let mut local = LocalProcesses::new(&plan.launch)?;
+            local.start_all(&plan.launch, &processes);
+            (Box::new(local), SETTLE)
         }
         PlannedPlace::Hosts(planned) => {
             for (host, order) in &planned.hosts {

@@ -19,7 +19,7 @@ pub(crate) fn place_all(
         format!("{ranks} ranks are more than the cores of this host, so they are not bound")
     });
     let processes = (0u32..).zip(firsts).map(|(number, first)| {
-        let placement = cores.place(number, neighbours);
+        let placement = cores.placement(number, neighbours);
         let mut environment = common.to_vec();
         // The first of these variables are those that the user looks for in a dry run.
         environment.insert(0, (RANK.into(), first.to_string().into()));

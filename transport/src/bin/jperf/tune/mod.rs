@@ -34,7 +34,7 @@ pub(crate) fn tune(arguments: &Tune) -> Result<(), Failure> {
             let Some(finding) = study(&bench, scheme)? else {
                 continue;
             };
-            progress.step("");
+            progress.show("");
             if arguments.json {
                 output::line(&finding.json())?;
             } else {

@@ -90,7 +90,7 @@ impl<'a> Bench<'a> {
         let rounds = self.arguments.rounds;
         for round in 1..=rounds {
             self.progress
-                .step(&format!("{subject}, round {round} of {rounds}"));
+                .show(&format!("{subject}, round {round} of {rounds}"));
             for point in 0..table.points.len() {
                 for choice in 0..table.choices.len() {
                     let at = table.points.get(point).copied().unwrap_or(0);

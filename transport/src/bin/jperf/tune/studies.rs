@@ -99,7 +99,7 @@ fn spin(bench: &Bench<'_>, scheme: &'static str) -> Result<Option<Finding>, Fail
         gain: Some(table.mean(|_| before) / table.mean(|_| best)),
         code: format!(
             "options.spin = Duration::from_micros({});",
-            here.as_micros()
+            found.as_micros()
         ),
         table,
     }))
@@ -180,7 +180,7 @@ fn eager(bench: &Bench<'_>, scheme: &'static str) -> Result<Option<Finding>, Fai
         usual: Some(Setting::Bytes(Some(usual))),
         found: Setting::Bytes(Some(found)),
         gain: Some(rule(before) / rule(split)),
-        code: format!("ranks.eager = Some({here});"),
+        code: format!("ranks.eager = Some({found});"),
         table,
     }))
 }
