@@ -14,12 +14,12 @@ use std::sync::Arc;
 
 use super::communicator::{AGREEMENT, COLLECTIVE, Members};
 use super::error::{ElementName, Error};
-use super::letter::SendMode;
 use super::member::Rank;
 use super::names::Destination;
 use super::request::ReceiveTarget;
 use super::requests::RecvRequest;
 use super::revocation::Recovery;
+use super::transfer::offers::SendMode;
 use super::waiting::wait_any_timeout;
 use super::wire::Label;
 use jstream_matching::Pattern;

@@ -1,10 +1,9 @@
 //! Posted receives, and messages that have arrived and that no receive has.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
-use super::letter::Letter;
 use super::queue::{Cleared, Entry, Exit, SHORT, SLOTS, queue};
-use super::table::Number;
+use super::transfer::letter::Letter;
 use jstream_device::SlotMessage as Cell;
 use jstream_endpoint::ops::OpId;
 use jstream_matching::{
@@ -30,8 +29,6 @@ pub(super) struct Arrivals {
 /// Messages of a rank, apart from those in the matcher.
 #[derive(Default)]
 struct SourceState {
-    /// Messages in the matcher that a peer with a connection may withdraw, by its numbers for them.
-    withdrawable: HashMap<Number, MessageId>,
     /// The receiving end of the queue for short messages of a thread.
     queue: Option<Exit>,
     /// Messages of a thread that do not fit the bounds of the matcher, in order.
@@ -135,7 +132,7 @@ impl Arrivals {
     /// all of it had arrived is skipped.
     pub(super) fn claim(&mut self, pattern: &Pattern) -> Option<Claim> {
         while let Some(claim) = self.matcher.claim(pattern) {
-            if let Some(Letter::Lost) = self.claimed(&claim) {
+            if self.claimed(&claim).is_some_and(|letter| letter.is_lost()) {
                 drop(self.matcher.take(claim));
                 continue;
             }
@@ -213,24 +210,9 @@ impl Arrivals {
         }
     }
 
-    /// Records that a peer with a connection may withdraw a message by its number for it.
-    pub(super) fn allow_withdrawal(&mut self, rank: u32, offer: Number, message: MessageId) {
-        if let Some(source) = self.source(rank) {
-            source.withdrawable.insert(offer, message);
-        }
-    }
-
-    /// Records that a peer may not withdraw a message any more, because a receive has it.
-    pub(super) fn forbid_withdrawal(&mut self, rank: u32, offer: Number) {
-        if let Some(source) = self.source(rank) {
-            source.withdrawable.remove(&offer);
-        }
-    }
-
-    /// Removes a message that a peer withdraws, unless a receive has it. Returns also the number of
-    /// bytes that it held.
-    pub(super) fn withdraw_offered(&mut self, rank: u32, offer: Number) -> Option<(Letter, u64)> {
-        let message = self.source(rank)?.withdrawable.remove(&offer)?;
+    /// Removes a message of a rank that no receive has claimed. Returns also the number of bytes
+    /// that it held.
+    pub(super) fn withdraw_held(&mut self, rank: u32, message: MessageId) -> Option<(Letter, u64)> {
         let held = |matcher: &Matcher<_, _>| matcher.held(rank).map_or(0, |(_, bytes)| bytes);
         let before = held(&self.matcher);
         let letter = self.matcher.withdraw(message)?;
@@ -359,10 +341,8 @@ impl Arrivals {
         rank: u32,
         is_last: bool,
     ) -> (Vec<Ended<OpId>>, VecDeque<(Heading, Letter)>) {
-        let backlog = self.source(rank).map(|source| {
-            source.withdrawable.clear();
-            std::mem::take(&mut source.backlog)
-        });
+        let source = self.source(rank);
+        let backlog = source.map(|source| std::mem::take(&mut source.backlog));
         let mut ended = self.matcher.end_source(rank);
         if is_last {
             ended.extend(self.matcher.end_any_sources());

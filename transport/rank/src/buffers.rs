@@ -4,12 +4,12 @@ use jstream::buffer::{EmptyBuffer, MessageBuffer};
 
 use super::element::Element;
 use super::error::{ElementName, Error, Unsent};
-use super::letter::SendMode;
 use super::member::Rank;
 use super::names::{Destination, Source, Tag};
 use super::persistent::{PersistentRecv, PersistentSend};
 use super::request::ReceiveTarget;
 use super::requests::{RankMessage, RecvRequest, SendRequest};
+use super::transfer::offers::SendMode;
 
 /// Transfer of messages in jbufs; see [`Rank::buffers`].
 #[derive(Debug, Clone, Copy)]

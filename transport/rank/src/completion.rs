@@ -5,10 +5,11 @@ use std::sync::Arc;
 use super::communicator::COLLECTIVE;
 use super::error::Error;
 use super::failures::TOLD;
-use super::letter::{Ack, Letter};
 use super::outcome::RequestOutcome;
-use super::peers::{ExpectedPayload, LostPeer};
+use super::peers::LostPeer;
 use super::state::RankState;
+use super::transfer::incoming::Arriving;
+use super::transfer::letter::{Leaving, Letter, LetterAnswer, LetterPayload};
 use super::wire::Frame;
 use super::work_queue::{DeferredTask, DeferredWork, Refusal};
 use jstream_endpoint::gate::Credit;
@@ -60,18 +61,30 @@ impl RankState {
         }
     }
 
-    /// Notifies the sender that its message was matched, if it asked for that.
-    pub(super) fn acknowledge(&mut self, source: u32, ack: Ack, deferred: &mut DeferredWork) {
-        match ack {
-            Ack::Nobody => {}
-            Ack::Line(offer) => {
-                self.arrivals.forbid_withdrawal(source, offer);
-                self.send_frame(source, Frame::Matched { offer }, deferred);
+    /// Answers the sender of a message of `source`.
+    #[inline]
+    pub(super) fn answer(
+        &mut self,
+        source: u32,
+        answer: LetterAnswer,
+        deferred: &mut DeferredWork,
+    ) {
+        let (offer, frame) = match answer {
+            LetterAnswer::Nothing => return,
+            LetterAnswer::Matched(offer) => (offer, Frame::Matched { offer }),
+            LetterAnswer::Refused(offer) => {
+                let max = self.max_allocated;
+                (offer, Frame::Refused { offer, max })
             }
-            Ack::Thread(sender) | Ack::Admitted(sender) => {
-                deferred.push(DeferredTask::Finish(sender))
+            LetterAnswer::Finish(sender) => return deferred.push(DeferredTask::Finish(sender)),
+            LetterAnswer::Fail(sender, payload, error) => {
+                return deferred.drop_later(Refusal::new(sender, payload, error));
             }
+        };
+        if let Some(incoming) = self.peers.incoming(source) {
+            incoming.take_withdrawable(offer);
         }
+        self.send_frame(source, frame, deferred);
     }
 
     /// Drops a message that is in no queue any more, or not yet. Its sender continues as if a
@@ -82,31 +95,8 @@ impl RankState {
         letter: Letter,
         deferred: &mut DeferredWork,
     ) {
-        let source = heading.envelope.source;
-        self.release_credit(source, heading.held, deferred);
-        let (ack, payload) = match letter {
-            Letter::Here { payload, ack } => (ack, Some(payload)),
-            Letter::Coming { ack } => (ack, None),
-            Letter::Announced { offer } => (Ack::Line(offer), None),
-            Letter::Lent { bytes, sender, .. } => {
-                // The memory is released before its owner is notified.
-                drop(bytes);
-                (Ack::Thread(sender), None)
-            }
-            // A payload that was requested is dropped when it arrives.
-            Letter::Asked { .. } | Letter::Lost | Letter::Dropped(_) => (Ack::Nobody, None),
-        };
-        match (ack, self.contexts.revocation(heading.envelope.context)) {
-            (Ack::Thread(sender) | Ack::Admitted(sender), Some(error)) => {
-                deferred.drop_later(Refusal::new(sender, payload, error));
-            }
-            (ack, _) => {
-                self.acknowledge(source, ack, deferred);
-                if let Some(payload) = payload {
-                    deferred.drop_later(payload);
-                }
-            }
-        }
+        let error = self.contexts.revocation(heading.envelope.context);
+        self.discard_letter(heading, letter, Leaving::Unwanted(error), deferred);
     }
 
     /// Drops a message for which the library would have to allocate more than it may. Its sender is
@@ -117,26 +107,31 @@ impl RankState {
         letter: Letter,
         deferred: &mut DeferredWork,
     ) {
-        let (source, max) = (heading.envelope.source, self.max_allocated);
-        let (sender, payload) = match letter {
-            Letter::Announced { offer } => {
-                self.release_credit(source, heading.held, deferred);
-                self.arrivals.forbid_withdrawal(source, offer);
-                return self.send_frame(source, Frame::Refused { offer, max }, deferred);
-            }
-            Letter::Here {
-                payload,
-                ack: Ack::Thread(sender) | Ack::Admitted(sender),
-            } => (sender, Some(payload)),
-            Letter::Lent { bytes, sender, .. } => {
-                // The memory is released before its owner is notified.
-                drop(bytes);
-                (sender, None)
-            }
-            letter => return self.drop_letter(heading, letter, deferred),
-        };
-        let error = sender.too_long(heading.length, max);
-        deferred.drop_later(Refusal::new(sender, payload, error));
+        let (length, max) = (heading.length, self.max_allocated);
+        self.discard_letter(heading, letter, Leaving::TooLong { length, max }, deferred);
+    }
+
+    fn discard_letter(
+        &mut self,
+        heading: &Heading,
+        letter: Letter,
+        leaving: Leaving,
+        deferred: &mut DeferredWork,
+    ) {
+        let source = heading.envelope.source;
+        self.release_credit(source, heading.held, deferred);
+        let (answer, payload) = letter.leave(leaving);
+        self.answer(source, answer, deferred);
+        match payload {
+            LetterPayload::Here(payload) => deferred.drop_later(payload),
+            LetterPayload::Arriving => self.redirect(source, None),
+            // A payload that was requested is dropped when it arrives.
+            LetterPayload::Announced
+            | LetterPayload::Requested(_)
+            | LetterPayload::Lent { .. }
+            | LetterPayload::Lost
+            | LetterPayload::NoRoom(_) => {}
+        }
     }
 
     fn drop_messages(&mut self, is_meant: impl Fn(&Envelope) -> bool, deferred: &mut DeferredWork) {
@@ -204,36 +199,6 @@ impl RankState {
         self.waiters.notify();
     }
 
-    /// Asks the other rank to withdraw a message of a request, unless it was answered.
-    pub(super) fn withdraw(&mut self, id: OpId, deferred: &mut DeferredWork) {
-        let sending = self.requests.sending(id);
-        let Some((to, offer)) = sending.and_then(|sending| Some((sending.to, sending.offer?)))
-        else {
-            return;
-        };
-        let offers = self.peers.offers(to);
-        if offers.is_ok_and(|offers| offers.begin_withdrawal(offer, id)) {
-            let frame = Frame::Withdraw { offer };
-            deferred.push(DeferredTask::SendFrame { to, frame });
-        }
-    }
-
-    /// Ends a request whose message the other rank has not answered. Its offer stays until the
-    /// answer arrives.
-    pub(super) fn abandon_send(&mut self, id: OpId, deferred: &mut DeferredWork) {
-        let sending = self.requests.sending(id);
-        let Some((to, offer)) = sending.and_then(|sending| Some((sending.to, sending.offer?)))
-        else {
-            return;
-        };
-        let abandoned = self.peers.offers(to).ok();
-        let abandoned = abandoned.and_then(|offers| offers.abandon(offer, id));
-        if let Some(body) = abandoned {
-            self.withdraw(id, deferred);
-            self.complete(id, RequestOutcome::unsent(Error::Cancelled, body), deferred);
-        }
-    }
-
     /// Cancels a receive that has no message. Returns false if it has one.
     pub(super) fn cancel_receive(
         &mut self,
@@ -262,7 +227,9 @@ impl RankState {
         let Some((source, want)) = self.requests.take_want(id) else {
             return self.cancel_receive(id, error, deferred);
         };
-        let Some(requester) = self.peers.take_requester(source, want) else {
+        let incoming = self.peers.incoming(source);
+        let requester = incoming.and_then(|incoming| incoming.take_requester(want));
+        let Some(requester) = requester else {
             return false;
         };
         self.complete(id, RequestOutcome::failed(error), deferred);
@@ -281,7 +248,7 @@ impl RankState {
             return;
         };
         let LostPeer {
-            expected,
+            arriving,
             offers,
             wants,
         } = lost;
@@ -290,20 +257,19 @@ impl RankState {
             let outcome = RequestOutcome::unsent(error(), offer.body);
             self.complete(offer.request, outcome, deferred);
         }
-        for want in wants {
-            self.lose_wanted(want, error(), deferred);
+        for requester in wants.into_iter().filter_map(|want| want.requester) {
+            self.fail_requester(requester, error(), deferred);
         }
-        match expected {
-            ExpectedPayload::Receive { request, .. }
-            | ExpectedPayload::LateReceive { request, .. } => {
+        match arriving {
+            Arriving::Receive { request, .. } => {
                 self.complete(request, RequestOutcome::failed(error()), deferred);
             }
-            ExpectedPayload::Message(id) => {
+            Arriving::Letter(id) => {
                 if let Some(letter) = self.arrivals.letter(id) {
-                    deferred.drop_later(std::mem::replace(letter, Letter::Lost));
+                    letter.lose_source();
                 }
             }
-            ExpectedPayload::Nothing | ExpectedPayload::Unwanted => {}
+            Arriving::Nowhere => {}
         }
         let (ended, backlog) = self.arrivals.end_source(rank, self.peers.is_alone());
         deferred.drop_later(backlog);

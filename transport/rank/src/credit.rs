@@ -58,6 +58,12 @@ impl Account {
         self.close(passed)
     }
 
+    /// Returns the credit that the peer can't use.
+    #[cfg(test)]
+    pub(super) fn used(&self) -> Credit {
+        self.out
+    }
+
     #[inline]
     fn close(&mut self, done: Credit) -> Option<Credit> {
         add(&mut self.due, done);

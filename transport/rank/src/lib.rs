@@ -48,7 +48,7 @@
 //!   [agree](Recovery::agree) on who has failed, and [shrink](Recovery::shrink) it.
 
 // The modules, from the bottom up. An inbox (`inbox.rs`), its state (`state.rs`) and the messages
-// in it (`arrivals.rs`, `letter.rs`) are types that refer to one another; the modules after them
+// in it (`arrivals.rs`, `transfer/letter.rs`) are types that refer to one another; the modules after them
 // add operations.
 //
 // | module | contents |
@@ -63,12 +63,13 @@
 // | `outcome`, `summary` | outcomes of requests; state that is read without the lock |
 // | `queue` | single-producer ring from one rank of the process to another |
 // | `waiters`, `contexts` | threads that wait; communicators, their failures and revocations |
-// | `request`, `offers`, `peers` | requests; messages that a peer has to answer; other ranks |
-// | `letter`, `arrivals` | messages; those that no receive has |
+// | `transfer::offers`, `transfer::incoming` | messages at their sender; payloads that arrive |
+// | `request`, `peers` | requests; other ranks |
+// | `transfer::letter`, `arrivals` | messages at their receiver; those that no receive has |
 // | `state`, `inbox` | the state under the lock; the lock |
 // | `work_queue` | work that is recorded under the lock and done after it |
-// | `completion`, `letter::sender` | ends of requests, messages and peers |
-// | `matching`, `payloads` | matching of receives; payloads that arrive over connections |
+// | `completion` | ends of requests, messages and peers |
+// | `matching`, `transfer::connection` | matching of receives; events of a connection |
 // | `inbox::sleep` | sleep until there are news |
 // | `message_sink`, `line` | receive sink and send side of a connection |
 // | `progress` | the posted collective operations of a thread, which advance when it waits |
@@ -112,7 +113,6 @@ mod failures;
 mod inbox;
 mod layout;
 mod lent_memory;
-mod letter;
 mod line;
 mod local;
 mod local_values;
@@ -125,13 +125,11 @@ mod models;
 mod names;
 mod node;
 mod object;
-mod offers;
 pub mod operation;
 mod options;
 mod outbound;
 mod outcome;
 mod packing;
-mod payloads;
 mod peers;
 mod persistent;
 mod point_to_point;
@@ -151,6 +149,7 @@ mod state;
 mod summary;
 mod table;
 mod tombstones;
+mod transfer;
 mod unused_contexts;
 mod waiters;
 mod waiting;

@@ -4,16 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::credit::{Passed, window};
-use super::error::Error;
 use super::inbox::Inbox;
 use super::message_sink::RankSink;
-use super::offers::SentFrame;
 use super::outbound::{announcement, without_payload};
-use super::outcome::RequestOutcome;
 use super::wire::{Frame, VERSION};
 use super::work_queue::DeferredWork;
-use jstream_base::SendError;
-use jstream_device::connection::{Body, Outbound};
+use jstream_device::connection::Outbound;
 use jstream_endpoint::Endpoint;
 use jstream_endpoint::gate::Credit;
 use jstream_endpoint::ops::{Notify, OpId, Sink};
@@ -102,25 +98,6 @@ impl Line {
     }
 }
 
-/// Converts the error of a send to a rank.
-pub(super) fn unsendable(rank: u32, error: SendError) -> Error {
-    match error {
-        SendError::TooLarge { length, max, .. } => Error::TooLong { length, max, rank },
-        SendError::Cancelled => Error::Cancelled,
-        SendError::Closed { .. }
-        | SendError::ClosedLocally { .. }
-        | SendError::Lost { .. }
-        | SendError::Stalled { .. } => Error::PeerGone {
-            rank,
-            reason: error.to_string().into(),
-        },
-        source => Error::NotSent {
-            rank,
-            source: Box::new(source),
-        },
-    }
-}
-
 /// Ends the requests of messages when these are sent.
 struct Whole {
     inbox: Arc<Inbox>,
@@ -131,18 +108,9 @@ struct Whole {
 
 impl Sink for Whole {
     fn sent(self: Arc<Self>, user: u64, sent: SendOutcome) {
-        let id = OpId::of_number(user);
         let mut deferred = DeferredWork::default();
         let mut state = self.inbox.lock();
-        let outcome = match sent.result {
-            Ok(()) => RequestOutcome::sent_from(Some(sent.body)),
-            Err(error) => {
-                let sending = state.requests.sending(id);
-                let rank = sending.map_or(u32::MAX, |sending| sending.to);
-                RequestOutcome::unsent(unsendable(rank, error), Some(sent.body))
-            }
-        };
-        state.complete(id, outcome, &mut deferred);
+        state.complete_sent(OpId::of_number(user), sent, &mut deferred);
     }
 
     fn is_awaited(&self) -> bool {
@@ -156,20 +124,7 @@ impl Sink for Whole {
         user: u64,
         message: &mut Outbound<'static>,
     ) -> Option<(Arc<dyn Sink>, Credit)> {
-        let Ok(Frame::Eager { label }) = Frame::parse(&message.header) else {
-            return None;
-        };
-        let id = OpId::of_number(user);
-        let offer = {
-            let mut state = self.inbox.lock();
-            let to = state.requests.sending(id)?.to;
-            let offers = state.peers.offers(to).ok()?;
-            let body = std::mem::replace(&mut message.body, Body::Taken);
-            let offer = offers.announce(id, body, message.header.length, message.is_exchange);
-            state.requests.set_offer(id, Some(offer));
-            offer
-        };
-        *message = announcement(label, offer, message.header.length, self.inbox.pool());
+        announce_instead(&self.inbox, user, message)?;
         Some((self.offers.clone(), Credit::of_message(0)))
     }
 }
@@ -180,34 +135,9 @@ struct Offers(Arc<Inbox>);
 
 impl Sink for Offers {
     fn sent(self: Arc<Self>, user: u64, sent: SendOutcome) {
-        let id = OpId::of_number(user);
         let mut deferred = DeferredWork::default();
         let mut state = self.0.lock();
-        let sending = state.requests.sending(id);
-        let offer = sending.and_then(|sending| Some((sending.to, sending.offer?)));
-        let Some((to, offer)) = offer else {
-            return;
-        };
-        let Ok(offers) = state.peers.offers(to) else {
-            return;
-        };
-        // If there is no offer, the request has ended, or will end with the answer to it.
-        let outcome = match sent.result {
-            Ok(()) => match offers.record_sent(offer, id) {
-                Some(SentFrame::Ends) => RequestOutcome::sent_from(Some(sent.body)),
-                Some(SentFrame::Waits) => return state.waiters.notify(),
-                None => return,
-            },
-            Err(error) => match offers.fail(offer, id) {
-                Some(ended) => {
-                    // The body is either still in the offer, or was to be sent with it.
-                    let body = ended.body.or(Some(sent.body));
-                    RequestOutcome::unsent(unsendable(to, error), body)
-                }
-                None => return,
-            },
-        };
-        state.complete(id, outcome, &mut deferred);
+        state.record_offer_sent(OpId::of_number(user), sent, &mut deferred);
     }
 
     fn received(self: Arc<Self>, _: u64, _: Receipt) {}
@@ -217,19 +147,19 @@ impl Sink for Offers {
         user: u64,
         message: &mut Outbound<'static>,
     ) -> Option<(Arc<dyn Sink>, Credit)> {
-        let Ok(Frame::EagerConfirmed { label, offer }) = Frame::parse(&message.header) else {
-            return None;
-        };
-        let id = OpId::of_number(user);
-        {
-            let mut state = self.0.lock();
-            let to = state.requests.sending(id)?.to;
-            let offers = state.peers.offers(to).ok()?;
-            if !offers.keep_body(offer, id, &mut message.body) {
-                return None;
-            }
-        }
-        *message = announcement(label, offer, message.header.length, self.0.pool());
+        announce_instead(&self.0, user, message)?;
         Some((self, Credit::of_message(0)))
     }
+}
+
+/// Replaces a message that waits for room at the peer by its announcement. Returns `None` if it has
+/// to be sent.
+fn announce_instead(inbox: &Inbox, user: u64, message: &mut Outbound<'static>) -> Option<()> {
+    let announced = {
+        let mut state = inbox.lock();
+        state.announce_instead(OpId::of_number(user), message)
+    };
+    let (label, offer) = announced?;
+    *message = announcement(label, offer, message.header.length, inbox.pool());
+    Some(())
 }

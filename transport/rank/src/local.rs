@@ -10,9 +10,9 @@ use jstream::buffer::EmptyBuffer;
 
 use super::error::Error;
 use super::inbox::Inbox;
-use super::letter::{Ack, Letter};
 use super::queue::{Entry, SHORT};
 use super::state::RankState;
+use super::transfer::letter::{Leaving, Letter, LetterAnswer};
 use super::work_queue::DeferredWork;
 use jstream_device::INLINE;
 use jstream_device::connection::Payload;
@@ -182,7 +182,7 @@ impl Inbox {
             if state.arrivals.has_backlog(heading.envelope.source) {
                 return Left::NoRoom;
             }
-            match state.arrivals.add(heading, Letter::Lost) {
+            match state.arrivals.add(heading, Letter::unknown()) {
                 Ok(Arrival::Matched(matched)) => {
                     state.deliver_bytes(matched.receive, &heading, bytes, deferred);
                     Left::Done
@@ -192,9 +192,7 @@ impl Inbox {
                     let copy = copy.and_then(|empty| empty.copy_from(bytes).ok());
                     match (copy, state.arrivals.letter(id)) {
                         (Some(copy), Some(letter)) => {
-                            let payload = Payload::Bytes(copy);
-                            let ack = Ack::Nobody;
-                            *letter = Letter::Here { payload, ack };
+                            *letter = Letter::whole(Payload::Bytes(copy));
                             state.waiters.notify_of_arrival();
                             Left::Done
                         }
@@ -247,10 +245,11 @@ impl Inbox {
             if state.arrivals.has_backlog(heading.envelope.source) {
                 return Err((None, payload));
             }
-            let ack = Ack::Nobody;
-            match state.arrive(heading, Letter::Here { payload, ack }, deferred) {
-                Err(Letter::Here { payload, .. }) => Err((None, payload)),
-                _ => Ok(()),
+            match state.arrive(heading, Letter::whole(payload), deferred) {
+                Ok(()) => Ok(()),
+                Err(letter) => letter
+                    .into_payload()
+                    .map_or(Ok(()), |payload| Err((None, payload))),
             }
         })
     }
@@ -282,16 +281,12 @@ impl Inbox {
     /// left to end regularly. Called without a lock, because cancelling locks the inbox of the
     /// sender.
     pub(super) fn withdraw(&self, source: u32, request: OpId) {
-        match self.remove_letter(source, request) {
-            Some(Letter::Lent { bytes, sender, .. }) => {
-                drop(bytes);
-                sender.cancel(None);
-            }
-            Some(Letter::Here {
-                payload,
-                ack: Ack::Thread(sender) | Ack::Admitted(sender),
-            }) => sender.cancel(Some(payload)),
-            _ => {}
+        let Some(letter) = self.remove_letter(source, request) else {
+            return;
+        };
+        let cancelled = Leaving::Unwanted(Some(Error::Cancelled));
+        if let (LetterAnswer::Fail(sender, payload, error), _) = letter.leave(cancelled) {
+            sender.fail(payload, error);
         }
     }
 

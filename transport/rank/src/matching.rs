@@ -3,13 +3,13 @@
 use super::element::name_by;
 use super::error::{ElementName, Error};
 use super::failures::{add_text, has_text};
-use super::letter::{Ack, Letter};
 use super::names::Status;
 use super::outcome::RequestOutcome;
-use super::peers::ExpectedPayload;
 use super::queue::Content;
 use super::request::ReceiveTarget;
 use super::state::RankState;
+use super::transfer::incoming::Arriving;
+use super::transfer::letter::{Leaving, Letter, LetterAnswer, LetterPayload};
 use super::work_queue::{Copy, DeferredTask, DeferredWork};
 use jstream_device::connection::Payload;
 use jstream_endpoint::ops::OpId;
@@ -145,62 +145,55 @@ impl RankState {
         let (id, heading) = (matched.receive, matched.heading);
         let source = heading.envelope.source;
         let is_over_limit = self.is_over_limit(id, &heading);
-        let is_accepted = match &matched.message {
+        let letter = matched.message;
+        let is_accepted = if letter.is_arriving() && has_text(&heading) {
             // The receive ends with the text that is arriving.
-            Letter::Coming { .. } if has_text(&heading) => self.await_text(id),
-            Letter::Here {
-                payload: Payload::Bytes(filled),
-                ..
-            } => self.accept(id, &heading, filled.as_bytes(), deferred),
-            _ => self.accept(id, &heading, &[], deferred),
+            self.await_text(id)
+        } else {
+            self.accept(id, &heading, letter.bytes(), deferred)
         };
         if is_over_limit && !is_accepted {
-            return self.refuse_letter(&heading, matched.message, deferred);
+            return self.refuse_letter(&heading, letter, deferred);
+        }
+        if !is_accepted {
+            return self.drop_letter(&heading, letter, deferred);
         }
         self.release_credit(source, heading.held, deferred);
-        match matched.message {
-            Letter::Here { payload, ack } => {
-                self.acknowledge(source, ack, deferred);
-                self.deliver_payload(id, &heading, payload, is_accepted, deferred);
-            }
-            Letter::Coming { ack } => {
-                self.acknowledge(source, ack, deferred);
-                let expected = if is_accepted {
-                    let request = id;
-                    ExpectedPayload::LateReceive { request, heading }
-                } else {
-                    ExpectedPayload::Unwanted
-                };
-                self.peers.expect(source, expected);
-            }
-            Letter::Lent {
-                bytes,
+        let (answer, payload) = letter.leave(Leaving::Received);
+        if let LetterPayload::Lent { bytes, gather } = payload {
+            let (to, scatter) = self.requests.take_target(id);
+            let sender = match answer {
+                LetterAnswer::Finish(sender) => Some(sender),
+                _ => None,
+            };
+            return deferred.push(DeferredTask::Copy(Copy {
+                request: id,
+                heading,
+                from: bytes,
                 gather,
+                to,
+                scatter,
                 sender,
-            } if is_accepted => {
-                let (to, scatter) = self.requests.take_target(id);
-                deferred.push(DeferredTask::Copy(Copy {
-                    request: id,
-                    heading,
-                    from: bytes,
-                    gather,
-                    to,
-                    scatter,
-                    sender: Some(sender),
-                }));
+            }));
+        }
+        self.answer(source, answer, deferred);
+        match payload {
+            LetterPayload::Here(payload) => {
+                self.deliver_payload(id, &heading, payload, true, deferred);
             }
-            Letter::Lent { bytes, sender, .. } => {
-                drop(bytes);
-                deferred.push(DeferredTask::Finish(sender));
+            LetterPayload::Arriving => {
+                let request = id;
+                self.redirect(source, Some(Arriving::Receive { request, heading }));
             }
-            Letter::Dropped(source) => {
+            LetterPayload::NoRoom(source) => {
                 let length = heading.length;
                 let error = Error::NoBuffer { length, source };
                 self.complete(id, RequestOutcome::failed(error), deferred);
             }
-            Letter::Lost | Letter::Announced { .. } | Letter::Asked { .. } => {
-                self.complete_lost(id, source, deferred);
-            }
+            LetterPayload::Announced
+            | LetterPayload::Requested(_)
+            | LetterPayload::Lent { .. }
+            | LetterPayload::Lost => self.complete_lost(id, source, deferred),
         }
     }
 
@@ -328,11 +321,8 @@ impl RankState {
         match self.arrivals.add(heading, letter) {
             Ok(Arrival::Matched(matched)) => self.deliver(matched, deferred),
             Ok(Arrival::Waits(id)) => {
-                if let Some(Letter::Here { ack, .. }) = self.arrivals.letter(id) {
-                    if matches!(ack, Ack::Admitted(_)) {
-                        let ack = std::mem::replace(ack, Ack::Nobody);
-                        self.acknowledge(heading.envelope.source, ack, deferred);
-                    }
+                if let Some(sender) = self.arrivals.letter(id).and_then(Letter::admit) {
+                    deferred.push(DeferredTask::Finish(sender));
                 }
                 self.waiters.notify_of_arrival();
             }
@@ -394,7 +384,7 @@ impl RankState {
         if self.is_dropped(&heading, deferred) {
             return drop_content(content, deferred);
         }
-        match self.arrivals.add_queued(heading, Letter::Lost) {
+        match self.arrivals.add_queued(heading, Letter::unknown()) {
             Ok(Arrival::Matched(Matched { receive, .. })) => match content {
                 Content::Bytes(bytes) => self.deliver_bytes(receive, &heading, bytes, deferred),
                 Content::Jbuf(filled) => {
@@ -405,9 +395,8 @@ impl RankState {
             },
             Ok(Arrival::Waits(id)) => {
                 let payload = Payload::Bytes(content.into_jbuf(&self.pool));
-                let ack = Ack::Nobody;
                 if let Some(letter) = self.arrivals.letter(id) {
-                    *letter = Letter::Here { payload, ack };
+                    *letter = Letter::whole(payload);
                 }
                 self.waiters.notify_of_arrival();
             }

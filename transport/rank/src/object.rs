@@ -3,12 +3,12 @@
 use jstream::{Erased, Received, Transportable};
 
 use super::error::{ElementName, Error};
-use super::letter::SendMode;
 use super::local::PostOutcome;
 use super::member::Rank;
 use super::names::{Destination, Source, Status, Tag};
 use super::request::ReceiveTarget;
 use super::requests::{RecvObjectRequest, SendRequest};
+use super::transfer::offers::SendMode;
 use jstream_device::connection::Payload;
 
 /// Transfer of objects; see [`Rank::objects`].

@@ -4,6 +4,7 @@ use jstream::buffer::EmptyBuffer;
 
 use super::error::Error;
 use super::names::Status;
+use jstream_base::SendError;
 use jstream_device::connection::{Body, Payload};
 
 /// The outcome of a request.
@@ -83,5 +84,24 @@ pub(super) fn payload_of(body: Body<'static>) -> Option<Payload> {
         Body::Owned(filled) => Some(Payload::Bytes(filled)),
         Body::Object(object) => Some(Payload::Object(object)),
         Body::Borrowed(_) | Body::Taken => None,
+    }
+}
+
+/// Converts the error of a send to a rank.
+pub(super) fn unsendable(rank: u32, error: SendError) -> Error {
+    match error {
+        SendError::TooLarge { length, max, .. } => Error::TooLong { length, max, rank },
+        SendError::Cancelled => Error::Cancelled,
+        SendError::Closed { .. }
+        | SendError::ClosedLocally { .. }
+        | SendError::Lost { .. }
+        | SendError::Stalled { .. } => Error::PeerGone {
+            rank,
+            reason: error.to_string().into(),
+        },
+        source => Error::NotSent {
+            rank,
+            source: Box::new(source),
+        },
     }
 }

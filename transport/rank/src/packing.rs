@@ -11,11 +11,11 @@ use jstream::buffer::MessageBuffer;
 
 use super::error::{ElementName, Error};
 use super::layout::runs::Runs;
-use super::letter::SendMode;
 use super::line::Line;
 use super::local::{Near, PostOutcome};
 use super::names::Status;
 use super::node::{Link, Node};
+use super::transfer::offers::SendMode;
 use super::wire::Label;
 use jstream_device::connection::Payload;
 use jstream_matching::Pattern;

@@ -6,14 +6,13 @@ use super::communicator::ENDING;
 use super::contexts::Contexts;
 use super::credit::Account;
 use super::error::Error;
-use super::offers::{EndedOffer, Offers};
 use super::summary::Flags;
-use super::table::{Number, NumberTable};
+use super::transfer::incoming::{Arriving, Incoming, Want};
+use super::transfer::offers::{EndedOffer, Offers};
 use super::wanted_lines::WantedLines;
 use super::wire::Frame;
 use jstream_endpoint::gate::Credit;
-use jstream_endpoint::ops::OpId;
-use jstream_matching::{Bounds, Claim, Heading, MessageId, Pattern};
+use jstream_matching::{Bounds, Pattern};
 
 /// The ranks of the world, including this rank itself.
 ///
@@ -32,47 +31,15 @@ struct Peer {
     gone: Option<Arc<str>>,
     /// Flow control of its messages, if they arrive over a connection.
     account: Option<Account>,
-    /// The destination of the payload that is arriving.
-    expected: ExpectedPayload,
     /// Messages of this rank that the peer has to answer.
     offers: Offers,
-    /// Messages of the peer whose payload was requested.
-    wants: NumberTable<Want>,
-}
-
-/// The destination of the next payload that a connection delivers.
-#[derive(Default)]
-pub(super) enum ExpectedPayload {
-    #[default]
-    Nothing,
-    /// A receive whose memory the connection fills.
-    Receive { request: OpId, heading: Heading },
-    /// A receive that was posted while the message was arriving. Its memory is not lent to the
-    /// connection.
-    LateReceive { request: OpId, heading: Heading },
-    /// A message that is queued for a receive.
-    Message(MessageId),
-    /// No destination: the payload is dropped.
-    Unwanted,
-}
-
-/// A payload that was requested from a peer.
-pub(super) struct Want {
-    pub(super) heading: Heading,
-    pub(super) message: MessageId,
-    /// The receive that waits for it, or `None` if it was cancelled.
-    pub(super) requester: Option<Requester>,
-}
-
-/// A receive that waits for a payload.
-pub(super) struct Requester {
-    pub(super) request: OpId,
-    pub(super) claim: Claim,
+    /// Messages of the peer whose payload is under way, or that it may withdraw.
+    incoming: Incoming,
 }
 
 /// State of a rank that is gone, which ends with it.
 pub(super) struct LostPeer {
-    pub(super) expected: ExpectedPayload,
+    pub(super) arriving: Arriving,
     pub(super) offers: Vec<EndedOffer>,
     pub(super) wants: Vec<Want>,
 }
@@ -154,10 +121,11 @@ impl Peers {
         peer.gone = Some(reason.clone());
         self.live = self.live.saturating_sub(1);
         self.wanted.resolve(rank);
+        let (arriving, wants) = peer.incoming.lose();
         Some(LostPeer {
-            expected: std::mem::take(&mut peer.expected),
+            arriving,
             offers: peer.offers.end_all().collect(),
-            wants: peer.wants.drain().collect(),
+            wants,
         })
     }
 
@@ -195,21 +163,10 @@ impl Peers {
         Some(credit_frame(self.account(rank)?.release_passed(passed)?))
     }
 
-    /// Sets the destination of the payload that is about to arrive.
+    /// Returns the messages of a rank whose payload is under way, or that it may withdraw.
     #[inline]
-    pub(super) fn expect(&mut self, rank: u32, expected: ExpectedPayload) {
-        if let Some(peer) = self.get_mut(rank) {
-            peer.expected = expected;
-        }
-    }
-
-    /// Takes the destination of the payload that has arrived.
-    #[inline]
-    pub(super) fn take_expected(&mut self, rank: u32) -> ExpectedPayload {
-        let peer = self.get_mut(rank);
-        peer.map_or(ExpectedPayload::Nothing, |peer| {
-            std::mem::take(&mut peer.expected)
-        })
+    pub(super) fn incoming(&mut self, rank: u32) -> Option<&mut Incoming> {
+        Some(&mut self.get_mut(rank)?.incoming)
     }
 
     /// Returns the messages that a rank has to answer, unless it is gone.
@@ -227,44 +184,24 @@ impl Peers {
             .ok_or(no_rank)
     }
 
-    /// Adds a request for a payload of a rank.
-    pub(super) fn insert_want(&mut self, rank: u32, want: Want) -> Option<Number> {
-        Some(self.get_mut(rank)?.wants.insert(want))
+    /// Returns true if no transfer of a rank is under way.
+    #[cfg(test)]
+    pub(super) fn is_idle(&self, rank: u32) -> bool {
+        self.get(rank)
+            .is_some_and(|peer| peer.offers.is_empty() && peer.incoming.is_empty())
     }
 
-    /// Sets the receive that waits for a payload that was requested before.
-    pub(super) fn set_requester(&mut self, rank: u32, want: Number, requester: Requester) {
-        let wants = self.get_mut(rank).map(|peer| &mut peer.wants);
-        if let Some(want) = wants.and_then(|wants| wants.get_mut(want)) {
-            want.requester = Some(requester);
-        }
-    }
-
-    /// Detaches the receive that waits for a payload.
-    pub(super) fn take_requester(&mut self, rank: u32, want: Number) -> Option<Requester> {
-        self.get_mut(rank)?.wants.get_mut(want)?.requester.take()
-    }
-
-    /// Removes the request for a payload that arrives with a length. Returns `None` if no payload
-    /// of this length was requested.
-    pub(super) fn take_arriving(&mut self, rank: u32, want: Number, length: u64) -> Option<Want> {
-        let wants = &mut self.get_mut(rank)?.wants;
-        // The length is checked before memory is reserved for the payload.
-        if wants.get(want)?.heading.length != length {
-            return None;
-        }
-        wants.remove(want)
-    }
-
-    /// Removes the request for a payload.
-    pub(super) fn remove_want(&mut self, rank: u32, want: Number) -> Option<Want> {
-        self.get_mut(rank)?.wants.remove(want)
+    /// Returns the credit of a rank that is in use, or will be returned in the next batch.
+    #[cfg(test)]
+    pub(super) fn used_credit(&self, rank: u32) -> Credit {
+        let account = self.get(rank).and_then(|peer| peer.account.as_ref());
+        account.map_or(Credit::FREE, Account::used)
     }
 
     /// Drops all receives and claims when this rank ends. Payloads that still arrive are dropped.
     pub(super) fn drop_requesters(&mut self) {
-        for want in self.list.iter_mut().flat_map(|peer| peer.wants.values()) {
-            want.requester = None;
+        for peer in &mut self.list {
+            peer.incoming.drop_requesters();
         }
     }
 

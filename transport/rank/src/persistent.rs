@@ -5,12 +5,12 @@ use std::fmt;
 use jstream::buffer::{EmptyBuffer, MessageBuffer};
 
 use super::error::{ElementName, Error};
-use super::letter::SendMode;
 use super::member::Rank;
 use super::names::{Destination, Status};
 use super::outcome::RequestOutcome;
 use super::request::ReceiveTarget;
 use super::requests::{Pending, SendRequest};
+use super::transfer::offers::SendMode;
 use super::wire::Label;
 use jstream_device::connection::Payload;
 use jstream_device::deadline::Deadline;

@@ -9,7 +9,6 @@ use super::buffers::Buffers;
 use super::element::{Element, name_of};
 use super::error::Error;
 use super::layout::transfer::Layouts;
-use super::letter::SendMode;
 use super::member::Rank;
 use super::names::{Destination, Source, Status, Tag};
 use super::node::Link;
@@ -19,6 +18,7 @@ use super::receiving::Wanted;
 use super::revocation::Recovery;
 use super::scope::{self, Scope};
 use super::state::RankState;
+use super::transfer::offers::SendMode;
 use jstream_device::deadline::Deadline;
 
 impl Rank {

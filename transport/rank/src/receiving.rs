@@ -19,7 +19,6 @@ use super::error::{ElementName, Error};
 use super::failures::add_text;
 use super::inbox::InboxGuard;
 use super::lent_memory::{AbortOnUnwind, jbuf_of, received};
-use super::letter::{Ack, Letter};
 use super::line::Line;
 use super::matching::{over_limit, refusal};
 use super::names::Status;
@@ -29,6 +28,7 @@ use super::queue::Content;
 use super::request::ReceiveTarget;
 use super::requests::Pending;
 use super::state::RankState;
+use super::transfer::letter::Letter;
 use super::wire::Frame;
 use super::work_queue::DeferredWork;
 use jstream_base::Header;
@@ -109,22 +109,16 @@ fn refused(expected: ElementName, capacity: usize, heading: &Heading, bytes: &[u
 /// Takes an unexpected message that needs no acknowledgement.
 #[inline]
 fn take_unexpected(state: &mut RankState, pattern: &Pattern, deferred: &mut DeferredWork) -> Poll {
-    let is_simple = |letter: &Letter| {
-        matches!(
-            letter,
-            Letter::Here {
-                ack: Ack::Nobody,
-                ..
+    match state.arrivals.take_unexpected(pattern, Letter::is_plain) {
+        Unexpected::Taken(heading, letter) => match letter.into_payload() {
+            Some(payload) => {
+                state.release_credit(heading.envelope.source, heading.held, deferred);
+                state.admit_backlogs(deferred);
+                Poll::Arrived(EarlyMessage::Whole(heading, payload))
             }
-        )
-    };
-    match state.arrivals.take_unexpected(pattern, is_simple) {
-        Unexpected::Taken(heading, Letter::Here { payload, .. }) => {
-            state.release_credit(heading.envelope.source, heading.held, deferred);
-            state.admit_backlogs(deferred);
-            Poll::Arrived(EarlyMessage::Whole(heading, payload))
-        }
-        Unexpected::Taken(..) | Unexpected::Busy => Poll::NeedsRequest,
+            None => unreachable!("a plain letter has its payload"),
+        },
+        Unexpected::Busy => Poll::NeedsRequest,
         Unexpected::None => Poll::Nothing,
     }
 }

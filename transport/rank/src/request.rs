@@ -329,6 +329,12 @@ impl Requests {
             .collect()
     }
 
+    /// Returns the number of requests.
+    #[cfg(test)]
+    pub(super) fn count(&self) -> usize {
+        self.table.entries().count()
+    }
+
     /// Returns the receives that have not ended and whose pattern `is_meant` accepts, with their
     /// element types.
     pub(super) fn pending_receives(

@@ -10,13 +10,14 @@ use super::error::Error;
 use super::inbox::Inbox;
 use super::layout::runs::Runs;
 use super::lent_memory::{AbortOnUnwind, body_of, message_of, segment_of};
-use super::letter::{Ack, Letter, SendMode, Sender};
-use super::line::{Line, unsendable};
+use super::line::Line;
 use super::local::{Left, Near, PostOutcome};
 use super::matching::SMALL;
 use super::node::{Link, Node};
 use super::outbound::{announcement, outbound};
-use super::outcome::payload_of;
+use super::outcome::{payload_of, unsendable};
+use super::transfer::letter::{Letter, Sender};
+use super::transfer::offers::SendMode;
 use super::wire::{Frame, Label};
 use jstream_base::SendError;
 use jstream_device::connection::{Body, Payload};
@@ -61,18 +62,13 @@ impl Node {
         // A long message without room stays with its sender until a receive has it, as over a
         // connection. It uses no room, so that a probe finds it however long it is.
         let is_long = heading.length > self.inbox.eager_between_threads;
-        let (heading, ack) = match (is_long, is_confirmed) {
-            (true, _) => (heading.announced(), Ack::Thread(sender)),
-            (false, true) => (heading, Ack::Thread(sender)),
-            (false, false) => (heading, Ack::Admitted(sender)),
+        let (heading, letter) = match (is_long, is_confirmed) {
+            (true, _) => (heading.announced(), Letter::confirmed(payload, sender)),
+            (false, true) => (heading, Letter::confirmed(payload, sender)),
+            (false, false) => (heading, Letter::stalled(payload, sender)),
         };
-        if let Err(letter) = near
-            .inbox
-            .bring_letter(heading, Letter::Here { payload, ack })
-        {
-            // Dropping the letter notifies the sender.
-            drop(letter);
-        }
+        // The letter notifies the sender, also if it is returned and dropped.
+        drop(near.inbox.bring_letter(heading, letter));
         self.end_if_revoked(request, context);
         PostOutcome::Pending(request)
     }
@@ -193,14 +189,14 @@ impl Node {
         if let Some(copy) = copy {
             let context = heading.envelope.context;
             let (request, sender) = self.sender(context, to)?;
-            let ack = if mode.is_confirmed() {
-                Ack::Thread(sender)
-            } else {
-                Ack::Admitted(sender)
-            };
             let payload = Payload::Bytes(copy);
+            let letter = if mode.is_confirmed() {
+                Letter::confirmed(payload, sender)
+            } else {
+                Letter::stalled(payload, sender)
+            };
             // The letter notifies the sender, also if it is returned and dropped.
-            drop(inbox.bring_letter(heading, Letter::Here { payload, ack }));
+            drop(inbox.bring_letter(heading, letter));
             self.end_if_revoked(request, context);
             return self.outcome(request).result.map(drop);
         }
@@ -218,11 +214,7 @@ impl Node {
     ) -> Result<OpId, Error> {
         let context = heading.envelope.context;
         let (request, sender) = self.sender(context, to)?;
-        let letter = Letter::Lent {
-            bytes,
-            gather,
-            sender,
-        };
+        let letter = Letter::lent(bytes, gather, sender);
         // If the other rank has ended, dropping the letter notifies the sender.
         drop(inbox.bring_letter(heading.announced(), letter));
         self.end_if_revoked(request, context);
@@ -248,39 +240,6 @@ impl Node {
                 PostOutcome::Refused(error, _) => Err(error),
             }
         })
-    }
-
-    /// Creates a request for a message that the other rank answers. Returns the request and the
-    /// number of the offer. On failure, returns the body.
-    #[allow(clippy::result_large_err, reason = "the message comes back in it")]
-    fn offer(
-        &self,
-        to: u32,
-        context: u32,
-        body: Option<Body<'static>>,
-        length: u64,
-        mode: SendMode,
-    ) -> Result<(OpId, u32), (Error, Option<Body<'static>>)> {
-        let mut state = self.inbox.lock();
-        if let Some(error) = state.contexts.revocation(context) {
-            return Err((error, body));
-        }
-        if let Err(error) = state.peers.offers(to) {
-            return Err((error, body));
-        }
-        let request = state.requests.insert_send(context, to);
-        let is_exchange = mode == SendMode::Exchange;
-        match (state.peers.offers(to), body) {
-            (Ok(offers), body) => {
-                let number = match body {
-                    Some(body) => offers.announce(request, body, length, is_exchange),
-                    None => offers.send(request, length, is_exchange),
-                };
-                state.requests.set_offer(request, Some(number));
-                Ok((request, number))
-            }
-            (Err(error), body) => Err((error, body)),
-        }
     }
 
     /// Posts a message in a jbuf.
@@ -414,8 +373,13 @@ impl Node {
         } else {
             (None, Some(body))
         };
-        let (request, offer) = match self.offer(to, label.context, offered, length, mode) {
-            Ok(offered) => offered,
+        let is_exchange = mode == SendMode::Exchange;
+        let posted = {
+            let mut state = self.inbox.lock();
+            state.offer(to, label.context, offered, length, is_exchange)
+        };
+        let (request, offer) = match posted {
+            Ok(posted) => posted,
             Err((error, offered)) => {
                 let body = offered.or(first);
                 return PostOutcome::Refused(error, body.and_then(payload_of));

@@ -13,7 +13,7 @@ use jstream::buffer::Pool;
 use jstream_endpoint::ops::OpId;
 
 /// State that is protected by the lock of an inbox. Each part owns its data. What concerns several
-/// parts is done by the methods in `matching`, `payloads` and `completion`.
+/// parts is done by the methods in `matching`, `completion` and `transfer::connection`.
 pub(super) struct RankState {
     pub(super) requests: Requests,
     pub(super) peers: Peers,

@@ -84,6 +84,12 @@ impl<T> NumberTable<T> {
         was_reserved
     }
 
+    /// Returns true if there is no entry, and no number is reserved.
+    #[cfg(test)]
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.iter().all(Option::is_none) && self.reserved.is_empty()
+    }
+
     /// Removes and returns all entries.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = T> + use<T> {
         self.free.clear();

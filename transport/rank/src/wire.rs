@@ -63,6 +63,11 @@ frames! {
     }
 }
 
+/// Returns the protocol error for an invalid message of a peer.
+pub(super) fn strange(kind: u32) -> HeaderError {
+    HeaderError::Rank { kind }
+}
+
 impl Label {
     /// Returns the heading with the source and the length of the payload in bytes.
     #[inline]
@@ -96,9 +101,9 @@ impl Frame {
     /// Returns an error if no peer of this protocol version sends such a header.
     #[inline]
     pub(super) fn parse(header: &Header) -> Result<Self, HeaderError> {
-        let strange = HeaderError::Rank { kind: header.kind };
-        match Self::decode(header).ok_or(strange)? {
-            Self::Hello { version, .. } if version != VERSION => Err(strange),
+        let refused = strange(header.kind);
+        match Self::decode(header).ok_or(refused)? {
+            Self::Hello { version, .. } if version != VERSION => Err(refused),
             frame => Ok(frame),
         }
     }

@@ -9,9 +9,9 @@ use jstream::buffer::{EmptyBuffer, MessageBuffer};
 use super::error::Error;
 use super::inbox::Inbox;
 use super::layout::runs::{Runs, copy_lent};
-use super::letter::Sender;
 use super::names::Status;
 use super::outcome::RequestOutcome;
+use super::transfer::letter::{Letter, Sender};
 use super::wire::Frame;
 use jstream_device::connection::Payload;
 use jstream_endpoint::ops::OpId;
@@ -58,7 +58,7 @@ impl Refusal {
 impl Drop for Refusal {
     fn drop(&mut self) {
         if let Some((sender, payload, error)) = self.0.take() {
-            sender.refuse(payload, error);
+            sender.fail(payload, error);
         }
     }
 }
@@ -101,13 +101,13 @@ impl DropQueue for Refusal {
     }
 }
 
-impl DropQueue for super::letter::Letter {
+impl DropQueue for Letter {
     fn into_task(self) -> Option<DeferredTask> {
         Some(DeferredTask::Drop(Box::new(self)))
     }
 }
 
-impl DropQueue for std::collections::VecDeque<(Heading, super::letter::Letter)> {
+impl DropQueue for std::collections::VecDeque<(Heading, Letter)> {
     fn into_task(self) -> Option<DeferredTask> {
         (!self.is_empty()).then(|| DeferredTask::Drop(Box::new(self)))
     }

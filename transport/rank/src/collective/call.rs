@@ -13,10 +13,10 @@ use crate::communicator::COLLECTIVE;
 use crate::element::{Element, descriptor};
 use crate::error::{ElementName, Error};
 use crate::failures::{FAILED, TOLD};
-use crate::letter::SendMode;
 use crate::member::Rank;
 use crate::names::Destination;
 use crate::requests::SendRequest;
+use crate::transfer::offers::SendMode;
 use crate::wire::Label;
 
 /// Stands for a count that differs between ranks.

@@ -18,10 +18,10 @@ use super::scratch::{Scratch, overwrite};
 use crate::element::Element;
 use crate::error::{ElementName, Error};
 use crate::failures::text_of;
-use crate::letter::SendMode;
 use crate::member::Rank;
 use crate::requests::Waitable;
 use crate::scope::Scope;
+use crate::transfer::offers::SendMode;
 
 /// A schedule in execution, with the memory of the rank.
 ///

@@ -15,11 +15,11 @@ use jstream_device::deadline::Deadline;
 use super::call::{Agreed, Call, UNEQUAL, in_node, wait_for_notices};
 use crate::error::Error;
 use crate::failures::text_of;
-use crate::letter::SendMode;
 use crate::member::Rank;
 use crate::names::{Destination, Status};
 use crate::request::ReceiveTarget;
 use crate::requests::{RankMessage, RecvRequest, SendRequest, Waitable};
+use crate::transfer::offers::SendMode;
 
 /// The messages that a rank sends and receives in one operation.
 ///

@@ -14,11 +14,11 @@ use super::call::{Call, in_node};
 use crate::element::Element;
 use crate::error::{ElementName, Error};
 use crate::failures::text_of;
-use crate::letter::SendMode;
 use crate::member::Rank;
 use crate::names::Status;
 use crate::requests::{SendRequest, Waitable};
 use crate::scope::{Scope, ScopedRecv, ScopedSend};
+use crate::transfer::offers::SendMode;
 use crate::wire::Label;
 
 /// The messages of one round that were posted and have not ended, and the errors of the others.

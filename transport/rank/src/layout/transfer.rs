@@ -7,11 +7,11 @@ use zerocopy::IntoBytes;
 use super::Selection;
 use crate::element::{Element, name_of};
 use crate::error::Error;
-use crate::letter::SendMode;
 use crate::member::Rank;
 use crate::names::{Destination, Source, Status, Tag};
 use crate::packing::{RunTransfer, receive_unpacked, send_packed, send_packed_short};
 use crate::scope::{Scope, ScopedRecv, ScopedSend};
+use crate::transfer::offers::SendMode;
 use jstream_matching::Pattern;
 
 /// Maximum length in bytes of a message that is packed and unpacked on the stack. A longer one is

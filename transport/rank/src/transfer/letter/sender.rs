@@ -15,15 +15,9 @@ impl Sender {
         self.end(RequestOutcome::sent());
     }
 
-    /// Ends the request as cancelled and returns `payload` to it. Borrowed memory must have been
-    /// dropped before.
-    pub(crate) fn cancel(self, payload: Option<Payload>) {
-        self.refuse(payload, Error::Cancelled);
-    }
-
     /// Ends the request with an error and returns `payload` to it. Borrowed memory must have been
     /// dropped before.
-    pub(crate) fn refuse(mut self, payload: Option<Payload>, error: Error) {
+    pub(crate) fn fail(mut self, payload: Option<Payload>, error: Error) {
         self.is_done = true;
         self.end(RequestOutcome {
             payload,

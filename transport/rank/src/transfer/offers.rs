@@ -1,7 +1,8 @@
 //! Messages of this rank that a peer has to answer.
 //!
-//! An offer is a state machine without I/O. A message is either announced, and its body is kept
-//! until the peer requests it, or it is sent eagerly and the peer confirms that a receive has it.
+//! An offer is the state machine of a message at its sender, without I/O. A message is either
+//! announced, and its body is kept until the peer requests it, or it is sent eagerly and the peer
+//! confirms that a receive has it.
 //!
 //! | event                     | `Announced`    | `Sending`     | `Sent`        | `Matched`   | `Abandoned`       |
 //! |---------------------------|----------------|---------------|---------------|-------------|-------------------|
@@ -17,16 +18,17 @@
 //! An error is a violation of the protocol by the peer. If the peer answers that a message to be
 //! withdrawn was not there, the offer does not change: its other answer has arrived or follows.
 //!
-//! Decision 071 has the reasons.
+//! Decisions 071 and 122 have the reasons.
 
-use super::table::{Number, NumberTable};
+use super::Violation;
+use crate::table::{Number, NumberTable};
 use jstream_device::connection::Body;
 use jstream_endpoint::ops::OpId;
 use jstream_endpoint::remote::MOST_REQUESTS;
 
 /// The messages of this rank that one peer has to answer.
 #[derive(Default)]
-pub(super) struct Offers(NumberTable<Offer>);
+pub(crate) struct Offers(NumberTable<Offer>);
 
 struct Offer {
     request: OpId,
@@ -49,21 +51,57 @@ enum OfferState {
 }
 
 /// An offer that has ended.
-pub(super) struct EndedOffer {
-    pub(super) request: OpId,
+pub(crate) struct EndedOffer {
+    pub(crate) request: OpId,
     /// The body, if it was not sent.
-    pub(super) body: Option<Body<'static>>,
-    pub(super) length: u64,
+    pub(crate) body: Option<Body<'static>>,
+    pub(crate) length: u64,
     /// True if the message is half of an exchange.
-    pub(super) is_exchange: bool,
+    pub(crate) is_exchange: bool,
+    /// True if the request has ended before.
+    pub(crate) is_abandoned: bool,
 }
 
-/// The peer has sent an answer that the offer does not allow.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct UnexpectedAnswer;
+/// An answer of the peer to an offer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OfferAnswer {
+    /// The peer requests the body.
+    Wanted,
+    /// The peer has matched the message, and does not request its body.
+    Matched,
+    /// The peer refuses an announced message.
+    Refused,
+    /// The answer to a withdrawal.
+    Withdrawn { was_there: bool },
+}
+
+/// The effect of an answer.
+pub(crate) enum AnswerEffect {
+    /// The offer stays.
+    Waits,
+    Ends(EndedOffer),
+}
+
+/// Mode of a send: when it ends, and whether it is half of an exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SendMode {
+    /// The send ends when the bytes have been sent.
+    Standard,
+    /// The send ends when the message is matched.
+    Confirmed,
+    /// As `Standard`, for a message of a rank that receives another one of about the same length
+    /// meanwhile.
+    Exchange,
+}
+
+impl SendMode {
+    pub(crate) fn is_confirmed(self) -> bool {
+        self == Self::Confirmed
+    }
+}
 
 /// The effect of having sent the frame of an offer.
-pub(super) enum SentFrame {
+pub(crate) enum SentFrame {
     /// The offer waits for the answer of the peer.
     Waits,
     /// The peer has answered before, and the request ends.
@@ -72,7 +110,7 @@ pub(super) enum SentFrame {
 
 impl Offers {
     /// Adds a message whose body is sent on request.
-    pub(super) fn announce(
+    pub(crate) fn announce(
         &mut self,
         request: OpId,
         body: Body<'static>,
@@ -88,7 +126,7 @@ impl Offers {
     }
 
     /// Adds a message that is sent eagerly and confirmed by the peer.
-    pub(super) fn send(&mut self, request: OpId, length: u64, is_exchange: bool) -> Number {
+    pub(crate) fn send(&mut self, request: OpId, length: u64, is_exchange: bool) -> Number {
         self.0.insert(Offer {
             request,
             length,
@@ -97,60 +135,38 @@ impl Offers {
         })
     }
 
-    fn get(&mut self, number: Number) -> Result<&mut Offer, UnexpectedAnswer> {
-        self.0.get_mut(number).ok_or(UnexpectedAnswer)
+    fn end(&mut self, number: Number) -> Option<EndedOffer> {
+        self.0.remove(number).map(Offer::end)
     }
 
-    fn end(&mut self, number: Number) -> Result<EndedOffer, UnexpectedAnswer> {
-        let offer = self.0.remove(number).ok_or(UnexpectedAnswer)?;
-        Ok(EndedOffer {
-            request: offer.request,
-            body: match offer.state {
-                OfferState::Announced(body) => Some(body),
-                _ => None,
-            },
-            length: offer.length,
-            is_exchange: offer.is_exchange,
-        })
-    }
-
-    /// Ends an offer whose body the peer requests. Returns `None` if the request has ended before,
-    /// which the peer has to be told.
-    pub(super) fn take_requested(
+    /// Handles an answer of the peer.
+    ///
+    /// # Errors
+    ///
+    /// If the offer does not exist, or does not allow the answer.
+    pub(crate) fn answer(
         &mut self,
         number: Number,
-    ) -> Result<Option<EndedOffer>, UnexpectedAnswer> {
-        match self.get(number)?.state {
-            OfferState::Announced(_) => self.end(number).map(Some),
-            OfferState::Abandoned => self.end(number).map(|_| None),
-            OfferState::Sending | OfferState::Sent | OfferState::Matched => Err(UnexpectedAnswer),
+        answer: OfferAnswer,
+    ) -> Result<AnswerEffect, Violation> {
+        if let OfferAnswer::Withdrawn { was_there } = answer {
+            return match (self.0.release(number), was_there) {
+                (false, _) => Err(Violation),
+                (true, false) => Ok(AnswerEffect::Waits),
+                (true, true) => self.end(number).map(AnswerEffect::Ends).ok_or(Violation),
+            };
         }
-    }
-
-    /// Handles the notice that the peer has matched a message. Returns the offer, unless the rest
-    /// of the message is still being sent.
-    pub(super) fn confirm(
-        &mut self,
-        number: Number,
-    ) -> Result<Option<EndedOffer>, UnexpectedAnswer> {
-        let offer = self.get(number)?;
-        match offer.state {
-            OfferState::Sending => {
+        let offer = self.0.get_mut(number).ok_or(Violation)?;
+        match (&offer.state, answer) {
+            (OfferState::Announced(_) | OfferState::Abandoned, _)
+            | (OfferState::Sent, OfferAnswer::Matched) => {
+                self.end(number).map(AnswerEffect::Ends).ok_or(Violation)
+            }
+            (OfferState::Sending, OfferAnswer::Matched) => {
                 offer.state = OfferState::Matched;
-                Ok(None)
+                Ok(AnswerEffect::Waits)
             }
-            OfferState::Matched => Err(UnexpectedAnswer),
-            OfferState::Announced(_) | OfferState::Sent | OfferState::Abandoned => {
-                self.end(number).map(Some)
-            }
-        }
-    }
-
-    /// Handles the notice that the peer refuses an announced message.
-    pub(super) fn refuse(&mut self, number: Number) -> Result<EndedOffer, UnexpectedAnswer> {
-        match self.get(number)?.state {
-            OfferState::Announced(_) | OfferState::Abandoned => self.end(number),
-            OfferState::Sending | OfferState::Sent | OfferState::Matched => Err(UnexpectedAnswer),
+            (OfferState::Sending | OfferState::Sent | OfferState::Matched, _) => Err(Violation),
         }
     }
 
@@ -162,7 +178,7 @@ impl Offers {
 
     /// Handles the end of sending the frame of a request. Returns `None` if the request has no
     /// offer any more.
-    pub(super) fn record_sent(&mut self, number: Number, request: OpId) -> Option<SentFrame> {
+    pub(crate) fn record_sent(&mut self, number: Number, request: OpId) -> Option<SentFrame> {
         let offer = self.get_of(number, request)?;
         match offer.state {
             OfferState::Sending => offer.state = OfferState::Sent,
@@ -176,14 +192,14 @@ impl Offers {
     }
 
     /// Ends the offer of a request whose frame can't be sent, if there is one.
-    pub(super) fn fail(&mut self, number: Number, request: OpId) -> Option<EndedOffer> {
+    pub(crate) fn fail(&mut self, number: Number, request: OpId) -> Option<EndedOffer> {
         self.get_of(number, request)?;
-        self.end(number).ok()
+        self.end(number)
     }
 
     /// Keeps the body of an eager message, because the peer has no room for it. Returns false if
     /// the request has no offer any more.
-    pub(super) fn keep_body(
+    pub(crate) fn keep_body(
         &mut self,
         number: Number,
         request: OpId,
@@ -201,31 +217,16 @@ impl Offers {
 
     /// Begins to withdraw the message of a request. Returns true if the peer has to be asked. The
     /// number is reserved until the peer has answered.
-    pub(super) fn begin_withdrawal(&mut self, number: Number, request: OpId) -> bool {
+    pub(crate) fn begin_withdrawal(&mut self, number: Number, request: OpId) -> bool {
         self.get_of(number, request).is_some()
             && self.0.reserved() < MOST_REQUESTS
             && self.0.reserve(number)
     }
 
-    /// Handles the answer to a withdrawal. Returns the offer if the message was there.
-    pub(super) fn end_withdrawal(
-        &mut self,
-        number: Number,
-        was_there: bool,
-    ) -> Result<Option<EndedOffer>, UnexpectedAnswer> {
-        if !self.0.release(number) {
-            return Err(UnexpectedAnswer);
-        }
-        match was_there {
-            true => self.end(number).map(Some),
-            false => Ok(None),
-        }
-    }
-
     /// Detaches the offer from its request, which ends. The offer stays until the peer answers.
     /// Returns the body, or `None` if there is no offer, or the message was matched. A matched
     /// message ends when it has been sent.
-    pub(super) fn abandon(
+    pub(crate) fn abandon(
         &mut self,
         number: Number,
         request: OpId,
@@ -241,16 +242,30 @@ impl Offers {
     }
 
     /// Ends all offers.
-    pub(super) fn end_all(&mut self) -> impl Iterator<Item = EndedOffer> + use<> {
-        self.0.drain().map(|offer| EndedOffer {
-            request: offer.request,
-            body: match offer.state {
+    pub(crate) fn end_all(&mut self) -> impl Iterator<Item = EndedOffer> + use<> {
+        self.0.drain().map(Offer::end)
+    }
+
+    /// Returns true if there is no offer, and no number is reserved.
+    #[cfg(test)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Offer {
+    fn end(self) -> EndedOffer {
+        let is_abandoned = matches!(self.state, OfferState::Abandoned);
+        EndedOffer {
+            request: self.request,
+            body: match self.state {
                 OfferState::Announced(body) => Some(body),
                 _ => None,
             },
-            length: offer.length,
-            is_exchange: offer.is_exchange,
-        })
+            length: self.length,
+            is_exchange: self.is_exchange,
+            is_abandoned,
+        }
     }
 }
 
@@ -383,7 +398,10 @@ mod tests {
         match state {
             Announced | Sending => {}
             Sent => assert!(offers.record_sent(0, request).is_some()),
-            Matched => assert!(offers.confirm(0).unwrap().is_none()),
+            Matched => assert!(matches!(
+                offers.answer(0, OfferAnswer::Matched),
+                Ok(AnswerEffect::Waits)
+            )),
             Abandoned => assert!(offers.abandon(0, request).is_some()),
         }
         offers
@@ -402,16 +420,20 @@ mod tests {
     fn apply(offers: &mut Offers, event: OfferEvent) -> Effect {
         let request = request();
         let ended = |offer: EndedOffer| Ends(offer.body.is_some());
+        let mut answer = |answer| match offers.answer(0, answer) {
+            Ok(AnswerEffect::Ends(offer))
+                if answer == OfferAnswer::Wanted && offer.is_abandoned =>
+            {
+                Some(Absent)
+            }
+            Ok(AnswerEffect::Ends(offer)) => Some(ended(offer)),
+            Ok(AnswerEffect::Waits) => None,
+            Err(Violation) => Some(Error),
+        };
         let effect = match event {
-            OfferEvent::Requested => match offers.take_requested(0) {
-                Ok(offer) => Some(offer.map_or(Absent, ended)),
-                Err(UnexpectedAnswer) => Some(Error),
-            },
-            OfferEvent::Confirmed => match offers.confirm(0) {
-                Ok(offer) => offer.map(ended),
-                Err(UnexpectedAnswer) => Some(Error),
-            },
-            OfferEvent::Refused => Some(offers.refuse(0).map_or(Error, ended)),
+            OfferEvent::Requested => answer(OfferAnswer::Wanted),
+            OfferEvent::Confirmed => answer(OfferAnswer::Matched),
+            OfferEvent::Refused => answer(OfferAnswer::Refused),
             OfferEvent::FrameSent => match offers.record_sent(0, request).unwrap() {
                 SentFrame::Ends => Some(Ends(false)),
                 SentFrame::Waits => None,
@@ -431,7 +453,11 @@ mod tests {
             OfferEvent::Withdrawn => {
                 assert!(offers.begin_withdrawal(0, request));
                 assert!(!offers.begin_withdrawal(0, request));
-                offers.end_withdrawal(0, true).unwrap().map(ended)
+                let answered = offers.answer(0, OfferAnswer::Withdrawn { was_there: true });
+                match answered.unwrap() {
+                    AnswerEffect::Ends(offer) => Some(ended(offer)),
+                    AnswerEffect::Waits => None,
+                }
             }
         };
         effect.unwrap_or_else(|| Stays(state_of(offers).unwrap()))
@@ -472,10 +498,17 @@ mod tests {
     #[test]
     fn an_answer_to_no_withdrawal_is_refused() {
         let mut offers = offers_in(Sending);
-        assert!(offers.end_withdrawal(0, true).is_err());
+        let answered = |offers: &mut Offers, was_there| {
+            let answer = OfferAnswer::Withdrawn { was_there };
+            offers.answer(0, answer).map(|effect| match effect {
+                AnswerEffect::Ends(_) => true,
+                AnswerEffect::Waits => false,
+            })
+        };
+        assert_eq!(answered(&mut offers, true), Err(Violation));
         assert!(offers.begin_withdrawal(0, request()));
-        assert!(offers.end_withdrawal(0, false).unwrap().is_none());
-        assert!(offers.end_withdrawal(0, false).is_err());
+        assert_eq!(answered(&mut offers, false), Ok(false));
+        assert_eq!(answered(&mut offers, false), Err(Violation));
         assert_eq!(state_of(&offers), Some(Sending));
     }
 }

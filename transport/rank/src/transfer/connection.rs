@@ -1,0 +1,585 @@
+//! Events of the connection to a peer: messages, payloads and answers that arrive, and messages
+//! that were sent.
+//!
+//! An announced message whose payload was requested and has not begun to arrive stays in the
+//! matcher, claimed by its receive. If the receive is cancelled, the message keeps its position,
+//! and the next receive that matches it gets the payload. The message continues to use credit of
+//! its source, so the window limits the number of messages that a peer announces without sending
+//! the payload.
+//!
+//! Decisions 071 and 114 have the reasons.
+
+use super::Violation;
+use super::incoming::{Arriving, Incoming, Requester, Want};
+use super::letter::{Leaving, Letter};
+use super::offers::{AnswerEffect, EndedOffer, OfferAnswer, SentFrame};
+use crate::error::Error;
+use crate::failures::has_text;
+use crate::matching::over_limit;
+use crate::outcome::{RequestOutcome, unsendable};
+use crate::state::RankState;
+use crate::table::Number;
+use crate::wire::{Frame, Label};
+use crate::work_queue::{DeferredTask, DeferredWork};
+use jstream::buffer::{EmptyBuffer, PoolError};
+use jstream_device::connection::{Body, Outbound, Payload};
+use jstream_endpoint::ops::OpId;
+use jstream_endpoint::receiving::Choice;
+use jstream_endpoint::sending::SendOutcome;
+use jstream_matching::{Arrival, Claim, Envelope, Matched};
+
+/// A payload that a peer has requested.
+pub(crate) struct RequestedPayload {
+    pub(crate) want: Number,
+    pub(crate) offer: EndedOffer,
+}
+
+/// Messages that arrive.
+impl RankState {
+    #[inline]
+    fn incoming(&mut self, rank: u32) -> Result<&mut Incoming, Violation> {
+        self.peers.incoming(rank).ok_or(Violation)
+    }
+
+    /// Sets the destination of the payload that is arriving.
+    #[inline]
+    fn direct(&mut self, rank: u32, arriving: Arriving) {
+        if let Ok(incoming) = self.incoming(rank) {
+            incoming.direct(arriving);
+        }
+    }
+
+    /// Handles a message of `length` bytes whose payload begins to arrive. It may have a number, by
+    /// which the peer wants to know that it is matched. Returns the destination of the payload.
+    pub(crate) fn begin_message(
+        &mut self,
+        rank: u32,
+        label: Label,
+        offer: Option<Number>,
+        length: u64,
+        deferred: &mut DeferredWork,
+    ) -> Result<Choice, Violation> {
+        if !self.peers.charge(rank, length) {
+            return Err(Violation);
+        }
+        let heading = label.heading(rank, length);
+        let letter = Letter::arriving(offer);
+        if self.is_dropped(&heading, deferred) {
+            self.drop_letter(&heading, letter, deferred);
+            return Ok(Choice::Discard);
+        }
+        match self.arrivals.add(heading, letter) {
+            Ok(Arrival::Matched(matched)) => Ok(self.direct_to_receive(rank, matched, deferred)),
+            Ok(Arrival::Waits(id)) => {
+                let incoming = self.incoming(rank)?;
+                incoming.direct(Arriving::Letter(id));
+                if let Some(offer) = offer {
+                    incoming.allow_withdrawal(offer, id);
+                }
+                self.waiters.notify_of_arrival();
+                Ok(Choice::Pool)
+            }
+            // The rank has ended, but messages that were sent to it before may still arrive.
+            Err(stray) if self.is_closed() => {
+                deferred.drop_later(stray.message);
+                self.direct(rank, Arriving::Nowhere);
+                Ok(Choice::Discard)
+            }
+            // Unreachable for a correct peer: its window is no larger than the room in the matcher.
+            Ok(Arrival::Full(_)) | Err(_) => Err(Violation),
+        }
+    }
+
+    /// Directs a payload to the receive that matched the message.
+    #[inline]
+    fn direct_to_receive(
+        &mut self,
+        rank: u32,
+        matched: Matched<OpId, Letter>,
+        deferred: &mut DeferredWork,
+    ) -> Choice {
+        let (request, heading) = (matched.receive, matched.heading);
+        self.release_credit(rank, heading.held, deferred);
+        let (answer, _) = matched.message.leave(Leaving::Received);
+        self.answer(rank, answer, deferred);
+        let choice = if has_text(&heading) {
+            // The receive ends with the text, which needs no room in the pool.
+            self.await_text(request);
+            let length = usize::try_from(heading.length).unwrap_or_default();
+            Choice::Jbuf(EmptyBuffer::heap(length))
+        } else if self.accept(request, &heading, &[], deferred) {
+            self.target_of(request)
+        } else {
+            self.direct(rank, Arriving::Nowhere);
+            return Choice::Discard;
+        };
+        self.direct(rank, Arriving::Receive { request, heading });
+        choice
+    }
+
+    /// Handles a payload that begins to arrive because it was requested. Returns its destination.
+    pub(crate) fn begin_payload(
+        &mut self,
+        rank: u32,
+        want: Number,
+        length: u64,
+        deferred: &mut DeferredWork,
+    ) -> Result<Choice, Violation> {
+        let want = self.incoming(rank)?.begin(want, length).ok_or(Violation)?;
+        let (arriving, choice) = match want.requester {
+            Some(Requester { request, claim }) => {
+                let (heading, _) = self.arrivals.take(claim);
+                self.release_credit(rank, heading.held, deferred);
+                let _ = self.requests.take_want(request);
+                let arriving = Arriving::Receive { request, heading };
+                (arriving, self.target_of(request))
+            }
+            None => match self.arrivals.letter(want.message).map(Letter::begin) {
+                Some(true) => (Arriving::Letter(want.message), Choice::Pool),
+                // The message was dropped meanwhile.
+                Some(false) | None => (Arriving::Nowhere, Choice::Discard),
+            },
+        };
+        self.direct(rank, arriving);
+        Ok(choice)
+    }
+
+    /// Returns the destination of a payload that a connection delivers for a receive.
+    fn target_of(&mut self, request: OpId) -> Choice {
+        match self.requests.take_jbuf(request) {
+            Some(empty) => Choice::Jbuf(empty),
+            None => Choice::Pool,
+        }
+    }
+
+    /// Drops the payload that is about to arrive, because the pool has no room for it.
+    pub(crate) fn drop_payload(
+        &mut self,
+        rank: u32,
+        length: u64,
+        source: PoolError,
+        deferred: &mut DeferredWork,
+    ) {
+        match self.incoming(rank).map(Incoming::take_arriving) {
+            Ok(Arriving::Receive { request, .. }) => {
+                let error = Error::NoBuffer { length, source };
+                self.complete(request, RequestOutcome::failed(error), deferred);
+            }
+            Ok(Arriving::Letter(id)) => {
+                if let Some(letter) = self.arrivals.letter(id) {
+                    letter.lose_room(source);
+                }
+            }
+            Ok(Arriving::Nowhere) | Err(Violation) => {}
+        }
+    }
+
+    /// Handles the end of a payload that has arrived.
+    #[inline]
+    pub(crate) fn complete_payload(
+        &mut self,
+        rank: u32,
+        payload: Payload,
+        deferred: &mut DeferredWork,
+    ) {
+        let unused = match self.incoming(rank).map(Incoming::take_arriving) {
+            Ok(Arriving::Receive { request, heading }) => {
+                let is_accepted = match &payload {
+                    Payload::Bytes(filled) if has_text(&heading) => {
+                        self.accept(request, &heading, filled.as_bytes(), deferred)
+                    }
+                    _ => true,
+                };
+                return self.deliver_payload(request, &heading, payload, is_accepted, deferred);
+            }
+            Ok(Arriving::Letter(id)) => match self.arrivals.letter(id) {
+                Some(letter) => {
+                    let unused = letter.complete(payload);
+                    // Wakes threads that wait for the complete message, such as probes.
+                    self.waiters.notify();
+                    unused
+                }
+                None => Some(payload),
+            },
+            Ok(Arriving::Nowhere) | Err(Violation) => Some(payload),
+        };
+        if let Some(payload) = unused {
+            deferred.drop_later(payload);
+        }
+    }
+
+    /// Handles a frame of a transfer that has no payload, or a brief one. Returns the payload that
+    /// it requests.
+    pub(crate) fn handle_frame(
+        &mut self,
+        rank: u32,
+        frame: Frame,
+        payload: &[u8],
+        deferred: &mut DeferredWork,
+    ) -> Result<Option<RequestedPayload>, Violation> {
+        let (offer, answer) = match frame {
+            Frame::Announced { label, offer } => {
+                self.add_announced(rank, label, offer, payload, deferred)?;
+                return Ok(None);
+            }
+            Frame::Withdraw { offer } => {
+                self.withdraw_letter(rank, offer, deferred);
+                return Ok(None);
+            }
+            Frame::Absent { want } => {
+                self.end_want(rank, want, deferred)?;
+                return Ok(None);
+            }
+            Frame::Wanted { offer, .. } => (offer, OfferAnswer::Wanted),
+            Frame::Matched { offer } => (offer, OfferAnswer::Matched),
+            Frame::Refused { offer, .. } => (offer, OfferAnswer::Refused),
+            Frame::Withdrawn { offer, was_there } => {
+                let was_there = was_there == 1;
+                (offer, OfferAnswer::Withdrawn { was_there })
+            }
+            Frame::Eager { .. }
+            | Frame::EagerConfirmed { .. }
+            | Frame::Data { .. }
+            | Frame::Hello { .. }
+            | Frame::Credit { .. }
+            | Frame::Revoked { .. } => return Err(Violation),
+        };
+        let offers = self.peers.offers(rank).map_err(|_| Violation)?;
+        let offer = match offers.answer(offer, answer)? {
+            AnswerEffect::Waits => {
+                self.waiters.notify();
+                return Ok(None);
+            }
+            AnswerEffect::Ends(offer) => offer,
+        };
+        let outcome = match frame {
+            Frame::Wanted { want, .. } if offer.is_abandoned => {
+                let frame = Frame::Absent { want };
+                deferred.push(DeferredTask::SendFrame { to: rank, frame });
+                return Ok(None);
+            }
+            Frame::Wanted { want, .. } => {
+                self.requests.set_offer(offer.request, None);
+                return Ok(Some(RequestedPayload { want, offer }));
+            }
+            Frame::Refused { max, .. } => {
+                let length = offer.length;
+                RequestOutcome::unsent(Error::TooLong { length, max, rank }, offer.body)
+            }
+            Frame::Withdrawn { .. } => RequestOutcome::unsent(Error::Cancelled, offer.body),
+            _ => {
+                let context = self.requests.context(offer.request);
+                // A rank drops the messages of a communicator after it has told that it is revoked.
+                match context.and_then(|context| self.contexts.revocation(context)) {
+                    Some(error) => RequestOutcome::unsent(error, offer.body),
+                    None => RequestOutcome::sent_from(offer.body),
+                }
+            }
+        };
+        self.complete(offer.request, outcome, deferred);
+        Ok(None)
+    }
+
+    /// Handles the announcement of a message. Its payload has the length of the message.
+    fn add_announced(
+        &mut self,
+        rank: u32,
+        label: Label,
+        offer: Number,
+        payload: &[u8],
+        deferred: &mut DeferredWork,
+    ) -> Result<(), Violation> {
+        let length = payload.try_into().map_err(|_| Violation)?;
+        // Only a receive that has memory of this length, or a limit, gets to use the length.
+        let length = u64::from_le_bytes(length);
+        let heading = label.heading(rank, length).announced();
+        if !self.peers.charge(rank, heading.held) {
+            return Err(Violation);
+        }
+        let letter = Letter::announced(offer);
+        if self.is_dropped(&heading, deferred) {
+            self.drop_letter(&heading, letter, deferred);
+            return Ok(());
+        }
+        match self.arrivals.add(heading, letter) {
+            Ok(Arrival::Matched(matched)) => self.deliver(matched, deferred),
+            Ok(Arrival::Waits(id)) => {
+                self.incoming(rank)?.allow_withdrawal(offer, id);
+                self.waiters.notify_of_arrival();
+            }
+            Ok(Arrival::Full(letter)) => {
+                deferred.drop_later(letter);
+                return Err(Violation);
+            }
+            Err(stray) => deferred.drop_later(stray.message),
+        }
+        Ok(())
+    }
+
+    /// Gives an announced message to a receive: requests the payload, unless it was requested
+    /// before.
+    pub(crate) fn request_payload(
+        &mut self,
+        request: OpId,
+        claim: Claim,
+        deferred: &mut DeferredWork,
+    ) {
+        let heading = *claim.heading();
+        let source = heading.envelope.source;
+        let is_over_limit = self.is_over_limit(request, &heading);
+        if !self.accept(request, &heading, &[], deferred) {
+            let (heading, letter) = self.arrivals.take(claim);
+            return match is_over_limit {
+                true => self.refuse_letter(&heading, letter, deferred),
+                false => self.drop_letter(&heading, letter, deferred),
+            };
+        }
+        if self.peers.is_gone(source) {
+            drop(self.arrivals.take(claim));
+            return self.complete_lost(request, source, deferred);
+        }
+        let message = claim.message();
+        let (Some(letter), Some(incoming)) =
+            (self.arrivals.letter(message), self.peers.incoming(source))
+        else {
+            unreachable!("a claimed message exists, and so does its source");
+        };
+        let requester = Requester { request, claim };
+        let want = match letter.want() {
+            Some(want) => {
+                incoming.set_requester(want, requester);
+                want
+            }
+            None => {
+                let want = incoming.insert_want(Want {
+                    heading,
+                    message,
+                    requester: Some(requester),
+                });
+                let Some(offer) = letter.request(want) else {
+                    unreachable!("only the payloads of announced messages are requested");
+                };
+                incoming.take_withdrawable(offer);
+                let frame = Frame::Wanted { offer, want };
+                deferred.push(DeferredTask::SendFrame { to: source, frame });
+                want
+            }
+        };
+        self.requests.set_want(request, source, want);
+    }
+
+    /// Handles the notice that a payload that was requested is not sent.
+    fn end_want(
+        &mut self,
+        rank: u32,
+        want: Number,
+        deferred: &mut DeferredWork,
+    ) -> Result<(), Violation> {
+        let want = self.incoming(rank)?.remove_want(want).ok_or(Violation)?;
+        let Envelope { source, tag, .. } = want.heading.envelope;
+        let is_queued = match want.requester {
+            Some(requester) => {
+                let error = Error::Withdrawn { rank: source, tag };
+                self.fail_requester(requester, error, deferred);
+                true
+            }
+            // The message is gone, and has returned its credit, if its communicator was revoked.
+            None => self.arrivals.withdraw(want.message).is_some(),
+        };
+        if is_queued {
+            self.release_credit(rank, want.heading.held, deferred);
+        }
+        self.admit_backlogs(deferred);
+        Ok(())
+    }
+
+    /// Fails the receive of a payload that will never arrive.
+    pub(crate) fn fail_requester(
+        &mut self,
+        requester: Requester,
+        error: Error,
+        deferred: &mut DeferredWork,
+    ) {
+        drop(self.arrivals.take(requester.claim));
+        let outcome = RequestOutcome::failed(error);
+        self.complete(requester.request, outcome, deferred);
+    }
+
+    /// Removes a message that the peer withdraws, unless a receive has it, and answers.
+    fn withdraw_letter(&mut self, rank: u32, offer: Number, deferred: &mut DeferredWork) {
+        let message = self.incoming(rank).ok();
+        let message = message.and_then(|incoming| incoming.take_withdrawable(offer));
+        let withdrawn = message.and_then(|message| self.arrivals.withdraw_held(rank, message));
+        let is_withdrawn = withdrawn.is_some();
+        if let Some((letter, freed)) = withdrawn {
+            self.release_credit(rank, freed, deferred);
+            if letter.is_arriving() {
+                self.direct(rank, Arriving::Nowhere);
+            }
+            deferred.drop_later(letter);
+        }
+        let frame = Frame::Withdrawn {
+            offer,
+            was_there: is_withdrawn.into(),
+        };
+        deferred.push(DeferredTask::SendFrame { to: rank, frame });
+    }
+
+    /// Refuses a claimed message if it is too long to allocate memory for it.
+    pub(crate) fn claim_to_allocate(
+        &mut self,
+        claim: Claim,
+        deferred: &mut DeferredWork,
+    ) -> Result<Claim, Error> {
+        if claim.heading().length <= self.max_allocated {
+            return Ok(claim);
+        }
+        let (heading, letter) = self.arrivals.take(claim);
+        let error = over_limit(&heading, self.max_allocated);
+        self.refuse_letter(&heading, letter, deferred);
+        self.admit_backlogs(deferred);
+        Err(error)
+    }
+
+    /// Directs the payload that is arriving for a letter to the receive that has taken the letter,
+    /// or nowhere.
+    pub(crate) fn redirect(&mut self, rank: u32, receive: Option<Arriving>) {
+        self.direct(rank, receive.unwrap_or_default());
+    }
+}
+
+/// Messages that are sent.
+impl RankState {
+    /// Adds a send that the rank `to` has to answer, and returns the request and the number of the
+    /// message. An announced message has a body. On failure, the body is returned.
+    #[allow(clippy::result_large_err, reason = "the message comes back in it")]
+    pub(crate) fn offer(
+        &mut self,
+        to: u32,
+        context: u32,
+        body: Option<Body<'static>>,
+        length: u64,
+        is_exchange: bool,
+    ) -> Result<(OpId, Number), (Error, Option<Body<'static>>)> {
+        if let Some(error) = self.contexts.revocation(context) {
+            return Err((error, body));
+        }
+        let offers = match self.peers.offers(to) {
+            Ok(offers) => offers,
+            Err(error) => return Err((error, body)),
+        };
+        let request = self.requests.insert_send(context, to);
+        let number = match body {
+            Some(body) => offers.announce(request, body, length, is_exchange),
+            None => offers.send(request, length, is_exchange),
+        };
+        self.requests.set_offer(request, Some(number));
+        Ok((request, number))
+    }
+
+    /// Ends the request of a message that needs no answer, because it was sent or can't be.
+    pub(crate) fn complete_sent(
+        &mut self,
+        id: OpId,
+        sent: SendOutcome,
+        deferred: &mut DeferredWork,
+    ) {
+        let outcome = match sent.result {
+            Ok(()) => RequestOutcome::sent_from(Some(sent.body)),
+            Err(error) => {
+                let sending = self.requests.sending(id);
+                let rank = sending.map_or(u32::MAX, |sending| sending.to);
+                RequestOutcome::unsent(unsendable(rank, error), Some(sent.body))
+            }
+        };
+        self.complete(id, outcome, deferred);
+    }
+
+    /// Records that the frame of an offer was sent, or ends the offer if it can't be. If there is
+    /// no offer, the request has ended, or will end with the answer to it.
+    pub(crate) fn record_offer_sent(
+        &mut self,
+        id: OpId,
+        sent: SendOutcome,
+        deferred: &mut DeferredWork,
+    ) {
+        let sending = self.requests.sending(id);
+        let offer = sending.and_then(|sending| Some((sending.to, sending.offer?)));
+        let Some((to, offer)) = offer else {
+            return;
+        };
+        let Ok(offers) = self.peers.offers(to) else {
+            return;
+        };
+        let outcome = match sent.result {
+            Ok(()) => match offers.record_sent(offer, id) {
+                Some(SentFrame::Ends) => RequestOutcome::sent_from(Some(sent.body)),
+                Some(SentFrame::Waits) => return self.waiters.notify(),
+                None => return,
+            },
+            Err(error) => match offers.fail(offer, id) {
+                Some(ended) => {
+                    // The body is either still in the offer, or was to be sent with it.
+                    let body = ended.body.or(Some(sent.body));
+                    RequestOutcome::unsent(unsendable(to, error), body)
+                }
+                None => return,
+            },
+        };
+        self.complete(id, outcome, deferred);
+    }
+
+    /// Announces an eager message instead of sending it, because the peer has no room for it. Takes
+    /// its body. Returns the label and the number of the message, or `None` if it has to be sent.
+    pub(crate) fn announce_instead(
+        &mut self,
+        id: OpId,
+        message: &mut Outbound<'static>,
+    ) -> Option<(Label, Number)> {
+        let to = self.requests.sending(id)?.to;
+        let offers = self.peers.offers(to).ok()?;
+        match Frame::parse(&message.header).ok()?.eager()? {
+            (label, None) => {
+                let body = std::mem::replace(&mut message.body, Body::Taken);
+                let length = message.header.length;
+                let offer = offers.announce(id, body, length, message.is_exchange);
+                self.requests.set_offer(id, Some(offer));
+                Some((label, offer))
+            }
+            (label, Some(offer)) => {
+                let is_kept = offers.keep_body(offer, id, &mut message.body);
+                is_kept.then_some((label, offer))
+            }
+        }
+    }
+
+    /// Asks the other rank to withdraw a message of a request, unless it was answered.
+    pub(crate) fn withdraw(&mut self, id: OpId, deferred: &mut DeferredWork) {
+        let sending = self.requests.sending(id);
+        let Some((to, offer)) = sending.and_then(|sending| Some((sending.to, sending.offer?)))
+        else {
+            return;
+        };
+        let offers = self.peers.offers(to);
+        if offers.is_ok_and(|offers| offers.begin_withdrawal(offer, id)) {
+            let frame = Frame::Withdraw { offer };
+            deferred.push(DeferredTask::SendFrame { to, frame });
+        }
+    }
+
+    /// Ends a request whose message the other rank has not answered. Its offer stays until the
+    /// answer arrives.
+    pub(crate) fn abandon_send(&mut self, id: OpId, deferred: &mut DeferredWork) {
+        let sending = self.requests.sending(id);
+        let Some((to, offer)) = sending.and_then(|sending| Some((sending.to, sending.offer?)))
+        else {
+            return;
+        };
+        let abandoned = self.peers.offers(to).ok();
+        let abandoned = abandoned.and_then(|offers| offers.abandon(offer, id));
+        if let Some(body) = abandoned {
+            self.withdraw(id, deferred);
+            self.complete(id, RequestOutcome::unsent(Error::Cancelled, body), deferred);
+        }
+    }
+}
