@@ -227,34 +227,69 @@ impl<R, M> Matcher<R, M> {
         if let Some(posted) = self.first_receive(&heading) {
             return Ok(Arrival::Matched(posted.matched(heading, message)));
         }
-        if !self.sources.add_message(&heading) {
-            self.sources.stall(heading);
-            return Ok(Arrival::Full(message));
+        match self.queue(heading, message) {
+            Ok(id) => Ok(Arrival::Waits(id)),
+            Err(message) => Ok(Arrival::Full(message)),
         }
-        Ok(Arrival::Waits(self.keep(heading, message)))
     }
 
-    /// As [`arrive`](Self::arrive), for a message that was received already: it waits even if the
-    /// bounds of its source are exceeded. A message that the source keeps is not affected.
+    /// Handles the first part of [`arrive`](Self::arrive): takes the receive that gets an arriving
+    /// message. If there is none, the caller must [`queue`](Self::queue) the message. So a message
+    /// that has a receive need not exist as a value.
+    ///
+    /// # Errors
+    ///
+    /// If the source was not added, or has ended.
     #[doc(hidden)]
     #[inline]
-    pub fn arrive_beyond(
-        &mut self,
-        heading: Heading,
-        message: M,
-    ) -> Result<Arrival<R, M>, Stray<M>> {
+    pub fn match_receive(&mut self, heading: &Heading) -> Result<Option<R>, Stray<()>> {
         let source_number = heading.envelope.source;
-        if self.sources.is_live(source_number) != Some(true) {
+        if !self.sources.tries(source_number) {
+            let message = ();
             return Err(Stray {
                 source_number,
                 message,
             });
         }
-        if let Some(posted) = self.first_receive(&heading) {
-            return Ok(Arrival::Matched(posted.matched(heading, message)));
+        Ok(self.first_receive(heading).map(|posted| posted.receive))
+    }
+
+    /// As [`match_receive`](Self::match_receive), for a message that will be
+    /// [queued beyond the bounds](Self::queue_beyond).
+    #[doc(hidden)]
+    #[inline]
+    pub fn match_receive_beyond(&mut self, heading: &Heading) -> Result<Option<R>, Stray<()>> {
+        let source_number = heading.envelope.source;
+        if self.sources.is_live(source_number) != Some(true) {
+            let message = ();
+            return Err(Stray {
+                source_number,
+                message,
+            });
         }
+        Ok(self.first_receive(heading).map(|posted| posted.receive))
+    }
+
+    /// Stores a message that has no receive. If the bounds of its source are reached, returns the
+    /// message, as [`Arrival::Full`] does.
+    #[doc(hidden)]
+    #[allow(clippy::missing_errors_doc, reason = "the summary has them")]
+    #[inline]
+    pub fn queue(&mut self, heading: Heading, message: M) -> Result<MessageId, M> {
+        if !self.sources.add_message(&heading) {
+            self.sources.stall(heading);
+            return Err(message);
+        }
+        Ok(self.keep(heading, message))
+    }
+
+    /// Stores a message that was received already and has no receive, even if the bounds of its
+    /// source are exceeded. A message that the source keeps is not affected.
+    #[doc(hidden)]
+    #[inline]
+    pub fn queue_beyond(&mut self, heading: Heading, message: M) -> MessageId {
         self.sources.add_beyond(&heading);
-        Ok(Arrival::Waits(self.keep(heading, message)))
+        self.keep(heading, message)
     }
 
     /// Stores a message that has its receive already, as claimed, even if the bounds of its source

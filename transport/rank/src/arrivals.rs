@@ -96,14 +96,29 @@ impl Arrivals {
         self.matcher.arrive(heading, letter)
     }
 
-    /// Matches a message of a queue, or adds it to the matcher, even beyond the bounds.
+    /// Takes the receive that gets a message. If there is none, the message must be
+    /// [pushed](Self::push).
     #[inline]
-    pub(super) fn add_queued(
-        &mut self,
-        heading: Heading,
-        letter: Letter,
-    ) -> Result<Arrival<OpId, Letter>, Stray<Letter>> {
-        self.matcher.arrive_beyond(heading, letter)
+    pub(super) fn match_receive(&mut self, heading: &Heading) -> Result<Option<OpId>, Stray<()>> {
+        self.matcher.match_receive(heading)
+    }
+
+    /// Adds a message without a receive to the matcher, or returns it if there is no room.
+    #[allow(clippy::result_large_err, reason = "the message comes back in it")]
+    pub(super) fn push(&mut self, heading: Heading, letter: Letter) -> Result<MessageId, Letter> {
+        self.matcher.queue(heading, letter)
+    }
+
+    /// Takes the receive that gets a message of a queue. If there is none, the message must be
+    /// [pushed](Self::push_sent).
+    #[inline]
+    pub(super) fn match_sent(&mut self, heading: &Heading) -> Result<Option<OpId>, Stray<()>> {
+        self.matcher.match_receive_beyond(heading)
+    }
+
+    /// Adds a message of a queue without a receive to the matcher, even beyond the bounds.
+    pub(super) fn push_sent(&mut self, heading: Heading, letter: Letter) {
+        let _ = self.matcher.queue_beyond(heading, letter);
     }
 
     /// Adds an announced message that has its receive already, as claimed.

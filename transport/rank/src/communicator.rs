@@ -180,15 +180,12 @@ impl Members {
         }
     }
 
-    /// Converts the outcome of a request.
+    /// Converts the outcome of a request in place, because it is large.
     #[inline]
-    pub(super) fn outcome(&self, outcome: RequestOutcome) -> RequestOutcome {
-        match &self.0 {
-            None => outcome,
-            Some(_) => RequestOutcome {
-                result: self.result(outcome.result),
-                ..outcome
-            },
+    pub(super) fn convert(&self, outcome: &mut RequestOutcome) {
+        if self.0.is_some() {
+            let result = std::mem::replace(&mut outcome.result, Ok(Status::NULL));
+            outcome.result = self.result(result);
         }
     }
 }

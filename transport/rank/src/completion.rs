@@ -99,19 +99,8 @@ impl RankState {
         self.discard_letter(heading, letter, Leaving::Unwanted(error), deferred);
     }
 
-    /// Drops a message for which the library would have to allocate more than it may. Its sender is
-    /// told, unless it has sent the message eagerly.
-    pub(super) fn refuse_letter(
-        &mut self,
-        heading: &Heading,
-        letter: Letter,
-        deferred: &mut DeferredWork,
-    ) {
-        let (length, max) = (heading.length, self.max_allocated);
-        self.discard_letter(heading, letter, Leaving::TooLong { length, max }, deferred);
-    }
-
-    fn discard_letter(
+    /// Drops a message that is in no queue any more, or not yet, and answers its sender.
+    pub(super) fn discard_letter(
         &mut self,
         heading: &Heading,
         letter: Letter,

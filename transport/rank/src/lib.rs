@@ -48,8 +48,8 @@
 //!   [agree](Recovery::agree) on who has failed, and [shrink](Recovery::shrink) it.
 
 // The modules, from the bottom up. An inbox (`inbox.rs`), its state (`state.rs`) and the messages
-// in it (`arrivals.rs`, `transfer/letter.rs`) are types that refer to one another; the modules after them
-// add operations.
+// in it (`arrivals.rs`, `transfer/letter.rs`) are types that refer to one another; the modules
+// after them add operations.
 //
 // | module | contents |
 // |---|---|

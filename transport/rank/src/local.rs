@@ -17,7 +17,7 @@ use super::work_queue::DeferredWork;
 use jstream_device::INLINE;
 use jstream_device::connection::Payload;
 use jstream_endpoint::ops::OpId;
-use jstream_matching::{Arrival, Heading};
+use jstream_matching::Heading;
 
 /// The result of posting a message.
 pub(super) enum PostOutcome {
@@ -182,27 +182,29 @@ impl Inbox {
             if state.arrivals.has_backlog(heading.envelope.source) {
                 return Left::NoRoom;
             }
-            match state.arrivals.add(heading, Letter::unknown()) {
-                Ok(Arrival::Matched(matched)) => {
-                    state.deliver_bytes(matched.receive, &heading, bytes, deferred);
+            match state.arrivals.match_receive(&heading) {
+                Ok(Some(receive)) => {
+                    state.deliver_bytes(receive, &heading, bytes, deferred);
                     Left::Done
                 }
-                Ok(Arrival::Waits(id)) => {
+                Ok(None) => {
                     let copy = self.pool().take(bytes.len()).ok();
                     let copy = copy.and_then(|empty| empty.copy_from(bytes).ok());
-                    match (copy, state.arrivals.letter(id)) {
-                        (Some(copy), Some(letter)) => {
-                            *letter = Letter::whole(Payload::Bytes(copy));
+                    let Some(copy) = copy else {
+                        return Left::NoRoom;
+                    };
+                    let letter = Letter::whole(Payload::Bytes(copy));
+                    match state.arrivals.push(heading, letter) {
+                        Ok(_) => {
                             state.waiters.notify_of_arrival();
                             Left::Done
                         }
-                        _ => {
-                            let _ = state.arrivals.withdraw(id);
+                        Err(letter) => {
+                            deferred.drop_later(letter);
                             Left::NoRoom
                         }
                     }
                 }
-                Ok(Arrival::Full(_)) => Left::NoRoom,
                 Err(_) => Left::Refused(Error::PeerGone {
                     rank: self.rank,
                     reason: Arc::from("it has lost this rank"),

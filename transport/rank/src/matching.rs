@@ -29,13 +29,15 @@ impl RankState {
         deferred: &mut DeferredWork,
     ) -> OpId {
         let context = pattern.context;
-        let id = self.requests.insert_receive(context, target, expected);
+        let wanted = Some(pattern);
+        let id = self
+            .requests
+            .insert_receive(context, wanted, target, expected);
         let failed = self.contexts.failure(&pattern, expected);
         if let Some(error) = self.contexts.revocation(context).or(failed) {
             self.complete(id, RequestOutcome::failed(error), deferred);
             return id;
         }
-        self.requests.set_pattern(id, pattern);
         match self.arrivals.post(pattern, expected.descriptor, id) {
             Ok(Posting::Matched(matched)) => self.deliver(matched, deferred),
             Ok(Posting::Claimed(claim, id)) => self.request_payload(id, claim, deferred),
@@ -95,7 +97,9 @@ impl RankState {
         deferred: &mut DeferredWork,
     ) -> OpId {
         let context = claim.heading().envelope.context;
-        let id = self.requests.insert_receive(context, target, expected);
+        let id = self
+            .requests
+            .insert_receive(context, None, target, expected);
         if let Some(error) = self.contexts.revocation(context) {
             self.complete(id, RequestOutcome::failed(error), deferred);
             self.restore(claim, deferred);
@@ -144,19 +148,16 @@ impl RankState {
         }
         let (id, heading) = (matched.receive, matched.heading);
         let source = heading.envelope.source;
-        let is_over_limit = self.is_over_limit(id, &heading);
         let letter = matched.message;
-        let is_accepted = if letter.is_arriving() && has_text(&heading) {
+        let accepted = if letter.is_arriving() && has_text(&heading) {
             // The receive ends with the text that is arriving.
-            self.await_text(id)
+            self.await_text(id);
+            Ok(())
         } else {
             self.accept(id, &heading, letter.bytes(), deferred)
         };
-        if is_over_limit && !is_accepted {
-            return self.refuse_letter(&heading, letter, deferred);
-        }
-        if !is_accepted {
-            return self.drop_letter(&heading, letter, deferred);
+        if let Err(leaving) = accepted {
+            return self.discard_letter(&heading, letter, leaving, deferred);
         }
         self.release_credit(source, heading.held, deferred);
         let (answer, payload) = letter.leave(Leaving::Received);
@@ -179,7 +180,7 @@ impl RankState {
         self.answer(source, answer, deferred);
         match payload {
             LetterPayload::Here(payload) => {
-                self.deliver_payload(id, &heading, payload, true, deferred);
+                self.deliver_payload(id, &heading, payload, deferred);
             }
             LetterPayload::Arriving => {
                 let request = id;
@@ -204,15 +205,17 @@ impl RankState {
         }
     }
 
-    /// Keeps a receive until the text of the failure message that it matched has arrived. Returns
-    /// true.
-    pub(super) fn await_text(&mut self, id: OpId) -> bool {
+    /// Keeps a receive until the text of the failure message that it matched has arrived.
+    pub(super) fn await_text(&mut self, id: OpId) {
         let _ = self.requests.set_matched(id);
-        true
     }
 
-    /// Returns true if the receive can take the message, whose payload may be known. If not, the
+    /// Checks that the receive can take the message, whose payload may be known. If not, the
     /// receive has ended with an error.
+    ///
+    /// # Errors
+    ///
+    /// The reason for which the message leaves the queue.
     #[inline]
     pub(super) fn accept(
         &mut self,
@@ -220,41 +223,34 @@ impl RankState {
         heading: &Heading,
         payload: &[u8],
         deferred: &mut DeferredWork,
-    ) -> bool {
+    ) -> Result<(), Leaving> {
         let Some((expected, capacity)) = self.requests.set_matched(id) else {
-            return false;
+            return Err(Leaving::Unwanted(None));
         };
-        let max = self.max_allocated;
-        let is_over_limit = capacity.is_none() && heading.length > max;
+        let (length, max) = (heading.length, self.max_allocated);
+        let is_over_limit = capacity.is_none() && length > max;
         let refused = refusal(expected, capacity, heading);
         match refused.or_else(|| is_over_limit.then(|| over_limit(heading, max))) {
-            None => true,
+            None => Ok(()),
             Some(error) => {
                 let error = add_text(error, heading, payload);
                 self.complete(id, RequestOutcome::failed(error), deferred);
-                false
+                Err(match is_over_limit {
+                    true => Leaving::TooLong { length, max },
+                    false => Leaving::Unwanted(None),
+                })
             }
         }
     }
 
-    /// Returns true if the library would have to allocate too much for the message of a receive.
-    #[inline]
-    pub(super) fn is_over_limit(&self, id: OpId, heading: &Heading) -> bool {
-        heading.length > self.max_allocated && self.requests.needs_memory(id)
-    }
-
-    /// Gives a receive its message, whose payload has arrived, or drops it.
+    /// Gives a receive its message, whose payload has arrived.
     pub(super) fn deliver_payload(
         &mut self,
         id: OpId,
         heading: &Heading,
         payload: Payload,
-        is_accepted: bool,
         deferred: &mut DeferredWork,
     ) {
-        if !is_accepted {
-            return deferred.drop_later(payload);
-        }
         let status = Status::from_heading(heading);
         let filled = match payload {
             Payload::Bytes(filled) => filled,
@@ -290,7 +286,7 @@ impl RankState {
         bytes: &[u8],
         deferred: &mut DeferredWork,
     ) {
-        if !self.accept(id, heading, bytes, deferred) {
+        if self.accept(id, heading, bytes, deferred).is_err() {
             return;
         }
         let target = match self.requests.take_jbuf(id) {
@@ -384,23 +380,23 @@ impl RankState {
         if self.is_dropped(&heading, deferred) {
             return drop_content(content, deferred);
         }
-        match self.arrivals.add_queued(heading, Letter::unknown()) {
-            Ok(Arrival::Matched(Matched { receive, .. })) => match content {
+        match self.arrivals.match_sent(&heading) {
+            Ok(Some(receive)) => match content {
                 Content::Bytes(bytes) => self.deliver_bytes(receive, &heading, bytes, deferred),
                 Content::Jbuf(filled) => {
-                    let is_accepted = self.accept(receive, &heading, filled.as_bytes(), deferred);
+                    let accepted = self.accept(receive, &heading, filled.as_bytes(), deferred);
                     let payload = Payload::Bytes(filled);
-                    self.deliver_payload(receive, &heading, payload, is_accepted, deferred);
+                    match accepted {
+                        Ok(()) => self.deliver_payload(receive, &heading, payload, deferred),
+                        Err(_) => deferred.drop_later(payload),
+                    }
                 }
             },
-            Ok(Arrival::Waits(id)) => {
+            Ok(None) => {
                 let payload = Payload::Bytes(content.into_jbuf(&self.pool));
-                if let Some(letter) = self.arrivals.letter(id) {
-                    *letter = Letter::whole(payload);
-                }
+                self.arrivals.push_sent(heading, Letter::whole(payload));
                 self.waiters.notify_of_arrival();
             }
-            Ok(Arrival::Full(_)) => unreachable!("the bounds do not apply to queued messages"),
             // The rank has ended.
             Err(_) => drop_content(content, deferred),
         }

@@ -550,8 +550,8 @@ impl Node {
         // The outcome is large: each function that returned it would copy it.
         let mut outcome = None;
         let attempt = || {
-            self.take_in_for(|state| outcome = state.requests.take_outcome(id));
-            outcome.is_some().then_some(())
+            let is_taken = self.take_in_for(|state| state.requests.move_outcome(id, &mut outcome));
+            is_taken.then_some(())
         };
         self.wait_unlocked(spun, || deadline, attempt);
         outcome

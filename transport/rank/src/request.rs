@@ -90,15 +90,18 @@ pub(super) struct Sending {
 }
 
 impl Requests {
-    /// Adds a receive.
+    /// Adds a receive. It has a pattern unless it is posted for a claimed message.
     pub(super) fn insert_receive(
         &mut self,
         context: u32,
+        pattern: Option<Pattern>,
         target: ReceiveTarget,
         expected: ElementName,
     ) -> OpId {
-        self.table
-            .insert(RankRequest::new(context, target, expected))
+        self.table.insert(RankRequest {
+            pattern,
+            ..RankRequest::new(context, target, expected)
+        })
     }
 
     /// Adds a send to the rank `to`.
@@ -107,14 +110,6 @@ impl Requests {
             sending: Some(Sending { to, offer: None }),
             ..RankRequest::new(context, ReceiveTarget::Pool, ElementName::BYTES)
         })
-    }
-
-    /// Records the messages that a receive is posted for.
-    #[inline]
-    pub(super) fn set_pattern(&mut self, id: OpId, pattern: Pattern) {
-        if let Some(request) = self.table.get_mut(id) {
-            request.pattern = Some(pattern);
-        }
     }
 
     /// Records the entry in the matcher of a receive that is queued there.
@@ -142,12 +137,6 @@ impl Requests {
     /// Returns the context of the message of a request.
     pub(super) fn context(&self, id: OpId) -> Option<u32> {
         Some(self.table.get(id)?.context)
-    }
-
-    /// Returns true if the library allocates the memory for the message of a receive.
-    pub(super) fn needs_memory(&self, id: OpId) -> bool {
-        let request = self.table.get(id);
-        request.is_some_and(|request| request.capacity.is_none())
     }
 
     /// Records the request for the payload of a receive.
@@ -257,9 +246,21 @@ impl Requests {
     /// Takes the outcome of a request that has ended.
     #[inline]
     pub(super) fn take_outcome(&mut self, id: OpId) -> Option<RequestOutcome> {
-        let outcome = self.table.get_mut(id)?.outcome.take()?;
+        let mut outcome = None;
+        self.move_outcome(id, &mut outcome);
+        outcome
+    }
+
+    /// Moves the outcome of a request that has ended to `into`. Returns false if it has not ended.
+    #[inline]
+    pub(super) fn move_outcome(&mut self, id: OpId, into: &mut Option<RequestOutcome>) -> bool {
+        let request = self.table.get_mut(id);
+        let Some(request) = request.filter(|request| request.outcome.is_some()) else {
+            return false;
+        };
+        *into = request.outcome.take();
         self.table.end(id);
-        Some(outcome)
+        true
     }
 
     /// Returns true if a task waits for any request.

@@ -102,19 +102,25 @@ impl Pending {
         deadline: Deadline,
     ) -> Option<RequestOutcome> {
         let id = self.id?;
-        let outcome = self.node.wait_for(id, spun, deadline)?;
-        self.id = None;
-        Some(self.members.outcome(outcome))
+        let mut outcome = self.node.wait_for(id, spun, deadline);
+        if let Some(outcome) = &mut outcome {
+            self.id = None;
+            self.members.convert(outcome);
+        }
+        outcome
     }
 
     /// Takes the outcome, if the request has ended.
     pub(super) fn take(&mut self) -> Option<RequestOutcome> {
         let id = self.id?;
-        let outcome = self
+        let mut outcome = self
             .node
-            .take_in_for(|state| state.requests.take_outcome(id))?;
-        self.id = None;
-        Some(self.members.outcome(outcome))
+            .take_in_for(|state| state.requests.take_outcome(id));
+        if let Some(outcome) = &mut outcome {
+            self.id = None;
+            self.members.convert(outcome);
+        }
+        outcome
     }
 
     /// Polls for the outcome.
@@ -148,9 +154,10 @@ impl Pending {
             register()
         });
         match outcome {
-            Some(outcome) => {
+            Some(mut outcome) => {
                 self.id = None;
-                Poll::Ready(self.members.outcome(outcome))
+                self.members.convert(&mut outcome);
+                Poll::Ready(outcome)
             }
             None => Poll::Pending,
         }

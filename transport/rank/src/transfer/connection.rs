@@ -26,7 +26,7 @@ use jstream_device::connection::{Body, Outbound, Payload};
 use jstream_endpoint::ops::OpId;
 use jstream_endpoint::receiving::Choice;
 use jstream_endpoint::sending::SendOutcome;
-use jstream_matching::{Arrival, Claim, Envelope, Matched};
+use jstream_matching::{Arrival, Claim, Envelope, Heading};
 
 /// A payload that a peer has requested.
 pub(crate) struct RequestedPayload {
@@ -63,14 +63,22 @@ impl RankState {
             return Err(Violation);
         }
         let heading = label.heading(rank, length);
-        let letter = Letter::arriving(offer);
         if self.is_dropped(&heading, deferred) {
-            self.drop_letter(&heading, letter, deferred);
+            self.drop_letter(&heading, Letter::arriving(offer), deferred);
             return Ok(Choice::Discard);
         }
-        match self.arrivals.add(heading, letter) {
-            Ok(Arrival::Matched(matched)) => Ok(self.direct_to_receive(rank, matched, deferred)),
-            Ok(Arrival::Waits(id)) => {
+        match self.arrivals.match_receive(&heading) {
+            Ok(Some(request)) => {
+                self.release_credit(rank, heading.held, deferred);
+                if let Some(offer) = offer {
+                    self.send_frame(rank, Frame::Matched { offer }, deferred);
+                }
+                Ok(self.direct_to_receive(rank, request, heading, deferred))
+            }
+            Ok(None) => {
+                // A peer that keeps to its window finds room in the matcher.
+                let queued = self.arrivals.push(heading, Letter::arriving(offer));
+                let id = queued.map_err(|_| Violation)?;
                 let incoming = self.incoming(rank)?;
                 incoming.direct(Arriving::Letter(id));
                 if let Some(offer) = offer {
@@ -80,34 +88,29 @@ impl RankState {
                 Ok(Choice::Pool)
             }
             // The rank has ended, but messages that were sent to it before may still arrive.
-            Err(stray) if self.is_closed() => {
-                deferred.drop_later(stray.message);
+            Err(_) if self.is_closed() => {
                 self.direct(rank, Arriving::Nowhere);
                 Ok(Choice::Discard)
             }
-            // Unreachable for a correct peer: its window is no larger than the room in the matcher.
-            Ok(Arrival::Full(_)) | Err(_) => Err(Violation),
+            Err(_) => Err(Violation),
         }
     }
 
-    /// Directs a payload to the receive that matched the message.
+    /// Directs a payload to the receive that has matched the message.
     #[inline]
     fn direct_to_receive(
         &mut self,
         rank: u32,
-        matched: Matched<OpId, Letter>,
+        request: OpId,
+        heading: Heading,
         deferred: &mut DeferredWork,
     ) -> Choice {
-        let (request, heading) = (matched.receive, matched.heading);
-        self.release_credit(rank, heading.held, deferred);
-        let (answer, _) = matched.message.leave(Leaving::Received);
-        self.answer(rank, answer, deferred);
         let choice = if has_text(&heading) {
             // The receive ends with the text, which needs no room in the pool.
             self.await_text(request);
             let length = usize::try_from(heading.length).unwrap_or_default();
             Choice::Jbuf(EmptyBuffer::heap(length))
-        } else if self.accept(request, &heading, &[], deferred) {
+        } else if self.accept(request, &heading, &[], deferred).is_ok() {
             self.target_of(request)
         } else {
             self.direct(rank, Arriving::Nowhere);
@@ -184,13 +187,16 @@ impl RankState {
     ) {
         let unused = match self.incoming(rank).map(Incoming::take_arriving) {
             Ok(Arriving::Receive { request, heading }) => {
-                let is_accepted = match &payload {
+                let accepted = match &payload {
                     Payload::Bytes(filled) if has_text(&heading) => {
                         self.accept(request, &heading, filled.as_bytes(), deferred)
                     }
-                    _ => true,
+                    _ => Ok(()),
                 };
-                return self.deliver_payload(request, &heading, payload, is_accepted, deferred);
+                match accepted {
+                    Ok(()) => return self.deliver_payload(request, &heading, payload, deferred),
+                    Err(_) => Some(payload),
+                }
             }
             Ok(Arriving::Letter(id)) => match self.arrivals.letter(id) {
                 Some(letter) => {
@@ -326,13 +332,9 @@ impl RankState {
     ) {
         let heading = *claim.heading();
         let source = heading.envelope.source;
-        let is_over_limit = self.is_over_limit(request, &heading);
-        if !self.accept(request, &heading, &[], deferred) {
+        if let Err(leaving) = self.accept(request, &heading, &[], deferred) {
             let (heading, letter) = self.arrivals.take(claim);
-            return match is_over_limit {
-                true => self.refuse_letter(&heading, letter, deferred),
-                false => self.drop_letter(&heading, letter, deferred),
-            };
+            return self.discard_letter(&heading, letter, leaving, deferred);
         }
         if self.peers.is_gone(source) {
             drop(self.arrivals.take(claim));
@@ -431,12 +433,13 @@ impl RankState {
         claim: Claim,
         deferred: &mut DeferredWork,
     ) -> Result<Claim, Error> {
-        if claim.heading().length <= self.max_allocated {
+        let (length, max) = (claim.heading().length, self.max_allocated);
+        if length <= max {
             return Ok(claim);
         }
         let (heading, letter) = self.arrivals.take(claim);
-        let error = over_limit(&heading, self.max_allocated);
-        self.refuse_letter(&heading, letter, deferred);
+        let error = over_limit(&heading, max);
+        self.discard_letter(&heading, letter, Leaving::TooLong { length, max }, deferred);
         self.admit_backlogs(deferred);
         Err(error)
     }

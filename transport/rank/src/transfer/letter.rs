@@ -109,7 +109,7 @@ pub(crate) enum LetterAnswer {
 }
 
 impl Letter {
-    /// A message whose payload has arrived, and whose sender expects nothing.
+    /// Returns a message whose payload has arrived, and whose sender expects nothing.
     #[inline]
     pub(crate) fn whole(payload: Payload) -> Self {
         Self {
@@ -118,7 +118,7 @@ impl Letter {
         }
     }
 
-    /// A message of a thread whose request ends when the message is matched.
+    /// Returns a message of a thread whose request ends when the message is matched.
     pub(crate) fn confirmed(payload: Payload, sender: Sender) -> Self {
         Self {
             payload: LetterPayload::Here(payload),
@@ -126,7 +126,7 @@ impl Letter {
         }
     }
 
-    /// A message of a thread whose request ends when the message is queued.
+    /// Returns a message of a thread whose request ends when the message is queued.
     pub(crate) fn stalled(payload: Payload, sender: Sender) -> Self {
         Self {
             payload: LetterPayload::Here(payload),
@@ -134,7 +134,7 @@ impl Letter {
         }
     }
 
-    /// A message in memory that a blocked thread lends.
+    /// Returns a message in memory that a blocked thread lends.
     pub(crate) fn lent(bytes: MessageBuffer, gather: Option<Box<Runs>>, sender: Sender) -> Self {
         Self {
             payload: LetterPayload::Lent { bytes, gather },
@@ -142,8 +142,8 @@ impl Letter {
         }
     }
 
-    /// A message whose payload is arriving over a connection. Its sender expects a frame if the
-    /// message has a number.
+    /// Returns a message whose payload is arriving over a connection. Its sender expects a frame if
+    /// the message has a number.
     #[inline]
     pub(crate) fn arriving(offer: Option<Number>) -> Self {
         Self {
@@ -152,20 +152,11 @@ impl Letter {
         }
     }
 
-    /// A message whose payload is sent on request.
+    /// Returns a message whose payload is sent on request.
     pub(crate) fn announced(offer: Number) -> Self {
         Self {
             payload: LetterPayload::Announced,
             ack: Ack::Frame(offer),
-        }
-    }
-
-    /// A message whose payload is not known yet, for the time until it is.
-    #[inline]
-    pub(crate) fn unknown() -> Self {
-        Self {
-            payload: LetterPayload::Lost,
-            ack: Ack::Nothing,
         }
     }
 
@@ -276,7 +267,10 @@ impl Letter {
     /// Records that the source was lost while the payload was arriving.
     pub(crate) fn lose_source(&mut self) {
         if self.is_arriving() {
-            *self = Self::unknown();
+            *self = Self {
+                payload: LetterPayload::Lost,
+                ack: Ack::Nothing,
+            };
         }
     }
 

@@ -142,7 +142,7 @@ struct PostedReceive {
     capacity: Option<usize>,
     is_cancelled: bool,
     is_ended: bool,
-    /// It has ended with a message, or because of it.
+    /// True if it has ended with a message, or because of one.
     has_message: bool,
 }
 
