@@ -174,7 +174,7 @@ pub use jstream_endpoint::{
     Incoming, Limits, Listener, Message, Next, ObjectTicket, Outcome, Progress, PutTicket,
     RecvObjectError, RecvTicket, Remains, Reminder, Remote, RemoteError, RemoteKey, Rights, Scope,
     ScopedTicket, SendObjectError, SendTicket, Unreceived, Unsent, UnsentObject, Window, connect,
-    connect_cheapest, device_counters, listen, listen_all,
+    connect_cheapest, device_counters, listen, listen_activated, listen_all,
 };
 pub use jstream_matching as matching;
 pub use jstream_rank as rank;

@@ -62,6 +62,13 @@ pub struct Options {
     /// Idle time after which the system probes whether the peer's host is still there (tcp only,
     /// default 60 s). Protects against hosts that vanish without closing the connection.
     pub keepalive: Duration,
+    /// True if other listeners may use the same port (tcp, uring and tls only, default false): each
+    /// of them sets this (`SO_REUSEPORT`), and belongs to the same user. The kernel distributes new
+    /// connections among them. Connections that a listener has not accepted when it is closed are
+    /// lost; a replacement without that needs a socket that both processes have, such as one of
+    /// [systemd](https://www.freedesktop.org/software/systemd/man/sd_listen_fds.html). Listening at
+    /// an address of another kind is refused.
+    pub reuse_port: bool,
     /// True if the receiver copies long messages directly from the sender's memory with
     /// `process_vm_readv`, if the system permits it (shared memory only, default true): those of
     /// 4 MiB or more, and of 32 KiB or more in an exchange between ranks. If false,
@@ -140,6 +147,7 @@ impl Options {
             },
             trace_messages: false,
             keepalive: Duration::from_secs(60),
+            reuse_port: false,
             remote_reads: true,
             socket_mode: 0o600,
             uring_single_issuer: false,

@@ -69,6 +69,12 @@ pub trait Accept: Send + Sync {
         Armed::Source
     }
 
+    /// Returns true if other processes have the listening socket, too, and may go on to accept
+    /// connections when this is closed.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
     /// Stops listening and frees the address. `try_accept` then fails with `ClosedLocally`.
     fn close(&self);
 }

@@ -16,6 +16,7 @@
 //! The crate is an implementation detail of `jstream-transport`. Its interface may change in any
 //! release.
 
+mod activation;
 pub mod connection;
 mod credentials;
 pub mod deadline;
@@ -34,6 +35,7 @@ mod unix_name;
 #[cfg(feature = "uring")]
 mod uring;
 
+pub use self::activation::take_activated;
 pub use self::inproc::letter::{INLINE, SlotMessage};
 pub use self::shm::Outbox;
 

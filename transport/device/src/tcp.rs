@@ -41,13 +41,40 @@ pub(super) fn listen<F: Family>(
     family: F,
     address_of: fn(SocketAddr) -> Address,
 ) -> Result<Box<dyn Accept>, ListenError> {
-    let (socket, local) = listen_at(address)?;
+    let (socket, local) = listen_at(address, options.reuse_port)?;
     let listening = SocketListener::new(socket, address_of(local), options, family);
     let listening = listening.map_err(|source| ListenError::System {
         address: address.clone(),
         source,
     })?;
     Ok(Box::new(listening))
+}
+
+/// Listens on a socket that other processes have, too.
+pub(super) fn listen_shared(
+    socket: Socket,
+    options: &Options,
+) -> Result<Box<dyn Accept>, ListenError> {
+    listen_shared_of(socket, options, TcpFamily, Address::tcp_peer)
+}
+
+/// Listens on a TCP socket that other processes have, too, for a family.
+pub(super) fn listen_shared_of<F: Family>(
+    socket: Socket,
+    options: &Options,
+    family: F,
+    address_of: fn(SocketAddr) -> Address,
+) -> Result<Box<dyn Accept>, ListenError> {
+    let unknown = || address_of(SocketAddr::from(([0; 4], 0)));
+    let local = socket.local_addr().and_then(|local| ip(&local));
+    let local = local.map(address_of);
+    let address = local.as_ref().map_or_else(|_| unknown(), Address::clone);
+    let listening =
+        local.and_then(|local| SocketListener::of_shared(socket, local, options, family));
+    match listening {
+        Ok(listening) => Ok(Box::new(listening)),
+        Err(source) => Err(ListenError::System { address, source }),
+    }
 }
 
 /// Connects a TCP socket of a family and exchanges greetings.
@@ -80,8 +107,9 @@ impl Family for TcpFamily {
     }
 }
 
-/// Creates a socket that listens at `address`, and returns it with its local address.
-fn listen_at(address: &Address) -> Result<(Socket, SocketAddr), ListenError> {
+/// Creates a socket that listens at `address`, and returns it with its local address. If
+/// `reuse_port` is true, other sockets may listen at the same port.
+fn listen_at(address: &Address, reuse_port: bool) -> Result<(Socket, SocketAddr), ListenError> {
     let resolved = resolve(address).map_err(|source| ListenError::Resolve {
         address: address.clone(),
         source,
@@ -90,6 +118,9 @@ fn listen_at(address: &Address) -> Result<(Socket, SocketAddr), ListenError> {
         let socket = new_socket(at)?;
         // Without this, connections of an earlier run block the port for minutes.
         socket.set_reuse_address(true)?;
+        if reuse_port {
+            socket.set_reuse_port(true)?;
+        }
         socket.bind(&at.into())?;
         socket.listen(BACKLOG)?;
         let local = ip(&socket.local_addr()?)?;

@@ -79,6 +79,36 @@ impl Device for Uds {
     }
 }
 
+/// Listens on a socket that other processes have, too. Its file stays when the listener is closed.
+pub(super) fn listen_shared(
+    socket: Socket,
+    options: &Options,
+) -> Result<Box<dyn Accept>, ListenError> {
+    let path = socket.local_addr().map(|local| path_of_socket(&local));
+    let address = Address::uds_peer(path.as_ref().map_or_else(|_| String::new(), String::clone));
+    let listening = path.and_then(|path| {
+        let family = UdsFamily {
+            path,
+            accepted: AtomicU64::new(1),
+            file: None,
+        };
+        SocketListener::of_shared(socket, address.clone(), options, family)
+    });
+    match listening {
+        Ok(listening) => Ok(Box::new(listening)),
+        Err(source) => Err(ListenError::System { address, source }),
+    }
+}
+
+/// Returns the path of a socket, or its name after `@`. It is empty if the socket has none.
+fn path_of_socket(local: &SockAddr) -> String {
+    if let Some(path) = local.as_pathname() {
+        return path.to_string_lossy().into_owned();
+    }
+    let name = local.as_abstract_namespace().unwrap_or_default();
+    format!("@{}", String::from_utf8_lossy(name))
+}
+
 /// The family of Unix domain sockets.
 struct UdsFamily {
     path: String,

@@ -63,6 +63,10 @@ const REST: Duration = Duration::from_millis(20);
 /// Time for which a newcomer that is refused may take to close its connection.
 const GOODBYE: Duration = Duration::from_millis(200);
 
+/// Maximum time for the handshakes of newcomers after a listener was closed whose socket other
+/// processes have. Protects the end of a server against peers that stay silent.
+const LINGER: Duration = Duration::from_secs(1);
+
 /// Number of acceptors of this process, which share its descriptors.
 static ACCEPTORS: AtomicUsize = AtomicUsize::new(0);
 
@@ -94,7 +98,8 @@ impl AcceptorLimits {
 }
 
 /// A listener, and the thread that accepts its connections. Dropping this releases the address, and
-/// ends the connections whose handshake is not complete.
+/// ends the connections whose handshake is not complete. If other processes have the socket,
+/// connections that were accepted have a second to complete their handshakes before that.
 pub struct Acceptor {
     closer: Closer,
     thread: Option<JoinHandle<()>>,
@@ -243,7 +248,7 @@ impl Accepting {
             if matches!(next, Pause::Tasks) {
                 next = self.accept_some(&listener);
                 rests_until = match next {
-                    Pause::Closed => return,
+                    Pause::Closed => return self.linger(),
                     Pause::Rest => Instant::now().checked_add(REST),
                     Pause::Tasks | Pause::Armed => None,
                 };
@@ -264,6 +269,21 @@ impl Accepting {
             let has_rested = rests_until.is_some_and(|until| until <= Instant::now());
             if has_rested && matches!(next, Pause::Rest) {
                 next = Pause::Tasks;
+            }
+        }
+    }
+
+    /// Completes the handshakes of the newcomers, but not for long, if other processes go on to
+    /// accept from the same socket. Their clients are then refused by nobody.
+    fn linger(mut self) {
+        let until = Instant::now().checked_add(LINGER);
+        let is_over = || until.is_none_or(|until| until <= Instant::now());
+        while self.listener.is_shared() && self.table.len() > 0 && !is_over() {
+            let due = earlier(self.expire(), until);
+            for number in self.woken.wait(due) {
+                if number != LISTENER {
+                    self.poll(number);
+                }
             }
         }
     }

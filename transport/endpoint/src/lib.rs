@@ -104,7 +104,7 @@ pub use self::connecting::{connect, connect_cheapest};
 pub use self::counters::{Counters, device_counters};
 pub use self::endpoint::Endpoint;
 pub use self::endpoint_info::EndpointInfo;
-pub use self::listener::{Incoming, Listener, listen, listen_all};
+pub use self::listener::{Incoming, Listener, listen, listen_activated, listen_all};
 pub use self::message::Message;
 pub use self::object::{ObjectTicket, RecvObjectError, Remains, SendObjectError, UnsentObject};
 pub use self::progress::Progress;

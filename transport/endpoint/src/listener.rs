@@ -46,9 +46,28 @@ pub fn listen_all(addresses: &[Address], options: &Options) -> Result<Listener, 
             jstream_device::by_scheme(address.scheme()).ok_or_else(|| ListenError::NoDevice {
                 address: address.clone(),
             })?;
+        if options.reuse_port && !matches!(address.scheme(), "tcp" | "uring" | "tls") {
+            return Err(ListenError::NoPort {
+                address: address.clone(),
+            });
+        }
         devices.push(device.listen(address, options)?);
     }
     Listener::new(devices, options)
+}
+
+/// Listens on the sockets that the service manager has given to this process (systemd's
+/// `LISTEN_FDS`). They can be taken once. A TCP socket with the name `tls`, or one that begins with
+/// `tls-`, is for TLS. When the listener is closed, the sockets stay open for other processes that
+/// have them.
+///
+/// # Errors
+///
+/// [`ListenError::NotActivated`] if there are no sockets for this process, or they were taken
+/// before, and [`ListenError::BadSocket`] if one of them is not a listening stream socket of TCP
+/// or of Unix.
+pub fn listen_activated(options: &Options) -> Result<Listener, ListenError> {
+    Listener::new(jstream_device::take_activated(options)?, options)
 }
 
 /// A listener at one or more addresses. Dropping it releases the addresses.
@@ -113,6 +132,12 @@ impl Listener {
     #[must_use]
     pub fn local_addresses(&self) -> &[Address] {
         &self.addresses
+    }
+
+    /// Returns true if other processes have the socket of an address, too.
+    pub(super) fn is_shared(&self) -> bool {
+        let mut devices = self.shared.devices.iter();
+        devices.any(|device| device.is_shared())
     }
 
     /// Blocks until there is a connection. Several threads may call this at the same time.

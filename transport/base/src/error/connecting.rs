@@ -39,6 +39,37 @@ pub enum ListenError {
         /// The address asked for.
         address: Address,
     },
+    /// `Options::reuse_port` is set, and the address has no port.
+    #[error(
+        "{address} has no port that several listeners could share; use tcp, uring or tls, or unset \
+         Options::reuse_port"
+    )]
+    NoPort {
+        /// The address asked for.
+        address: Address,
+    },
+    /// The service manager has given no sockets to this process.
+    #[error(
+        "the service manager has given no sockets to this process: {reason}; start it by a socket \
+         unit of systemd"
+    )]
+    NotActivated {
+        /// The reason.
+        reason: String,
+    },
+    /// A descriptor that the service manager has given to this process can't be listened on.
+    #[error(
+        "can't listen on descriptor {descriptor} ({name}) of the service manager: {reason}; change \
+         its socket unit"
+    )]
+    BadSocket {
+        /// The number of the descriptor.
+        descriptor: i32,
+        /// Its name in `LISTEN_FDNAMES`.
+        name: String,
+        /// The reason.
+        reason: String,
+    },
     /// The host name could not be resolved to an address.
     #[error("{address} can't be resolved: {source}")]
     Resolve {

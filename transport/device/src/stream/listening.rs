@@ -2,10 +2,13 @@
 
 use std::io;
 use std::net::Shutdown;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use socket2::{SockAddr, Socket};
 
 use super::greeting::Welcoming;
@@ -60,6 +63,33 @@ pub(crate) struct SocketListener<F: Family> {
     options: Options,
     family: F,
     closed: AtomicBool,
+    /// Present if other processes have the socket, too.
+    shared: Option<SharedSocket>,
+}
+
+/// Readiness of a listening socket that other processes have, too. Closing the listener must not
+/// shut the socket down, so it wakes those who wait by a pair of sockets.
+struct SharedSocket {
+    /// Readable if the listening socket or the pair is.
+    epoll: OwnedFd,
+    /// Dropping it makes the other one readable.
+    open: Mutex<Option<UnixStream>>,
+    _closed: UnixStream,
+}
+
+impl SharedSocket {
+    fn new(socket: &Socket) -> io::Result<Self> {
+        let epoll = epoll::create(CreateFlags::CLOEXEC)?;
+        let (closed, open) = UnixStream::pair()?;
+        let (data, flags) = (EventData::new_u64(0), EventFlags::IN);
+        epoll::add(&epoll, socket, data, flags)?;
+        epoll::add(&epoll, &closed, data, flags)?;
+        Ok(Self {
+            epoll,
+            open: Mutex::new(Some(open)),
+            _closed: closed,
+        })
+    }
 }
 
 impl<F: Family> SocketListener<F> {
@@ -77,7 +107,22 @@ impl<F: Family> SocketListener<F> {
             options: options.clone(),
             family,
             closed: AtomicBool::new(false),
+            shared: None,
         })
+    }
+
+    /// Creates a listener from a socket that other processes have, too. They may go on to accept
+    /// connections after this listener was closed.
+    pub(crate) fn of_shared(
+        socket: Socket,
+        address: Address,
+        options: &Options,
+        family: F,
+    ) -> io::Result<Self> {
+        let shared = SharedSocket::new(&socket)?;
+        let mut listener = Self::new(socket, address, options, family)?;
+        listener.shared = Some(shared);
+        Ok(listener)
     }
 
     fn failed(&self, source: io::Error) -> AcceptError {
@@ -116,12 +161,23 @@ impl<F: Family> Accept for SocketListener<F> {
         }
     }
 
+    fn is_shared(&self) -> bool {
+        self.shared.is_some()
+    }
+
     fn source(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
+        match &self.shared {
+            Some(shared) => shared.epoll.as_fd(),
+            None => self.socket.as_fd(),
+        }
     }
 
     fn close(&self) {
         if !self.closed.swap(true, Ordering::AcqRel) {
+            if let Some(shared) = &self.shared {
+                drop(jstream_sync::lock(&shared.open).take());
+                return;
+            }
             self.family.free();
             // New connections are refused from now on, and the socket stays readable.
             let _ = self.socket.shutdown(Shutdown::Both);

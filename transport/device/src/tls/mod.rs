@@ -82,6 +82,21 @@ impl Device for TlsDevice {
     }
 }
 
+/// Listens on a TCP socket that other processes have, too.
+pub(super) fn listen_shared(
+    socket: Socket,
+    options: &Options,
+) -> Result<Box<dyn Accept>, ListenError> {
+    if options.tls.as_ref().and_then(|tls| tls.server()).is_none() {
+        let local = socket.local_addr().ok().and_then(|local| local.as_socket());
+        let local = local.unwrap_or_else(|| ([0; 4], 0).into());
+        return Err(ListenError::NoCertificate {
+            address: Address::tls_peer(local),
+        });
+    }
+    tcp::listen_shared_of(socket, options, TlsFamily, Address::tls_peer)
+}
+
 /// Creates a connection with the certificate of the peer.
 fn identified(wire: TlsWire, peer: Address, theirs: Hello, options: &Options) -> Connection {
     let identity = PeerIdentity {
