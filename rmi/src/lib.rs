@@ -328,8 +328,8 @@ pub use session::Metered;
 #[cfg(feature = "secret")]
 pub use session::SecretTooShort;
 pub use session::{
-    CallEnd, CallInfo, Capture, Clock, Context, Denied, Interceptor, Interceptors, PeerInfo,
-    Secret, Side, Traced, Watch, context,
+    AdmissionOptions, AdmissionStatus, CallEnd, CallInfo, Capture, Clock, Context, Denied,
+    Interceptor, Interceptors, PeerInfo, RefusalCounts, Secret, Side, Traced, Watch, context,
 };
 pub use stream::{Item, Next, Sender, Sending, Stream, StreamError, Unwanted, stream};
 pub use support::{

@@ -153,6 +153,7 @@ pub(crate) fn connect(
         max_references: options.max_references,
         third_parties: options.third_parties.then_some(claim as Claim),
         clock: options.clock.clone(),
+        admission: None,
         interceptors: options.interceptors.clone(),
         secret: options.secret.clone(),
         #[cfg(feature = "tls")]

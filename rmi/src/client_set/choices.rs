@@ -79,6 +79,14 @@ impl SetName {
         Some(best?.chosen(members.found.len() > 1, true))
     }
 
+    /// Returns the time at which the first member asks for calls again, if all ask for none.
+    pub(super) fn rests_until(&self, now: Instant) -> Option<Instant> {
+        let members = lock(&self.members);
+        let open = members.found.iter().filter(|one| one.object.is_open());
+        let rests = open.map(|one| one.object.load().rests_until(now));
+        rests.min().flatten()
+    }
+
     /// Adds a member. Returns its former object, which is dropped without locks.
     #[must_use = "the object is dropped without locks"]
     pub(super) fn add(
@@ -138,13 +146,21 @@ fn choose_of(all: &[FoundMember]) -> Option<&FoundMember> {
     let now = Instant::now();
     let (first, second) = two_of(all.len());
     let pair = [all.get(first)?, all.get(second)?];
-    let is_good = |one: &&FoundMember| one.object.is_open() && !one.object.load().is_outlier();
+    let is_awake =
+        |one: &&FoundMember| one.object.is_open() && one.object.load().rests_until(now).is_none();
+    let is_good = |one: &&FoundMember| is_awake(one) && !one.object.load().is_outlier();
     let cost = |one: &&FoundMember| one.object.load().cost(now);
     if pair.iter().all(is_good) {
         return pair.into_iter().min_by_key(cost);
     }
-    let open = || all.iter().filter(|one| one.object.is_open());
-    let good = || all.iter().filter(is_good);
+    // If all members ask for no more calls, the call is for them to refuse.
+    let is_one_awake = all.iter().any(|one| is_awake(&one));
+    let is_usable = |one: &&FoundMember| match is_one_awake {
+        true => is_awake(one),
+        false => one.object.is_open(),
+    };
+    let open = || all.iter().filter(is_usable);
+    let good = || open().filter(|one| !one.object.load().is_outlier());
     // If most members do not answer, the fault is elsewhere, and the others would be overloaded.
     match good().count().saturating_mul(2) >= open().count() {
         true => good().min_by_key(cost),

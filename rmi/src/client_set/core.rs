@@ -404,11 +404,11 @@ impl SetCore {
     }
 
     /// Makes a member more expensive, because it has refused a call.
-    pub(super) fn avoid(&self, import: &Import) {
+    pub(super) fn avoid(&self, import: &Import, retry_after: Option<Duration>) {
         let mut state = self.state();
         let member = state.list.of_connection(import.connection());
         if let Some(load) = member.and_then(|member| member.load.as_ref()) {
-            load.record_refusal();
+            load.record_refusal(retry_after);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jstream_base::Address;
 
@@ -90,10 +90,14 @@ impl Renewal for SetObject {
         true
     }
 
-    fn avoid(&self, import: &Import) {
+    fn avoid(&self, import: &Import, retry_after: Option<Duration>) {
         if let Some(state) = self.state.upgrade() {
-            state.avoid(import);
+            state.avoid(import, retry_after);
         }
+    }
+
+    fn rests_until(&self) -> Option<Instant> {
+        self.name.rests_until(Instant::now())
     }
 
     fn lose(&self, import: &Import) {
@@ -202,8 +206,16 @@ impl Renewal for PinnedObject {
         !self.object.name.interface.is_stateful()
     }
 
-    fn avoid(&self, import: &Import) {
-        self.object.avoid(import);
+    fn avoid(&self, import: &Import, retry_after: Option<Duration>) {
+        self.object.avoid(import, retry_after);
+    }
+
+    /// The key leads to one member, whatever the others have asked for.
+    fn rests_until(&self) -> Option<Instant> {
+        match self.choose()? {
+            RenewedObject::Member { object, .. } => object.load().rests_until(Instant::now()),
+            RenewedObject::Single(_) => None,
+        }
     }
 
     fn lose(&self, import: &Import) {

@@ -68,7 +68,8 @@
 //!
 //! A call that may have run is repeated only if its method is declared `#[remote(idempotent)]`:
 //! over another connection if this one was [lost](super::restarts), or by a stub that is
-//! [`retrying`](crate::Stub::retrying).
+//! [`retrying`](crate::Stub::retrying). A call that did not run, such as one that an
+//! [overloaded](super::production#overload) server has refused, is safe to repeat.
 //! [`can_be_repeated`](crate::CallError::can_be_repeated) returns true if repeating the call is
 //! safe, because its method did not run or is declared idempotent.
 //!

@@ -1,4 +1,4 @@
-//! Servers in production: limits, authentication, monitoring, and shutdown.
+//! Servers in production: limits, overload, authentication, monitoring, and shutdown.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -55,6 +55,7 @@
 //! | size of a message | `transport.max_message` | `transport.max_begun_bytes` for incomplete messages |
 //! | suspended async methods | `max_waiting` | `max_waiting_in_all`, plus one for each connection |
 //! | bytes of unread answers | `max_backlog` | `messages.max_backlog_in_all` |
+//! | running and queued calls | for each caller: `admission.max_running_per_caller`, `admission.calls_per_second` | `admission.max_running`, `admission.max_queued` |
 //! | streams | `max_streams`, `stream_items`, `stream_bytes`; streams as results: three quarters of `messages.window_messages` | |
 //! | time: for the handshake, for one message, for room in the pool, until the first call | `handshake_timeout` of `transport` and `messages`, `transport.message_timeout`, `messages.buffer_timeout`, `first_call_timeout` | |
 //!
@@ -64,6 +65,50 @@
 //! that reads them most slowly is ended. If a client exceeds any other limit, its call is refused
 //! as [busy](crate::CallError::Busy), and the connection stays open. If the server is out of file
 //! descriptors, it accepts connections more slowly.
+//!
+//! # Overload
+//!
+//! The limits above protect the memory of a server. The options of the
+//! [admission](crate::AdmissionOptions) protect its time. They are off by default.
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use jstream_rmi::{Server, ServerOptions};
+//!
+//! let mut options = ServerOptions::default();
+//! // At least 8 and at most 200 calls run at once.
+//! options.admission.min_running = 8;
+//! options.admission.max_running = 200;
+//! // Others wait for up to 500 ms.
+//! options.admission.max_queued = 1000;
+//! options.admission.max_queue_time = Duration::from_millis(500);
+//! // Each caller has a quota, whatever the number of its connections.
+//! options.admission.calls_per_second = 500;
+//! options.admission.burst = 50;
+//! options.admission.max_running_per_caller = 100;
+//! let server = Server::new(options);
+//! assert_eq!(server.admission().running, 0);
+//! ```
+//!
+//! - **Limit.** The number of calls that run at once adapts to their latency: it grows while it is
+//!   reached, and shrinks while most calls take more than twice as long as calls of their methods
+//!   usually do. Suspended async methods count. Plain methods occupy threads of the server
+//!   ([`ServerOptions::threads`](crate::ServerOptions::threads)), so a limit above the number of
+//!   threads concerns async methods only.
+//! - **Queue.** Calls beyond the limit wait, and the callers get their turns one after the other. A
+//!   call whose deadline passes meanwhile never runs.
+//! - **Quotas.** Each caller has a number of calls per second, and of calls at once. A caller is a
+//!   TLS certificate, a user of the host, or an address.
+//! - **Refusal.** A call that is refused did not run. Its error is
+//!   [`CallError::Busy`](crate::CallError::Busy) with the time after which it may be repeated. Stubs
+//!   that are [`retrying`](crate::Stub::retrying) and stubs of clients that
+//!   [reconnect](super::restarts) wait for that time, if the deadline of the call permits. Stubs of
+//!   a [set](super::several_servers) call another server.
+//!
+//! [`Server::admission`](crate::Server::admission) returns the present limit, the numbers of running
+//! and queued calls, and the refused calls by their reasons. Lookups and the reflection work while
+//! the limit is reached; only the quotas apply to them.
 //!
 //! # Authentication
 //!

@@ -28,6 +28,8 @@ pub(crate) struct MemberLoad {
     updated: AtomicU64,
     /// Number of the last calls in a row that had no answer.
     overdue: AtomicU32,
+    /// Time until which the member asks for no more calls, in nanoseconds after `began`.
+    rests_until: AtomicU64,
 }
 
 /// The effect of a call's end on the load.
@@ -52,6 +54,7 @@ impl MemberLoad {
             latency: AtomicU64::new(nanos(first)),
             updated: AtomicU64::new(0),
             overdue: AtomicU32::new(0),
+            rests_until: AtomicU64::new(0),
         }
     }
 
@@ -99,11 +102,23 @@ impl MemberLoad {
         self.updated.store(self.elapsed(now), Ordering::Relaxed);
     }
 
-    /// Records that the member has refused a call, because it is busy.
-    pub(crate) fn record_refusal(&self) {
+    /// Records that the member has refused a call, because it is busy. It may have said for how
+    /// long.
+    pub(crate) fn record_refusal(&self, retry_after: Option<Duration>) {
         let now = Instant::now();
+        if let Some(time) = retry_after {
+            let until = self.elapsed(now).saturating_add(nanos(time));
+            self.rests_until.fetch_max(until, Ordering::Relaxed);
+        }
         let more = self.latency_at(now).saturating_mul(8);
         self.record(more.max(1000 * LEAST_LATENCY), now);
+    }
+
+    /// Returns the time until which the member asks for no more calls, if that is later than `now`.
+    pub(crate) fn rests_until(&self, now: Instant) -> Option<Instant> {
+        let until = self.rests_until.load(Ordering::Relaxed);
+        let until = self.began.checked_add(Duration::from_nanos(until))?;
+        (until > now).then_some(until)
     }
 
     fn elapsed(&self, now: Instant) -> u64 {
@@ -209,6 +224,19 @@ mod tests {
         let load = MemberLoad::new(Duration::from_secs(1));
         let due = load.began + HALF_LIFE;
         assert_eq!(load.latency(due), Duration::from_millis(500));
+    }
+
+    #[test]
+    fn a_member_rests_until_the_latest_time_that_it_stated() {
+        let load = MemberLoad::new(Duration::ZERO);
+        let now = load.began;
+        load.record_refusal(None);
+        assert_eq!(load.rests_until(now), None);
+        load.record_refusal(Some(Duration::from_secs(100)));
+        load.record_refusal(Some(Duration::from_secs(1)));
+        let until = load.rests_until(now).unwrap();
+        assert!(until >= now + Duration::from_secs(100));
+        assert_eq!(load.rests_until(until), None);
     }
 
     #[test]

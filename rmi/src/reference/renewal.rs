@@ -44,8 +44,14 @@ pub(crate) trait Renewal: Send + Sync {
         false
     }
 
-    /// Records that a server is busy and has refused a call.
-    fn avoid(&self, _: &Import) {}
+    /// Records that a server is busy and has refused a call. It may have said for how long.
+    fn avoid(&self, _: &Import, _: Option<Duration>) {}
+
+    /// Returns the time until which all servers that may have the object ask for no more calls, if
+    /// they do.
+    fn rests_until(&self) -> Option<Instant> {
+        None
+    }
 
     /// Records that a server no longer has the object, so that it must be looked up again.
     fn lose(&self, _: &Import) {}

@@ -16,7 +16,7 @@ use crate::server::names::Names;
 use crate::server::options::ServerOptions;
 use crate::server::serving::Serving;
 use crate::server::workers::Workers;
-use crate::session::{Exports, Home};
+use crate::session::{AdmissionStatus, Exports, Home};
 use crate::support::{BindError, ServeError};
 
 /// Objects that the server of the connection may call.
@@ -121,7 +121,7 @@ impl Server {
     #[must_use]
     pub fn new(mut options: ServerOptions) -> Self {
         options.workers = options.workers.of_server();
-        let load = Arc::new(Load::default());
+        let load = Arc::new(Load::new(&options));
         let home = Arc::new(Home::new(options.workers.tasks().clone()));
         let exports = Arc::new_cyclic(|exports| {
             let names = Arc::new(Names {
@@ -192,6 +192,15 @@ impl Server {
     #[must_use]
     pub fn health(&self) -> Health {
         self.load.health(self.exports.names().len() as u64)
+    }
+
+    /// Returns the state and the counters of the [admission](crate::AdmissionOptions) of calls.
+    #[must_use]
+    pub fn admission(&self) -> AdmissionStatus {
+        match self.load.admission() {
+            Some(control) => control.status(),
+            None => AdmissionStatus::unlimited(),
+        }
     }
 
     /// Returns the numbers of exported objects and of references to them.

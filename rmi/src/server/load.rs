@@ -6,8 +6,9 @@ use jstream_active::Handlers;
 
 use crate::call::Health;
 use crate::frame::CALLS;
+use crate::server::options::ServerOptions;
 use crate::server::places::Places;
-use crate::session::ServerCounters;
+use crate::session::{AdmissionControl, ServerCounters};
 use crate::support::lock;
 
 /// Counters of current work and of refused work.
@@ -17,6 +18,8 @@ pub(crate) struct Load {
     places: Arc<Places>,
     counters: Arc<ServerCounters>,
     ran: Mutex<Ran>,
+    /// Admission of calls, if the options limit them.
+    admission: Option<Arc<AdmissionControl>>,
 }
 
 /// Sources of the counters of inline and moved calls.
@@ -44,6 +47,20 @@ impl Counted {
 }
 
 impl Load {
+    pub(super) fn new(options: &ServerOptions) -> Self {
+        let limits = &options.admission;
+        let control = || AdmissionControl::new(limits, &options.clock);
+        Self {
+            admission: limits.are_limiting().then(control),
+            ..Self::default()
+        }
+    }
+
+    /// Returns the admission of calls, if the options limit them.
+    pub(super) fn admission(&self) -> Option<&Arc<AdmissionControl>> {
+        self.admission.as_ref()
+    }
+
     /// Returns the places of the connections.
     pub(crate) fn places(&self) -> &Arc<Places> {
         &self.places

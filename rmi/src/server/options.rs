@@ -9,7 +9,7 @@ use jstream_active::Settings;
 use jstream_base::Options;
 
 use crate::server::workers::Workers;
-use crate::session::{Capture, Clock, Interceptors, Secret};
+use crate::session::{AdmissionOptions, Capture, Clock, Interceptors, Secret};
 
 /// Limits and settings of a server.
 #[derive(Debug, Clone)]
@@ -110,6 +110,8 @@ pub struct ServerOptions {
     /// If true, the server connects to the owners of objects that clients pass on (default false).
     /// Protects, if false, against peers that make the server connect to addresses of their choice.
     pub third_parties: bool,
+    /// Limits of the calls that run at once and wait, and quotas of the callers (default: none).
+    pub admission: AdmissionOptions,
     /// Clock for leases, deadlines and idle connections.
     pub clock: Clock,
     /// Interceptors of calls (default: none).
@@ -155,6 +157,7 @@ impl Default for ServerOptions {
             lease: Duration::from_secs(60),
             max_references: 65_536,
             third_parties: false,
+            admission: AdmissionOptions::default(),
             clock: Clock::system(),
             interceptors: Interceptors::default(),
             secret: None,

@@ -285,6 +285,7 @@ impl ServingState {
             lease: options.lease,
             max_references: options.max_references,
             third_parties: options.third_parties.then_some(claim as Claim),
+            admission: self.load.admission().cloned(),
             clock: options.clock.clone(),
             interceptors: options.interceptors.clone(),
             secret: options.secret.clone(),

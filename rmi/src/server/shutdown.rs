@@ -143,6 +143,9 @@ impl ServingState {
                 if let Some(session) = peer.attached::<Session>() {
                     // More calls may have been held since the last check.
                     session.promises.refuse_held();
+                    if let Some(caller) = &session.admission {
+                        caller.end_queued();
+                    }
                     Connection::from_peer(peer.clone()).tell_to_move();
                 }
             }

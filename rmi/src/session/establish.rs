@@ -168,8 +168,12 @@ impl Opening {
         let references = parts.references.clone();
         let open = promises.clone();
         static SESSIONS: AtomicU64 = AtomicU64::new(0);
+        let id = SESSIONS.fetch_add(1, Ordering::Relaxed);
+        let control = terms.admission.as_ref();
+        let admission = control.map(|control| control.connect(&peer, id));
+        let caller = admission.clone();
         let session = Session {
-            id: SESSIONS.fetch_add(1, Ordering::Relaxed),
+            id,
             calls: peer.handler(CALLS)?,
             streams: peer.handler(STREAMS)?,
             referenced: peer.handler(REFERENCES)?,
@@ -185,8 +189,12 @@ impl Opening {
             promises,
             moving: Moving::new(peer.handler(MOVING).ok()),
             counts,
+            admission,
         };
         peer.on_end(move || {
+            if let Some(caller) = caller {
+                caller.end_queued();
+            }
             open.end();
             if !parts.is_lane {
                 references.end();

@@ -10,13 +10,14 @@
 //! | order | modules |
 //! |---|---|
 //! | 1 | `auth`, `clock`, `connection`, `peer_info`, `intercept`, `capture`, `waiting`, `refusal`, `location` |
-//! | 2 | `pipelining`, `streams` |
+//! | 2 | `admission`, `pipelining`, `streams` |
 //! | 3 | `objects` |
 //! | 4 | `references` |
 //! | 5 | `exports`, `lane`, `moving`, `terms` |
 //! | 6 | `state`: the session itself |
 //! | 7 | `suspended`, `sending`, `kept_results`, `arrival`, `establish` |
 
+mod admission;
 mod arrival;
 #[cfg_attr(not(feature = "secret"), path = "no_auth.rs")]
 mod auth;
@@ -43,6 +44,8 @@ mod suspended;
 mod terms;
 mod waiting;
 
+pub(crate) use self::admission::{AdmissionControl, Asked, CallerHandle, QueueEnd, RunPermit};
+pub use self::admission::{AdmissionOptions, AdmissionStatus, RefusalCounts};
 pub(crate) use self::arrival::{admit, moving, referenced, streamed};
 pub use self::auth::Secret;
 #[cfg(feature = "secret")]

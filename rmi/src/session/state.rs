@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use jstream_active::{Executor, Handler, Mark};
 
+use crate::session::admission::CallerHandle;
 use crate::session::capture::Tape;
 use crate::session::clock::Clock;
 use crate::session::connection::Connection;
@@ -34,7 +35,7 @@ pub(crate) struct Session {
     /// Second connection for large calls, so that other calls need not wait for them.
     pub(super) lane: Option<Lane>,
     pub(crate) terms: Terms,
-    /// True if calls are not intercepted and use the system clock.
+    /// True if calls are not limited or intercepted, and use the system clock.
     pub(crate) is_plain: bool,
     pub(crate) wire: Wire,
     pub(crate) tape: Option<Arc<Tape>>,
@@ -44,6 +45,8 @@ pub(crate) struct Session {
     pub(crate) moving: Moving,
     /// Suspended methods of calls from the other side.
     pub(crate) counts: Arc<CallCounts>,
+    /// The caller, at a server that limits its calls.
+    pub(crate) admission: Option<Arc<CallerHandle>>,
 }
 
 impl Session {

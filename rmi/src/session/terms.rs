@@ -9,6 +9,7 @@ use jstream_base::Address;
 
 use crate::frame::Window;
 use crate::interface::Interface;
+use crate::session::admission::AdmissionControl;
 use crate::session::auth::Secret;
 use crate::session::capture::Capturing;
 use crate::session::clock::Clock;
@@ -41,6 +42,8 @@ pub(crate) struct Terms {
     /// Function that claims objects of other owners that the peer names, if this side accepts them.
     pub(crate) third_parties: Option<Claim>,
     pub(crate) clock: Clock,
+    /// Admission of the peer's calls, at a server that limits them.
+    pub(crate) admission: Option<Arc<AdmissionControl>>,
     /// Interceptors of the calls in both directions.
     pub(crate) interceptors: Interceptors,
     /// Shared secret for authentication.
@@ -67,9 +70,10 @@ pub(crate) fn max_result_streams(settings: &Settings) -> usize {
 }
 
 impl Terms {
-    /// Returns true if calls are not intercepted or captured and use the system clock.
+    /// Returns true if calls are not limited, intercepted or captured and use the system clock.
     pub(super) fn are_plain(&self) -> bool {
-        self.capture.is_none() && self.interceptors.is_empty() && !self.clock.is_paused()
+        let is_observed = self.capture.is_some() || !self.interceptors.is_empty();
+        !is_observed && self.admission.is_none() && !self.clock.is_paused()
     }
 
     /// Creates an empty table of references. `reach` is the address by which third parties reach

@@ -4,6 +4,7 @@
 //! the chain shows no text twice. The cause is a public field; the raw identifier `r#source` keeps
 //! `thiserror` from returning it by `source()`.
 
+use std::time::Duration;
 use std::{fmt, io};
 
 use jstream::{ReadError, WriteError};
@@ -121,11 +122,19 @@ pub enum CallError {
         outcome: Outcome,
     },
     /// The peer refused the call because the limit of suspended methods, streams or nested calls is
-    /// reached. As a rule, the transport has already resent the call several times.
-    #[error("the peer is busy and refused the call of {method}: retry when other calls have ended")]
+    /// reached, or did not [admit](crate::AdmissionOptions) it. As a rule, the transport has already
+    /// resent the call several times, unless the peer says when to repeat it.
+    #[error(
+        "the peer is busy and refused the call of {method}: {}",
+        WhenToRetry(*retry_after)
+    )]
     Busy {
         /// The method.
         method: &'static str,
+        /// The time after which the call may be repeated, at most a minute, if the peer has stated
+        /// one. Calls that are repeated automatically wait for longer than that, or fail with this
+        /// error if their deadlines do not allow it.
+        retry_after: Option<Duration>,
     },
     /// The peer has shut down, or is shutting down, and did not run the call.
     #[error(
@@ -339,6 +348,18 @@ impl CallError {
                     | SendError::Forked { .. }
             ),
             _ => false,
+        }
+    }
+}
+
+/// Formats the time at which a refused call may be repeated.
+struct WhenToRetry(Option<Duration>);
+
+impl fmt::Display for WhenToRetry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(time) => write!(f, "retry after {time:?}"),
+            None => f.write_str("retry when other calls have ended"),
         }
     }
 }

@@ -291,7 +291,13 @@ fn waiting_calls_are_limited() {
     let (_serving, desk) = served_with::<dyn Desk>(TCP, Arc::new(Plain::default()), options);
     let waiting = [desk.pass(), desk.pass()];
     let error = desk.plain(1).wait().unwrap_err();
-    assert!(matches!(error, CallError::Busy { method: "plain" }));
+    assert!(matches!(
+        error,
+        CallError::Busy {
+            method: "plain",
+            ..
+        }
+    ));
     assert!(error.can_be_repeated());
     drop(waiting);
     let again = (0..1000).find_map(|_| desk.plain(1).wait().ok());

@@ -8,6 +8,7 @@
     reason = "test code"
 )]
 
+mod admission;
 mod arrays;
 mod async_methods;
 mod both_ways;

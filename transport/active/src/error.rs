@@ -8,6 +8,7 @@ use jstream::{ReadError, WriteError};
 use jstream_derive::ErrorDebug;
 use thiserror::Error;
 
+use crate::retry_after::decode_retry_after;
 use jstream_base::Address;
 use jstream_base::{RecvError, SendError};
 
@@ -180,6 +181,9 @@ pub struct Returned {
     pub word: u64,
     /// The payload that was sent, unless the handler had taken it.
     pub payload: Option<MessageBuffer>,
+    /// The time after which the message may be sent again, at most a minute. Present if the peer
+    /// was [busy](Reason::Busy), and has said how long it will be.
+    pub retry_after: Option<Duration>,
 }
 
 impl Returned {
@@ -197,12 +201,18 @@ impl Returned {
         let why = String::from_utf8_lossy(why).into_owned();
         payload.truncate(length);
         let payload = (length > 0).then_some(payload);
+        let reason = Reason::from_code(reason);
+        let retry_after = match reason {
+            Reason::Busy => decode_retry_after(&why),
+            _ => None,
+        };
         Self {
-            reason: Reason::from_code(reason),
+            reason,
             text: why,
             handler,
             word,
             payload,
+            retry_after,
         }
     }
 }
@@ -210,10 +220,10 @@ impl Returned {
 impl fmt::Display for Returned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.reason.fmt(f)?;
-        if self.text.is_empty() {
-            Ok(())
-        } else {
-            write!(f, ": {}", self.text)
+        match self.retry_after {
+            Some(time) => write!(f, ": send it again after {time:?}"),
+            None if self.text.is_empty() => Ok(()),
+            None => write!(f, ": {}", self.text),
         }
     }
 }

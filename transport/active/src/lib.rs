@@ -124,6 +124,7 @@ mod poll_loop;
 mod poller_lock;
 mod replicated;
 mod request;
+mod retry_after;
 mod settings;
 mod standby;
 mod state;
@@ -147,6 +148,8 @@ pub use self::peer::{Backpressure, Departure, Function, Handler, Payload, Peer, 
 pub use self::poll_group::PollGroup;
 pub use self::replicated::{ReplicaError, Replicated, Writing};
 pub use self::request::{Mark, Replier, Request, WeakMark};
+#[doc(hidden)]
+pub use self::retry_after::{MAX_RETRY_AFTER, decode_retry_after, encode_retry_after};
 pub use self::settings::Settings;
 pub use self::tap::{Tap, Tapped, TappedKind};
 pub use self::task::{Began, Tasks};

@@ -22,6 +22,7 @@ use super::error::Reason;
 use super::frame::{Credit, Frame};
 use super::ledger::{Cancel, Number};
 use super::link::Link;
+use super::retry_after::encode_retry_after;
 use jstream_base::byte_limit::ByteCharge;
 use jstream_endpoint::object::read;
 use jstream_endpoint::{Message, RecvObjectError};
@@ -327,6 +328,17 @@ impl Request {
             .handlers()
             .count_nack(self.replier.handler);
         self.give_back(Reason::Busy, "");
+    }
+
+    /// Returns the message to its sender as busy, with the time after which it may be sent again,
+    /// which is rounded up to milliseconds and at most a minute. The sender does not retry it
+    /// before that.
+    pub fn nack_for(self, retry_after: Duration) {
+        self.replier
+            .link
+            .handlers()
+            .count_nack(self.replier.handler);
+        self.give_back(Reason::Busy, &encode_retry_after(retry_after));
     }
 
     pub(super) fn give_back(mut self, reason: Reason, explanation: &str) {

@@ -14,6 +14,7 @@ use crate::frame::{Code, Metadata, read, written, written_copy};
 use crate::reference::{Between, GiveError, Giving, Passed, PassedObjects, Taking};
 use crate::session::{
     Answer, As, CallVersion, Connection, Context, Failed, Incoming, Line, LocalSlot, Promise, Rest,
+    RunPermit,
     Session, Stop, Watched, keep_result, refuse, refuse_received,
 };
 use crate::stream::{Ended, Stream};
@@ -90,13 +91,14 @@ impl Answer {
         promised: RareBox<Vec<u32>>,
         metadata: Metadata,
         is_paused: bool,
+        mut permit: RareBox<RunPermit>,
     ) -> Self {
         let is_alone =
             watched.is_none() && promise.is_none() && promised.is_none() && metadata.is_empty();
-        let rest = if is_alone {
+        let rest = if is_alone && permit.is_none() {
             OnceCell::new()
         } else {
-            Rest::from_parts(None, watched, (promise, promised), metadata)
+            Rest::from_parts(None, watched, (promise, promised), metadata, permit.take())
         };
         Self {
             replier: Some(replier),
@@ -121,6 +123,7 @@ impl Answer {
                 None,
                 (None, RareBox::none()),
                 Metadata::default(),
+                None,
             ),
         }
     }
@@ -201,6 +204,10 @@ impl Answer {
         let Some(replier) = &self.replier else {
             return self.reply_local(result);
         };
+        if let Some(permit) = self.rest.get_mut().and_then(|rest| rest.permit.take()) {
+            // The caller may make its next call as soon as it has the answer.
+            permit.complete();
+        }
         if !replier.wants_reply() {
             self.seen(Ok(()), 0);
             self.replier = None;
@@ -266,6 +273,7 @@ impl Answer {
     /// Informs the caller why there is no result.
     pub(super) fn refuse(&mut self, code: Code, reason: &str) {
         self.seen(Err(code.outcome()), 0);
+        drop(self.rest.get_mut().and_then(|rest| rest.permit.take()));
         if let Some(replier) = self.replier.take() {
             refuse(replier, code, reason);
         } else if let Some(slot) = self.slot() {
@@ -418,6 +426,8 @@ impl Answer {
     where
         T: Transportable + 'static,
     {
+        // The time of a stream depends on its receiver. Other limits apply to its items.
+        drop(self.rest.get_mut().and_then(|rest| rest.permit.take()));
         let Some(line) = self.line() else {
             return Ok(());
         };

@@ -3,14 +3,16 @@
 //! Decision 075 has the reasons.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jstream_active::{Request, until_waiting};
 
+use crate::call::incoming::admission::{self, AdmittedCall};
 use crate::frame::{CallHeader, Code, Deadline, Metadata, REFLECTION, RESULTS};
 use crate::interface::Interface;
 use crate::session::{
-    Aim, Answer, CallInfo, Callee, Clock, Denied, Incoming, Named, PeerInfo, Promise,
-    PromisedArguments, Session, Side, Turn, Watched, fail, fetched,
+    Aim, Answer, Asked, CallInfo, Callee, Clock, Denied, Incoming, Named, PeerInfo, Promise,
+    PromisedArguments, RunPermit, Session, Side, Turn, Watched, fail, fetched,
 };
 use crate::support::RareBox;
 
@@ -33,6 +35,10 @@ struct Arrived {
     is_read: bool,
     /// True if the call already counts as a waiting call.
     has_place: bool,
+    /// True if the call has asked for admission.
+    has_asked: bool,
+    /// Present if the call has been admitted by a server that limits its calls.
+    permit: RareBox<RunPermit>,
 }
 
 /// State with which a call starts.
@@ -41,6 +47,10 @@ struct Admission {
     watched: Option<Arc<Watched>>,
     /// True if the deadline is not a time of the system clock.
     is_paused: bool,
+    /// Present if the call has asked for admission now.
+    permit: RareBox<RunPermit>,
+    /// The interface of the object.
+    interface: &'static Interface,
 }
 
 /// The reason why a call is not started.
@@ -51,6 +61,11 @@ enum Rejection {
     Full,
     /// The server is shutting down.
     Ending,
+    /// As many calls run as may, so the call is queued.
+    Waits,
+    /// The server is overloaded, or the caller makes too many calls. The call may be repeated after
+    /// this time.
+    Busy(Duration),
     /// The call fails with this code and text.
     Fails(Code, String),
 }
@@ -83,6 +98,8 @@ pub(crate) fn called(lent: &mut Option<Request>) {
         tail: 0,
         is_read: false,
         has_place: false,
+        has_asked: false,
+        permit: RareBox::none(),
     };
     if time != 0 {
         let clock = &session.terms.clock;
@@ -145,15 +162,26 @@ fn begin_named(mut request: Request) -> Option<Request> {
     let is_ending = session.is_ending();
     if !is_ending && request.is_unread(session.terms.max_backlog) {
         let most = session.terms.max_backlog;
+        // A caller that does not read its answers keeps no others from running.
+        AdmittedCall::give_permit_back(&mut request);
         request.put_off(most);
         return None;
     }
-    let named: Box<Named> = request.take_kept()?;
-    if named.lacks_arguments() {
+    let call = AdmittedCall::take(&mut request)?;
+    if call.named.lacks_arguments() {
         let session = request.attached::<Session>()?;
         let (promises, may_wait) = (session.promises.clone(), session.may_wait());
-        return promises.take_argument(request, named, may_wait, is_ending);
+        return promises.take_argument(request, call.named, may_wait, is_ending);
     }
+    let (request, call) = match is_ending {
+        true => (request, call),
+        false => admission::admit(request, call)?,
+    };
+    let AdmittedCall {
+        named,
+        permit,
+        has_waited,
+    } = call;
     let Named {
         deadline,
         promise,
@@ -182,7 +210,7 @@ fn begin_named(mut request: Request) -> Option<Request> {
         resume_stalled(&request);
     }
     let is_late = deadline.is_some_and(|deadline| deadline <= clock(&request).now());
-    let was_held = held_turn.is_some() || arguments.is_some();
+    let was_held = has_waited || held_turn.is_some() || arguments.is_some();
     if is_late || (was_held && request.mark().is_cancelled()) {
         fail(request, Code::TooLate, "");
         return held_turn.and_then(Turn::next);
@@ -225,6 +253,8 @@ fn begin_named(mut request: Request) -> Option<Request> {
         tail,
         is_read: true,
         has_place,
+        has_asked: true,
+        permit,
     };
     let Some(held_turn) = held_turn else {
         begin_now(request, call);
@@ -299,6 +329,21 @@ fn nack(request: Request, promise: Option<Promise>) {
     request.nack();
 }
 
+/// Queues a call that names no others until it may start.
+#[cold]
+fn queue(request: Request, call: Arrived) {
+    let named = Named {
+        deadline: call.deadline.moment(),
+        promise: call.promise,
+        aim: Aim::Object(call.object),
+        arguments: None,
+        place: None,
+        metadata: call.metadata,
+        tail: call.tail,
+    };
+    admission::queue(request, Box::new(named));
+}
+
 /// Checks whether a call may start. Inlined, because a returned `Admission` would be copied.
 #[inline(always)]
 fn admit(session: &Session, request: &Request, call: &Arrived) -> Result<Admission, Rejection> {
@@ -326,15 +371,31 @@ fn admit(session: &Session, request: &Request, call: &Arrived) -> Result<Admissi
     if !call.has_place && !session.may_wait() && !is_named() {
         return Err(Rejection::Full);
     }
-    let mut watched = None;
+    let (mut watched, mut permit) = (None, RareBox::none());
     if !session.is_plain {
+        if !call.has_asked {
+            permit = ask(session, call.object)?;
+        }
         watched = seen(session, request, call, interface)?;
     }
     Ok(Admission {
         callee,
         watched,
         is_paused: !session.is_plain && session.terms.clock.is_paused(),
+        permit,
+        interface,
     })
+}
+
+/// Asks for the admission of a call that names no others.
+#[inline(never)]
+fn ask(session: &Session, object: u32) -> Result<RareBox<RunPermit>, Rejection> {
+    match admission::ask(session, object, false) {
+        None => Ok(RareBox::none()),
+        Some(Asked::Runs(permit)) => Ok(Some(permit).into()),
+        Some(Asked::Waits) => Err(Rejection::Waits),
+        Some(Asked::Refused(retry_after)) => Err(Rejection::Busy(retry_after)),
+    }
 }
 
 /// Reports a call to the interceptors.
@@ -365,11 +426,20 @@ fn begin(lent: &mut Option<Request>, call: Arrived, admission: Result<Admission,
         callee,
         watched,
         is_paused,
+        mut permit,
+        interface,
     } = match admission {
         Ok(admission) => admission,
+        Err(Rejection::Waits) => return taken(lent, |request| queue(request, call)),
         Err(reason) => return taken(lent, |request| reject(request, call.promise, reason)),
     };
     let Some(request) = lent.take() else { return };
+    if permit.is_none() {
+        permit = call.permit;
+    }
+    if let Some(permit) = permit.as_mut() {
+        permit.begin((std::ptr::from_ref(interface).addr(), call.method));
+    }
     let (mut payload, replier) = request.into_parts();
     if call.tail > 0 {
         payload.truncate(payload.len().saturating_sub(call.tail));
@@ -383,6 +453,7 @@ fn begin(lent: &mut Option<Request>, call: Arrived, admission: Result<Admission,
             call.promised,
             call.metadata,
             is_paused,
+            permit,
         ),
     };
     callee.call(call.method.into(), incoming, call.deadline);
@@ -402,6 +473,8 @@ fn reject(request: Request, promise: Option<Promise>, reason: Rejection) {
         Rejection::Full => nack(request, promise),
         // With the arguments, so that the caller can repeat the call at another server.
         Rejection::Ending => request.turn_away(),
+        Rejection::Busy(retry_after) => admission::refuse(request, retry_after, true),
         Rejection::Fails(code, reason) => fail(request, code, &reason),
+        Rejection::Waits => unreachable!("the call was queued"),
     }
 }

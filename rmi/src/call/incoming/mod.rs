@@ -1,5 +1,6 @@
 //! Calls from the other side: dispatch to their objects, arguments, and answers.
 
+mod admission;
 mod answer;
 mod callee;
 mod dispatch;

@@ -36,7 +36,7 @@ impl Object {
         if let ObjectPlace::Here(node) = self.place() {
             return self.begin_local(node, (index, method), arguments, Giving::none());
         }
-        if let (Some(retries), true) = (self.retries, method.is_idempotent()) {
+        if let Some(retries) = self.retries {
             if self.methods.is_none() {
                 record_interface(self.destination(), interface, index);
             }

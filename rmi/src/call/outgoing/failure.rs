@@ -1,6 +1,6 @@
 //! Conversion of failures of a call to [`CallError`].
 
-use jstream_active::{Reason, RequestError, Returned};
+use jstream_active::{Reason, RequestError, Returned, decode_retry_after};
 use jstream_base::SendError;
 
 use crate::frame::Code;
@@ -11,7 +11,7 @@ use crate::support::{CallError, Outcome, shown};
 /// displayed.
 pub(crate) fn failure(method: &'static Method, code: u64, text: &[u8]) -> CallError {
     let said = || shown(&String::from_utf8_lossy(text));
-    let text = || match said() {
+    let reason = || match said() {
         text if text.is_empty() => "no reason given".to_owned(),
         text => text,
     };
@@ -24,26 +24,29 @@ pub(crate) fn failure(method: &'static Method, code: u64, text: &[u8]) -> CallEr
     match Code::from_word(code) {
         Some(Code::Denied) => CallError::Denied {
             method: name,
-            reason: text(),
+            reason: reason(),
         },
         Some(Code::UnknownObject) => CallError::UnknownObject { method: name },
         Some(Code::UnknownMethod) => CallError::UnknownMethod {
             signature: method.signature(),
-            known: text(),
+            known: reason(),
         },
         Some(Code::Arguments) => CallError::Refused {
             method: name,
-            reason: text(),
+            reason: reason(),
         },
         Some(Code::Result | Code::Kept) => CallError::NoResult {
             method: name,
-            reason: text(),
+            reason: reason(),
         },
         Some(Code::NotGiven) => CallError::NotGiven {
             method: name,
-            reason: text(),
+            reason: reason(),
         },
-        Some(Code::Streams) => CallError::Busy { method: name },
+        Some(Code::Streams) => CallError::Busy {
+            method: name,
+            retry_after: std::str::from_utf8(text).ok().and_then(decode_retry_after),
+        },
         Some(Code::Ending) => CallError::Ending { method: name },
         Some(Code::Panicked) => CallError::Panicked {
             method: name,
@@ -86,7 +89,10 @@ fn returned_as(method: &'static Method, returned: &Returned) -> CallError {
         outcome,
     };
     match returned.reason {
-        Reason::Busy => CallError::Busy { method: name },
+        Reason::Busy => CallError::Busy {
+            method: name,
+            retry_after: returned.retry_after,
+        },
         Reason::Ending => CallError::Ending { method: name },
         Reason::Panicked => CallError::Panicked {
             method: name,
@@ -115,7 +121,10 @@ pub(crate) fn unsent(method: &'static Method, error: RequestError) -> CallError 
         RequestError::Ended { peer } => not_sent(SendError::Closed { peer }),
         RequestError::Forked { peer } => not_sent(SendError::Forked { peer }),
         RequestError::TimedOut { peer, after } => not_sent(SendError::TimedOut { after, peer }),
-        RequestError::NoCredit => CallError::Busy { method: name },
+        RequestError::NoCredit => CallError::Busy {
+            method: name,
+            retry_after: None,
+        },
         RequestError::Returned { returned, .. } => returned_as(method, &returned),
         error => lost(method, error.to_string()),
     }

@@ -269,11 +269,16 @@ impl Flight {
         }
         // The call may have been polled before.
         if let (None, Some(retry)) = (&self.sent, &mut more.retry) {
-            match more.pause.take() {
-                Some(then) => retry.pause(then),
-                None => retry.wait_for_renewal()?,
-            }
-            self.sent = Some(retry.send());
+            self.sent = Some(match more.pause.take() {
+                Some(then) => {
+                    retry.pause(then);
+                    retry.send_after_pause()
+                }
+                None => {
+                    retry.wait_for_renewal()?;
+                    retry.send()
+                }
+            });
         }
         *self.more = Some(more);
         let result = self.wait_for_message();
@@ -289,12 +294,17 @@ impl Flight {
             let Some(retry) = &mut more.retry else {
                 break;
             };
-            match retry.after(error) {
-                Some(NextAttempt::At(then)) => retry.pause(then),
-                Some(NextAttempt::AfterRenewal) => retry.wait_for_renewal()?,
+            self.sent = Some(match retry.after(error) {
+                Some(NextAttempt::At(then)) => {
+                    retry.pause(then);
+                    retry.send_after_pause()
+                }
+                Some(NextAttempt::AfterRenewal) => {
+                    retry.wait_for_renewal()?;
+                    retry.send()
+                }
                 None => break,
-            }
-            self.sent = Some(retry.send());
+            });
             result = self.wait_for_message();
         }
         result
@@ -483,8 +493,11 @@ impl Flight {
     fn repeat(&mut self) {
         self.reminder = None;
         if let Some(more) = &mut *self.more {
-            more.pause = None;
-            self.sent = more.retry.as_ref().map(RetryState::send);
+            let is_after_pause = more.pause.take().is_some();
+            self.sent = more.retry.as_mut().map(|retry| match is_after_pause {
+                true => retry.send_after_pause(),
+                false => retry.send(),
+            });
         }
     }
 

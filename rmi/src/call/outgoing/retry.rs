@@ -3,12 +3,14 @@
 //!
 //! A call whose method did not run is repeated over another connection until its deadline. A call
 //! that may have run is repeated only if its method is idempotent, and a few times at most, because
-//! it may be what ends the server.
+//! it may be what ends the server. A call that was refused by a server which says when to try again
+//! waits for that time and a random part of it more, if its deadline allows that.
 //!
 //! Decision 118 has the reasons.
 
+use std::hash::{BuildHasher, RandomState};
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use jstream::MessageBuffer;
 use jstream_active::{Reason, RequestError};
@@ -23,7 +25,8 @@ use crate::support::{CallError, Outcome};
 /// Maximum number of repetitions, over other connections, of a call that may have run.
 const UNCERTAIN_REPETITIONS: u32 = 3;
 
-/// Maximum number of repetitions of a call that members of a set have refused.
+/// Maximum number of repetitions of a call that members of a set, or a server which says when to
+/// try again, have refused.
 const REFUSED_REPETITIONS: u32 = 3;
 
 /// State needed to repeat a call.
@@ -93,7 +96,7 @@ impl RetryState {
         let is_plain = sent.rest.as_ref().is_none_or(|rest| rest.is_plain());
         let is_repeated = match returned.reason {
             Reason::Ending => true,
-            Reason::Busy => renewal.has_alternatives(),
+            Reason::Busy => renewal.has_alternatives() || returned.retry_after.is_some(),
             _ => false,
         };
         if !is_repeated || !is_plain || header.object != import.number() {
@@ -131,6 +134,16 @@ impl RetryState {
         Some(self.send())
     }
 
+    /// Sends the call again after a pause. If several servers have the object, chooses one of them.
+    pub(crate) fn send_after_pause(&mut self) -> Result<Sent, CallError> {
+        let renewal = self.object.renewal();
+        let renewal = renewal.filter(|renewal| renewal.has_alternatives());
+        if let Some(chosen) = renewal.and_then(|renewal| renewal.known()) {
+            self.object = self.object.at(chosen);
+        }
+        self.send()
+    }
+
     pub(crate) fn send(&self) -> Result<Sent, CallError> {
         let terms = (self.deadline, self.metadata.clone());
         let message = self.message.as_bytes();
@@ -140,10 +153,22 @@ impl RetryState {
 
     /// Returns the start of the next attempt, or `None` if it cannot help or is not allowed.
     pub(crate) fn after(&mut self, error: &CallError) -> Option<NextAttempt> {
-        match self.begin_renewal_after(error) {
-            true => Some(NextAttempt::AfterRenewal),
-            false => self.pause_after(error).map(NextAttempt::At),
+        if self.begin_renewal_after(error) {
+            // The servers may have asked to be left alone for some time.
+            let rest = match error {
+                CallError::Busy { .. } => self.object.renewal()?.rests_until(),
+                _ => None,
+            };
+            let Some(rest) = rest else {
+                return Some(NextAttempt::AfterRenewal);
+            };
+            self.waiting = None;
+            let pause = rest.saturating_duration_since(Instant::now());
+            return self.end_of_pause(with_jitter(pause)).map(NextAttempt::At);
         }
+        let then = self.pause_after(error);
+        then.or_else(|| self.pause_after_refusal(error))
+            .map(NextAttempt::At)
     }
 
     /// Begins to wait for the object over another connection if this one was lost. Returns false if
@@ -183,7 +208,9 @@ impl RetryState {
             match error {
                 // The connection is open, but its server accepts no more calls.
                 CallError::Ending { .. } => renewal.abandon(import),
-                CallError::Busy { .. } if is_refused => renewal.avoid(import),
+                CallError::Busy { retry_after, .. } if is_refused => {
+                    renewal.avoid(import, *retry_after);
+                }
                 _ => {}
             }
         }
@@ -212,6 +239,35 @@ impl RetryState {
         let pause = retries.pause.saturating_mul(factor);
         let pause = pause.min(retries.longest_pause);
         self.times = self.times.saturating_add(1);
+        let stated = match error {
+            CallError::Busy { retry_after, .. } => *retry_after,
+            _ => None,
+        };
+        self.end_of_pause(pause.max(stated.map_or(Duration::ZERO, with_jitter)))
+    }
+
+    /// Returns the end of the pause after a refusal by the only server that has the object, if it
+    /// has said when to try again. Such a stub retries without being asked, because it was found by
+    /// name, like stubs that look for their object over another connection.
+    fn pause_after_refusal(&mut self, error: &CallError) -> Option<Instant> {
+        let CallError::Busy {
+            retry_after: Some(pause),
+            ..
+        } = error
+        else {
+            return None;
+        };
+        let renewal = self.object.renewal()?;
+        if self.retries.is_some() || renewal.has_alternatives() {
+            return None;
+        }
+        self.refused_repetitions = self.refused_repetitions.saturating_add(1);
+        let is_allowed = self.refused_repetitions <= REFUSED_REPETITIONS;
+        is_allowed.then(|| self.end_of_pause(with_jitter(*pause)))?
+    }
+
+    /// Returns the end of a pause, unless the deadline of the call passes before that.
+    fn end_of_pause(&self, pause: Duration) -> Option<Instant> {
         let over = self.object.clock().now().checked_add(pause)?;
         if self.deadline.is_some_and(|deadline| deadline <= over) {
             return None;
@@ -264,4 +320,12 @@ impl RetryState {
             Err(error) => Err(error.of_call(self.method.name())),
         }
     }
+}
+
+/// Returns a time that is up to a quarter longer, so that callers that were refused together do not
+/// come back together.
+fn with_jitter(pause: Duration) -> Duration {
+    let quarter = pause.checked_div(4).unwrap_or_default();
+    let part = RandomState::new().hash_one(0) >> 40;
+    pause.saturating_add(quarter.mul_f64(part as f64 / (1u64 << 24) as f64))
 }

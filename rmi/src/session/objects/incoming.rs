@@ -9,6 +9,7 @@ use jstream::MessageBuffer;
 use jstream_active::Replier;
 
 use crate::frame::{Code, Metadata};
+use crate::session::admission::RunPermit;
 use crate::session::intercept::Watched;
 use crate::session::objects::call_version::CallVersion;
 use crate::session::objects::local_slot::LocalSlot;
@@ -54,6 +55,8 @@ pub(crate) struct Rest {
     pub(crate) metadata: Metadata,
     /// Present if the call was made in another version of the interface.
     pub(crate) version: Option<CallVersion>,
+    /// The right to run, at a server that limits its calls. The answer ends it.
+    pub(crate) permit: Option<Box<RunPermit>>,
 }
 
 /// The reason why a call has no result. The caller has already been informed.
@@ -99,6 +102,7 @@ impl Rest {
         watched: Option<Arc<Watched>>,
         (promise, mut promised): (Option<Promise>, RareBox<Vec<u32>>),
         metadata: Metadata,
+        permit: Option<Box<RunPermit>>,
     ) -> OnceCell<Box<Self>> {
         OnceCell::from(Box::new(Self {
             local,
@@ -108,6 +112,7 @@ impl Rest {
             promised: promised.take().map_or_else(Vec::new, |promised| *promised),
             metadata,
             version: None,
+            permit,
         }))
     }
 }

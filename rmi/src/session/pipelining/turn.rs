@@ -48,6 +48,12 @@ impl Named {
         }
     }
 
+    /// Returns true if the caller may repeat the call after it was returned: if the call neither
+    /// names others nor is named by them.
+    pub(crate) fn may_be_returned(&self) -> bool {
+        self.promise.is_none() && self.arguments.is_none() && matches!(self.aim, Aim::Object(_))
+    }
+
     /// Returns the number of the call whose result is the next argument to wait for.
     pub(super) fn waits_for(&self) -> Option<u32> {
         let arguments = self.arguments.as_ref()?;

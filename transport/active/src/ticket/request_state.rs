@@ -277,7 +277,9 @@ impl RequestState {
         let came_back = returned.payload.as_ref().map_or(0, |payload| payload.len());
         // A retry needs the complete payload.
         let is_whole = came_back as u64 == self.length;
-        if returned.reason == Reason::Busy && is_whole && self.times < settings.retries {
+        // If the peer says how long it will be busy, the caller decides whether to wait for that.
+        let is_retried = returned.reason == Reason::Busy && returned.retry_after.is_none();
+        if is_retried && is_whole && self.times < settings.retries {
             let then = Deadline::after(settings.pause(self.times));
             self.times = self.times.saturating_add(1);
             let Returned { word, payload, .. } = returned;
