@@ -1,4 +1,4 @@
-//! Servers in production: limits, overload, authentication, monitoring, and shutdown.
+//! Servers in production: limits, overload, sockets from outside, authentication, monitoring, and shutdown.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -109,6 +109,21 @@
 //! [`Server::admission`](crate::Server::admission) returns the present limit, the numbers of running
 //! and queued calls, and the refused calls by their reasons. Lookups and the reflection work while
 //! the limit is reached; only the quotas apply to them.
+//!
+//! # Sockets from outside
+//!
+//! [`Server::listen_activated`](crate::Server::listen_activated) listens at the sockets of a socket
+//! unit of systemd. They stay open while the server is replaced, so no connection is refused:
+//!
+//! ```text
+//! # place.socket
+//! [Socket]
+//! ListenStream=7000
+//! FileDescriptorName=place
+//! ```
+//!
+//! With [`Options::reuse_port`](crate::Options::reuse_port), several processes listen at one port,
+//! among which the kernel distributes the connections.
 //!
 //! # Authentication
 //!

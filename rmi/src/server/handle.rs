@@ -6,6 +6,7 @@ use std::{fmt, slice};
 
 use jstream_active::PollGroup;
 use jstream_base::Address;
+use jstream_endpoint::Listener;
 
 use crate::call::{Health, Reflection, Registry, Serves};
 use crate::client::Client;
@@ -227,8 +228,31 @@ impl Server {
     /// [`ServeError`] if listening at one of the addresses fails. In this case, the server listens
     /// at none of them.
     pub fn listen_all(&self, addresses: &[Address]) -> Result<Serving, ServeError> {
+        let listener = jstream_endpoint::listen_all(addresses, &self.options.transport)?;
+        self.start_threads(listener)
+    }
+
+    /// Accepts connections at the sockets that the service manager has given to this process:
+    /// systemd's socket activation, by `LISTEN_PID`, `LISTEN_FDS` and `LISTEN_FDNAMES`. The sockets
+    /// are of TCP or Unix, and the socket unit has `Accept=no`. A TCP socket whose
+    /// `FileDescriptorName` is `tls`, or begins with `tls-`, is for TLS. They can be taken once in a
+    /// process, and are not inherited by processes that it starts afterwards.
+    ///
+    /// The manager keeps the sockets. If this server is stopped, and another process accepts from
+    /// the same sockets before or afterwards, no connection is refused meanwhile: the kernel queues
+    /// it. [`Options::reuse_port`](crate::Options::reuse_port) has no such guarantee.
+    ///
+    /// # Errors
+    ///
+    /// [`ServeError`] if there are no sockets for this process, or they were taken before; or if
+    /// one of them can't be used. In this case, the server listens at none of them.
+    pub fn listen_activated(&self) -> Result<Serving, ServeError> {
+        self.start_threads(jstream_endpoint::listen_activated(&self.options.transport)?)
+    }
+
+    fn start_threads(&self, listener: Listener) -> Result<Serving, ServeError> {
         let group = Arc::new(PollGroup::new(self.options.transport.spin));
-        self.start(addresses, group, true)
+        self.start(listener, group, true)
     }
 
     /// Accepts connections into a poll group that the caller serves.
@@ -237,18 +261,22 @@ impl Server {
         address: &Address,
         group: Arc<PollGroup>,
     ) -> Result<Serving, ServeError> {
-        self.start(slice::from_ref(address), group, false)
+        self.start(
+            jstream_endpoint::listen(address, &self.options.transport)?,
+            group,
+            false,
+        )
     }
 
     fn start(
         &self,
-        addresses: &[Address],
+        listener: Listener,
         group: Arc<PollGroup>,
         has_threads: bool,
     ) -> Result<Serving, ServeError> {
         self.options.workers.start();
         let server = (self.exports.clone(), self.load.clone());
-        Serving::start(server, &self.options, addresses, group, has_threads)
+        Serving::start(server, &self.options, listener, group, has_threads)
     }
 
     fn check_name(&self, name: &str) -> Result<(), BindError> {

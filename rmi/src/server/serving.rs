@@ -73,11 +73,10 @@ impl Serving {
     pub(super) fn start(
         (exports, load): (Arc<Exports>, Arc<Load>),
         options: &ServerOptions,
-        addresses: &[Address],
+        listener: Listener,
         group: Arc<PollGroup>,
         has_threads: bool,
     ) -> Result<Self, ServeError> {
-        let listener = jstream_endpoint::listen_all(addresses, &options.transport)?;
         let state = Arc::new(ServingState {
             exports,
             options: options.clone(),
@@ -210,6 +209,11 @@ impl ServingState {
         if !self.stopping.swap(true, Ordering::SeqCst) {
             self.load.end();
         }
+        self.listener.close();
+    }
+
+    /// Closes the listener. Connections whose handshake is not complete may complete it.
+    pub(super) fn close_listener(&self) {
         self.listener.close();
     }
 

@@ -71,9 +71,11 @@ impl Serving {
 
     fn end(mut self, within: Duration) -> Ended {
         let until = Instant::now().checked_add(within);
+        // Connections that were accepted before are told to move like all others.
+        self.state.close_listener();
+        drop(self.accepting.take());
         self.state.stop();
         self.state.waiting.end();
-        drop(self.accepting.take());
         let mut cut_off = self.state.wait_for_calls(until);
         if cut_off == 0 {
             self.state.wait_for_moves(until);

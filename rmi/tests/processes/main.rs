@@ -7,6 +7,7 @@
     reason = "test code"
 )]
 
+mod activated;
 mod chaos;
 mod features;
 mod pipelining_storms;
