@@ -1,4 +1,5 @@
-//! Servers in production: limits, overload, sockets from outside, authentication, monitoring, and shutdown.
+//! Servers in production: limits, overload, sockets from outside, authentication, monitoring, and
+//! shutdown.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -106,9 +107,9 @@
 //!   [reconnect](super::restarts) wait for that time, if the deadline of the call permits. Stubs of
 //!   a [set](super::several_servers) call another server.
 //!
-//! [`Server::admission`](crate::Server::admission) returns the present limit, the numbers of running
-//! and queued calls, and the refused calls by their reasons. Lookups and the reflection work while
-//! the limit is reached; only the quotas apply to them.
+//! [`Server::admission`](crate::Server::admission) returns the present limit, the numbers of
+//! running and queued calls, and the refused calls by their reasons. Lookups and the reflection
+//! work while the limit is reached; only the quotas apply to them.
 //!
 //! # Sockets from outside
 //!

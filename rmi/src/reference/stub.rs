@@ -48,9 +48,9 @@ pub trait Stub: Clone {
 
     /// Returns a stub of the same object that retries failed calls, within the timeout of the call.
     /// A call is retried if its error [permits](crate::CallError::can_be_repeated) this: if its
-    /// method did not run, or is declared `#[remote(idempotent)]`. If the peer states the time after
-    /// which a call may be [repeated](crate::CallError::Busy), the stub waits for longer than that.
-    /// The arguments are copied for this. Calls with streams or references are not retried.
+    /// method did not run, or is declared `#[remote(idempotent)]`. If the peer states the time
+    /// after which a call may be [repeated](crate::CallError::Busy), the stub waits for longer than
+    /// that. The arguments are copied for this. Calls with streams or references are not retried.
     #[must_use = "the original stub is unchanged"]
     fn retrying(&self, retries: Retries) -> Self {
         Self::new(self.object().retrying(retries))

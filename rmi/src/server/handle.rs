@@ -101,9 +101,9 @@ impl Client {
 /// object that is bound to a server and needs access to it should hold a
 /// [`WeakServer`](crate::WeakServer).
 ///
-/// A connection keeps the objects of its server, and a [`Remote`](crate::Remote) to an object of the
-/// caller keeps its connection. So an object that collects such references has to drop them once
-/// their calls fail: otherwise they and the object are never freed.
+/// A connection keeps the objects of its server, and a [`Remote`](crate::Remote) to an object of
+/// the caller keeps its connection. So an object that collects such references has to drop them
+/// once their calls fail: otherwise they and the object are never freed.
 #[derive(Clone)]
 pub struct Server {
     pub(super) exports: Arc<Exports>,
@@ -235,8 +235,8 @@ impl Server {
     /// Accepts connections at the sockets that the service manager has given to this process:
     /// systemd's socket activation, by `LISTEN_PID`, `LISTEN_FDS` and `LISTEN_FDNAMES`. The sockets
     /// are of TCP or Unix, and the socket unit has `Accept=no`. A TCP socket whose
-    /// `FileDescriptorName` is `tls`, or begins with `tls-`, is for TLS. They can be taken once in a
-    /// process, and are not inherited by processes that it starts afterwards.
+    /// `FileDescriptorName` is `tls`, or begins with `tls-`, is for TLS. They can be taken once in
+    /// a process, and are not inherited by processes that it starts afterwards.
     ///
     /// The manager keeps the sockets. If this server is stopped, and another process accepts from
     /// the same sockets before or afterwards, no connection is refused meanwhile: the kernel queues

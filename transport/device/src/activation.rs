@@ -71,7 +71,7 @@ fn bad(descriptor: RawFd, name: &str, reason: &str) -> ListenError {
     }
 }
 
-/// What the environment says about the sockets.
+/// The number and the names of the sockets, as stated by the environment.
 #[derive(Debug, PartialEq, Eq)]
 struct Activation {
     count: i32,

@@ -43,8 +43,8 @@ pub struct AdmissionStatus {
 }
 
 impl AdmissionStatus {
-    /// Reports the state to the recorder of [`metrics`]. A program calls this on a schedule, such as
-    /// before its metrics are read.
+    /// Reports the state to the recorder of [`metrics`]. A program calls this on a schedule, such
+    /// as before its metrics are read.
     ///
     /// | name | kind | |
     /// |---|---|---|
@@ -111,11 +111,11 @@ pub(crate) enum Asked {
 /// The end of a call's wait in the queue.
 pub(crate) enum QueueEnd {
     Starts(Box<RunPermit>),
-    /// Its deadline has passed.
+    /// The deadline of the call has passed.
     Overdue,
-    /// It has waited for too long, and may be repeated after this time.
+    /// The call has waited for too long, and may be repeated after this time.
     Refused(Duration),
-    /// Its connection has ended, or the server is shutting down.
+    /// The connection of the call has ended, or the server is shutting down.
     Ended,
 }
 
@@ -268,8 +268,8 @@ impl AdmissionControl {
         }
     }
 
-    /// Sets the alarm to search for expired calls at `due`. If no alarm is available, they are found
-    /// when they are to start.
+    /// Sets the alarm to search for expired calls at `due`. If no alarm is available, they are
+    /// found when they are to start.
     fn set_alarm(self: &Arc<Self>, due: Option<Instant>) {
         let Some(mut due) = due else { return };
         let Some(alarm) = self.alarm.get_or_init(|| Alarm::new(&self.clock).ok()) else {

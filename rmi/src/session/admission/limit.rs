@@ -1,7 +1,7 @@
 //! The adaptive limit of the number of calls that run at once.
 //!
-//! The limit grows and shrinks once per window of time (AIMD). In each window, calls vote: a call is
-//! slow if it took much longer than the calls of its method usually do. The usual latency of a
+//! The limit grows and shrinks once per window of time (AIMD). In each window, calls vote: a call
+//! is slow if it took much longer than the calls of its method usually do. The usual latency of a
 //! method is a low quantile that moves slowly, so a few calls that end at once, or never, do not
 //! change it.
 

@@ -28,15 +28,15 @@ use std::time::Duration;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct AdmissionOptions {
-    /// Lower bound of the number of calls that may run at once (default 16). The limit begins there.
-    /// Suspended async methods run, too. Protects against callers whose slow calls make the server
-    /// appear overloaded: they can't push the limit below this number.
+    /// Lower bound of the number of calls that may run at once (default 16). The limit begins
+    /// there. Suspended async methods run, too. Protects against callers whose slow calls make the
+    /// server appear overloaded: they can't push the limit below this number.
     pub min_running: usize,
     /// Upper bound of the number of calls that may run at once (default `usize::MAX`: calls are not
     /// limited). Between the bounds, the limit grows while it is reached and calls take about as
     /// long as usual, and shrinks while most calls take longer than
-    /// [`max_slowdown`](Self::max_slowdown) allows. Equal bounds are a fixed limit. Protects against
-    /// more calls than the server can serve in time.
+    /// [`max_slowdown`](Self::max_slowdown) allows. Equal bounds are a fixed limit. Protects
+    /// against more calls than the server can serve in time.
     pub max_running: usize,
     /// Factor by which a call may take longer than the calls of its method usually do, before it
     /// counts as slow (default 2, at least 1). A millisecond more is always allowed.
@@ -50,7 +50,8 @@ pub struct AdmissionOptions {
     /// runs. Protects against calls without deadlines that wait behind methods which do not end.
     pub max_queue_time: Duration,
     /// Maximum number of calls per second of each caller, lookups included (default `u32::MAX`: no
-    /// limit; 0 counts as 1). Protects against a caller that takes the server's time from all others.
+    /// limit; 0 counts as 1). Protects against a caller that takes the server's time from all
+    /// others.
     pub calls_per_second: u32,
     /// Number of calls that a caller may make at once before
     /// [`calls_per_second`](Self::calls_per_second) applies (default 100; 0 counts as 1).

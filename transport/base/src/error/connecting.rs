@@ -65,7 +65,7 @@ pub enum ListenError {
     BadSocket {
         /// The number of the descriptor.
         descriptor: i32,
-        /// Its name in `LISTEN_FDNAMES`.
+        /// The name of the descriptor in `LISTEN_FDNAMES`.
         name: String,
         /// The reason.
         reason: String,
