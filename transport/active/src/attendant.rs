@@ -109,6 +109,20 @@ impl Attendant {
         self.peer.link().take_returned()
     }
 
+    /// Records that this side should make no more requests, because the peer will refuse them.
+    /// [`Peer::is_retired`] is true from now on. Requests that are made nevertheless are sent.
+    pub fn retire(&self) {
+        self.peer.link().retire();
+    }
+
+    /// Ends the requests of this side, if none of them is waiting for its answer: further ones fail
+    /// as [`RequestError::Ended`]. One-way messages are still sent. Returns true if the requests
+    /// have ended. So a message that is sent after this follows all requests.
+    #[must_use]
+    pub fn stop_requests(&self) -> bool {
+        self.peer.link().stop_requests()
+    }
+
     /// Announces that this side has answered all requests of the peer and runs no more, and
     /// [stops serving](Peer::stop_serving). Requests of the peer that are unanswered when the
     /// connection ends, and later ones, then fail with [`Reason::Ending`](super::Reason::Ending)

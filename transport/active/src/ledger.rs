@@ -58,6 +58,8 @@ pub(super) struct Ledger {
     /// True if the request numbers were exhausted and one was released.
     has_freed: bool,
     ended: bool,
+    /// True if this side makes no more requests.
+    has_stopped: bool,
 }
 
 impl Ledger {
@@ -77,12 +79,13 @@ impl Ledger {
             wanting: Vec::new(),
             has_freed: false,
             ended: false,
+            has_stopped: false,
         }
     }
 
     /// Checks that there is credit for a request of `length` bytes.
     pub(super) fn has_credit(&self, length: u64) -> Result<(), Held> {
-        if self.ended {
+        if self.ended || self.has_stopped {
             return Err(Held::Ended);
         }
         if self.out.has_room(length) && !self.is_out_of_numbers() {
@@ -109,6 +112,9 @@ impl Ledger {
     /// the peer.
     #[inline]
     pub(super) fn begin(&mut self, length: u64) -> Result<(u32, Credit), Held> {
+        if self.has_stopped {
+            return Err(Held::Ended);
+        }
         if self.is_out_of_numbers() {
             return Err(Held::NoCredit);
         }
@@ -343,6 +349,13 @@ impl Ledger {
             Open::Moved(task) => Some(task.clone()),
             _ => None,
         }
+    }
+
+    /// Refuses further requests of this side, unless one is outstanding. Returns true if they are
+    /// refused.
+    pub(super) fn stop_requests(&mut self) -> bool {
+        self.has_stopped |= self.outstanding() == 0;
+        self.has_stopped
     }
 
     /// Ends the accounting with the connection. Returns the wakers to call, and the tasks to

@@ -382,6 +382,21 @@ impl Link {
         }
     }
 
+    pub(super) fn retire(&self) {
+        self.accounts.retire();
+    }
+
+    pub(super) fn is_retired(&self) -> bool {
+        self.accounts.is_retired() || self.is_elsewhere()
+    }
+
+    /// Refuses further requests of this side, unless one is outstanding or queued. Returns true if
+    /// they are refused.
+    pub(super) fn stop_requests(&self) -> bool {
+        // In a forked child, the lock of the ledger may be held forever.
+        !self.is_elsewhere() && !self.has_queue() && self.accounts.stop_requests()
+    }
+
     pub(super) fn has_ended(&self) -> bool {
         self.accounts.has_ended() || self.is_elsewhere()
     }

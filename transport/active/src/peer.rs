@@ -207,6 +207,13 @@ impl Peer {
         self.link.has_ended()
     }
 
+    /// Returns true if this side should make no more requests over the connection: it has ended, or
+    /// was [retired](crate::Attendant::retire).
+    #[must_use]
+    pub fn is_retired(&self) -> bool {
+        self.link.is_retired()
+    }
+
     /// Ends the connection: waiting callers get an error, and suspended handlers are cancelled.
     pub fn close(&self) {
         self.link.hang_up();

@@ -25,6 +25,8 @@ pub(crate) struct Accounts {
     /// lock of the ledger.
     answers: AtomicU64,
     has_ended: AtomicBool,
+    /// True if this side should make no more requests. Always true once the connection has ended.
+    is_retired: AtomicBool,
     /// Number of bytes that the peer has not taken, when last checked.
     backlog: AtomicU64,
     /// A request of this side. The slot is lent if there is no such request, no credit is due, and
@@ -40,6 +42,7 @@ impl Accounts {
             ledger: Mutex::new(ledger),
             answers: AtomicU64::new(0),
             has_ended: AtomicBool::new(false),
+            is_retired: AtomicBool::new(false),
             backlog: AtomicU64::new(0),
             asked: SingleRequest::new(),
             opened: SingleRequest::new(),
@@ -88,12 +91,29 @@ impl Accounts {
         let mut ledger = self.lock();
         let ended = ledger.end();
         self.has_ended.store(true, Ordering::Release);
+        self.is_retired.store(true, Ordering::Release);
         self.count_answer(&ledger);
         ended
     }
 
     pub(crate) fn has_ended(&self) -> bool {
         self.has_ended.load(Ordering::Acquire)
+    }
+
+    /// Records that this side should make no more requests.
+    pub(crate) fn retire(&self) {
+        self.is_retired.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn is_retired(&self) -> bool {
+        self.is_retired.load(Ordering::Acquire)
+    }
+
+    /// Refuses further requests of this side, unless one is outstanding. Returns true if they are
+    /// refused.
+    pub(crate) fn stop_requests(&self) -> bool {
+        // The lock takes back a lent slot, and none is lent from then on.
+        self.lock().stop_requests()
     }
 
     /// Records that a frame of `length` bytes that carries `credit` was queued at position `place`,
@@ -196,7 +216,8 @@ impl Accounts {
 impl Ledger {
     /// Returns the number of the next request, if it may be accounted for outside the ledger.
     fn lend_asked(&mut self) -> Option<u32> {
-        let is_plain = !self.ended && self.outstanding() == 0 && self.wanting.is_empty();
+        let is_open = !self.ended && !self.has_stopped;
+        let is_plain = is_open && self.outstanding() == 0 && self.wanting.is_empty();
         if !is_plain || self.is_due() || !self.out.has_room(MOST) {
             return None;
         }

@@ -51,6 +51,39 @@ enum Letter {
     Credit,
 }
 
+#[test]
+fn requests_end_when_none_is_outstanding() {
+    let window = || Window::new(8, 1000);
+    let accounts = Accounts::new(Ledger::new(window(), window()));
+    let answered = Credit {
+        messages: 1,
+        bytes: 10,
+    };
+    let (number, ..) = accounts.begin(10).unwrap();
+    assert!(!accounts.stop_requests());
+    // After this answer, a request would be accounted for outside the ledger.
+    assert!(accounts.settle_answer(number, answered));
+    let (number, ..) = accounts.begin(10).unwrap();
+    assert!(!accounts.stop_requests());
+    assert!(accounts.settle_answer(number, answered));
+    assert!(accounts.stop_requests() && accounts.stop_requests());
+    assert!(matches!(accounts.begin(10), Err(Held::Ended)));
+    assert!(matches!(accounts.lock().has_credit(10), Err(Held::Ended)));
+    // One-way messages are still sent.
+    assert!(accounts.lock().charge(10).is_ok());
+    assert!(!accounts.has_ended() && !accounts.is_retired());
+    accounts.retire();
+    assert!(!accounts.has_ended() && accounts.is_retired());
+}
+
+#[test]
+fn a_connection_that_has_ended_is_retired() {
+    let window = || Window::new(8, 1000);
+    let accounts = Accounts::new(Ledger::new(window(), window()));
+    accounts.end();
+    assert!(accounts.has_ended() && accounts.is_retired());
+}
+
 /// One side: its ledger, and a simple model of the state.
 struct Side {
     accounts: Accounts,
