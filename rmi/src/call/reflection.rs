@@ -48,7 +48,7 @@ pub struct Description {
 
 /// An interface whose objects are passed by reference, as described by one side.
 #[derive(Transportable, Debug, Clone, PartialEq, Eq)]
-#[transportable(derive(Debug, Clone, Copy, PartialEq, Eq))]
+#[transportable(derive(Debug, Clone, Copy, PartialEq, Eq, Hash))]
 pub struct DescribedTrait {
     /// The trait's name.
     pub name: String,
@@ -64,7 +64,7 @@ pub struct DescribedTrait {
 
 /// A method, as described by its server.
 #[derive(Transportable, Debug, Clone, PartialEq, Eq)]
-#[transportable(derive(Debug, Clone, Copy, PartialEq, Eq))]
+#[transportable(derive(Debug, Clone, Copy, PartialEq, Eq, Hash))]
 pub struct Signature {
     /// The name of the method.
     pub name: String,

@@ -35,7 +35,7 @@ pub struct Claimed<'b> {
 /// A method whose arguments the caller sends in its own version.
 #[doc(hidden)]
 #[derive(Transportable, Debug, Clone)]
-#[transportable(derive(Debug, Clone, Copy))]
+#[transportable(derive(Debug, Clone, Copy, Hash))]
 pub struct CallerMethod {
     /// The index of the method at the server.
     pub index: u16,
@@ -50,7 +50,7 @@ pub struct CallerMethod {
 /// The methods of an interface in the version of a caller.
 #[doc(hidden)]
 #[derive(Transportable, Debug, Clone, Default)]
-#[transportable(derive(Debug, Clone, Copy))]
+#[transportable(derive(Debug, Clone, Copy, Hash))]
 pub struct CallerVersion {
     /// The methods whose arguments the server has to convert.
     pub methods: Vec<CallerMethod>,

@@ -1,6 +1,9 @@
 //! The registry object of a server.
 
+use std::hash::Hash;
 use std::sync::{Arc, Weak};
+
+use xxhash_rust::xxh3::Xxh3;
 
 use crate::call::{
     CallerVersionRef, Claimed, DescribedTraitRef, Found, FoundVersion, RefusedMethod, Registry,
@@ -10,7 +13,9 @@ use crate::frame::REFLECTION;
 use crate::interface::{
     DescribedClasses, IncomingMethod, Interface, MAX_CLASSES, MAX_DESCRIPTION, VersionPairs,
 };
-use crate::session::{As, Connection, Exports, Key, Node, TOO_MANY, VersionPlace, context};
+use crate::session::{
+    As, Connection, ConvertedObject, Exports, Key, Node, TOO_MANY, VersionPlace, context,
+};
 
 /// The registry object of one server.
 pub(crate) struct Names {
@@ -88,18 +93,32 @@ impl Registry for Names {
             Err(reason) => return not_given(reason),
         };
         let references = connection.references();
-        let Some(place) = references.reserve_version(len) else {
-            return not_given("the limit of objects in other versions is reached".to_owned());
+        let description = hash_of(caller);
+        let object = match references.find_version(&node, description) {
+            Some(known) => known,
+            None => {
+                let Some(place) = references.reserve_version(len) else {
+                    return not_given(
+                        "the limit of objects in other versions is reached".to_owned(),
+                    );
+                };
+                let object = match converted(node, caller, &connection, place) {
+                    Ok(object) => object,
+                    Err(reason) => return not_given(reason),
+                };
+                references.record_version(&object, description);
+                object
+            }
         };
-        let (node, refused) = match converted(node, caller, &connection, place) {
-            Ok(converted) => converted,
-            Err(reason) => return not_given(reason),
-        };
-        match references.give(&connection, &node, As::Name) {
+        let refused = object.refused.iter().map(|(index, reason)| RefusedMethod {
+            index: *index,
+            reason: reason.clone(),
+        });
+        match references.give(&connection, &object.node, As::Name) {
             Some(number) => FoundVersion {
                 number: Some(number),
                 reason: String::new(),
-                refused,
+                refused: refused.collect(),
             },
             None => not_given(TOO_MANY.to_owned()),
         }
@@ -139,6 +158,14 @@ fn described_len(caller: &CallerVersionRef<'_>, interface: &Interface) -> Result
     }
 }
 
+/// Returns a hash by which a description is found again. A caller that finds two descriptions of one
+/// hash gets refusals, because the conversion checks its messages.
+fn hash_of(caller: &CallerVersionRef<'_>) -> u128 {
+    let mut hasher = Xxh3::new();
+    caller.hash(&mut hasher);
+    hasher.digest128()
+}
+
 fn not_given(reason: String) -> FoundVersion {
     FoundVersion {
         reason,
@@ -157,7 +184,7 @@ fn converted(
     caller: &CallerVersionRef<'_>,
     connection: &Connection,
     place: VersionPlace,
-) -> Result<(Arc<Node>, Vec<RefusedMethod>), String> {
+) -> Result<ConvertedObject, String> {
     let limits = connection.session().terms.limits;
     let interface = object.interface();
     let classes = DescribedClasses::new(caller.classes, limits)?;
@@ -173,18 +200,17 @@ fn converted(
         let incoming = interface.incoming_method(theirs.index, described, &classes);
         let incoming = incoming.unwrap_or_default();
         if let Some(Err(reason)) = &incoming.arguments {
-            refused.push(RefusedMethod {
-                index: theirs.index,
-                reason: reason.clone(),
-            });
+            refused.push((theirs.index, reason.clone()));
         }
         *planned = Some(incoming);
     }
     let methods: Vec<_> = planned.into_iter().map(Option::unwrap_or_default).collect();
     let pairs = paired(interface, caller.reached, &classes)?;
     let pairs = Arc::new(VersionPairs::new(pairs));
-    let node = Node::for_version(object, methods.into(), pairs, Some(place));
-    Ok((node, refused))
+    Ok(ConvertedObject {
+        node: Node::for_version(object, methods.into(), pairs, Some(place)),
+        refused: refused.into(),
+    })
 }
 
 /// Returns the connection of the call that this thread is answering.

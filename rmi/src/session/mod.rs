@@ -78,7 +78,7 @@ pub(crate) use self::objects::{
 pub use self::peer_info::PeerInfo;
 pub(crate) use self::pipelining::{Aim, Named, Promise, PromisedArguments, Turn};
 pub(crate) use self::references::{
-    As, ClaimRole, Import, Key, References, TOO_MANY, VersionPlace, claim_nonce,
+    As, ClaimRole, ConvertedObject, Import, Key, References, TOO_MANY, VersionPlace, claim_nonce,
 };
 pub(crate) use self::refusal::{fail, refuse, refuse_received};
 pub(crate) use self::sending::MUCH;

@@ -501,24 +501,46 @@ fn objects_of_other_versions_are_released() {
     until(|| Arc::strong_count(&flat) == 1);
     let error = plane.later(1).wait().unwrap_err();
     assert!(matches!(error, CallError::UnknownObject { .. }), "{error}");
-    // A connection has room for 64 at a time.
-    server.bind::<dyn Plane>("plane", flat).unwrap();
+    // A connection has room for 64 objects at a time.
     drop(plane);
-    let look_up = || client.lookup::<dyn older::Plain>("plane").wait();
+    let names: Vec<String> = (0..65).map(|number| format!("plane {number}")).collect();
+    for name in &names {
+        let flat = Arc::new(Flat::default());
+        server.bind::<dyn Plane>(name, flat).unwrap();
+    }
+    let look_up = |name: &str| client.lookup::<dyn older::Plain>(name).wait();
     let mut stubs = Vec::new();
     until(|| {
-        stubs.extend(look_up().ok());
+        stubs.extend(look_up(&names[stubs.len()]).ok());
         stubs.len() == 64
     });
-    let refused = difference(look_up().err().unwrap());
+    let refused = difference(look_up(&names[64]).err().unwrap());
     assert!(
         refused.contains("limit of objects in other versions"),
         "{refused}"
     );
+    // Each of them may be looked up again.
+    let more = names[..64].iter().map(|name| look_up(name).unwrap());
+    stubs.extend(more.collect::<Vec<_>>());
     drop(stubs);
-    until(|| look_up().is_ok());
+    until(|| look_up(&names[64]).is_ok());
     drop(client);
     until(|| server.references().leases == 0);
+}
+
+#[test]
+fn stubs_of_other_versions_share_an_object() {
+    let (serving, _) = serve("inproc://versions-shared", ServerOptions::default());
+    let client = Client::connect(serving.address()).wait().unwrap();
+    let look_up = || client.lookup::<dyn older::Plain>("plane").wait().unwrap();
+    let mut stubs: Vec<_> = (0..200).map(|_| look_up()).collect();
+    assert_eq!(client.references(), 1);
+    // The object is there until the last of them is dropped.
+    let last = stubs.pop().unwrap();
+    drop(stubs);
+    assert_eq!(*last.total().wait().unwrap().get(), 7);
+    drop(last);
+    assert_eq!(*look_up().total().wait().unwrap().get(), 7);
 }
 
 #[test]
@@ -735,12 +757,15 @@ fn descriptions_of_callers_are_bounded() {
     assert!(named.number.is_none() && named.reason.contains("262145 bytes"));
     // The descriptions of all objects together; nobody made stubs of these.
     let other = Client::connect(serving.address()).wait().unwrap();
-    let given = || look_up(&other, vec![method(0, vec![0; 255 << 10])], Vec::new());
-    for _ in 0..4 {
-        assert!(given().number.is_some());
-    }
-    let refused = given();
+    let given = |byte| look_up(&other, vec![method(0, vec![byte; 255 << 10])], Vec::new());
+    let first: Vec<_> = (0..4).map(|byte| given(byte).number.unwrap()).collect();
+    let refused = given(4);
     assert!(refused.number.is_none() && refused.reason.contains("limit of objects"));
+    // A description that is known needs no room, and leads to the same object.
+    let again: Vec<_> = (0..4).map(|byte| given(byte).number.unwrap()).collect();
+    assert_eq!(first, again);
+    // The reason why a method is refused is known, too.
+    assert_eq!(given(3).refused.len(), 1);
     // Schemas that are no schemas, indices that no method has, and one method twice.
     let bytes = jstream::schema::Schema::of::<(u64,)>();
     let valid = bytes.0.to_bytes(bytes.1);

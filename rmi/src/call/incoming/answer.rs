@@ -14,8 +14,7 @@ use crate::frame::{Code, Metadata, read, written, written_copy};
 use crate::reference::{Between, GiveError, Giving, Passed, PassedObjects, Taking};
 use crate::session::{
     Answer, As, CallVersion, Connection, Context, Failed, Incoming, Line, LocalSlot, Promise, Rest,
-    RunPermit,
-    Session, Stop, Watched, keep_result, refuse, refuse_received,
+    RunPermit, Session, Stop, Watched, keep_result, refuse, refuse_received,
 };
 use crate::stream::{Ended, Stream};
 use crate::support::{Outcome, RareBox};

@@ -124,6 +124,12 @@ impl Node {
         self.original.clone().unwrap_or(self)
     }
 
+    /// Returns true if this is what callers of another version call instead of the object.
+    pub(crate) fn converts(&self, object: &Arc<Self>) -> bool {
+        let original = self.original.as_ref();
+        original.is_some_and(|original| Arc::ptr_eq(original, object))
+    }
+
     pub(crate) fn interface(&self) -> &'static Interface {
         self.interface
     }

@@ -13,7 +13,7 @@ mod lease;
 mod offers;
 mod results;
 mod table;
-mod version_place;
+mod versions;
 
 pub(crate) use self::claims::{ClaimRole, claim_nonce};
 pub(crate) use self::given::As;
@@ -22,4 +22,4 @@ pub(crate) use self::key::Key;
 pub(crate) use self::lanes::Lanes;
 pub(crate) use self::offers::Offers;
 pub(crate) use self::table::References;
-pub(crate) use self::version_place::VersionPlace;
+pub(crate) use self::versions::{ConvertedObject, VersionPlace};

@@ -17,7 +17,7 @@ use crate::session::references::imports::{Import, Imports};
 use crate::session::references::key::Key;
 use crate::session::references::lease::{Tending, clamped};
 use crate::session::references::results::Results;
-use crate::session::references::version_place::VersionPlace;
+use crate::session::references::versions::{ConvertedObject, VersionPlace, Versions};
 use crate::support::lock;
 
 /// Encoded size in bytes of a number and a count in a [`ReferenceMessage::Clean`].
@@ -47,8 +47,8 @@ pub(crate) struct References {
     pub(crate) reach: Option<Address>,
     /// Number of objects that the other side offers to third parties.
     offers: Arc<AtomicUsize>,
-    /// Number of bytes that describe the versions in which the other side calls objects.
-    described: Arc<AtomicUsize>,
+    /// Objects that the other side calls in other versions of their interfaces.
+    versions: Versions,
     /// Key by which further connections of the other side join this one.
     pub(crate) key: OnceLock<Option<Key>>,
     /// Results that the other side has to fetch.
@@ -81,7 +81,7 @@ impl References {
             most,
             reach,
             offers: Arc::default(),
-            described: Arc::default(),
+            versions: Versions::default(),
             key: OnceLock::new(),
             results: Results::default(),
         }
@@ -113,7 +113,22 @@ impl References {
     /// Reserves a place for an object that the other side calls in another version of its
     /// interface, which it describes in `len` bytes. Returns `None` if there are too many.
     pub(crate) fn reserve_version(&self, len: usize) -> Option<VersionPlace> {
-        VersionPlace::reserve(&self.described, len)
+        self.versions.reserve(len)
+    }
+
+    /// Returns what the other side calls instead of an object, if it has called it before in the
+    /// version whose description has this hash.
+    pub(crate) fn find_version(
+        &self,
+        original: &Arc<Node>,
+        description: u128,
+    ) -> Option<ConvertedObject> {
+        self.versions.find(original, description)
+    }
+
+    /// Records what the other side calls in the version whose description has this hash.
+    pub(crate) fn record_version(&self, object: &ConvertedObject, description: u128) {
+        self.versions.record(object, description);
     }
 
     pub(crate) fn now(&self) -> Instant {
