@@ -218,6 +218,7 @@ impl Client {
             ClientLink::Single(_) => (self.clone(), None),
             ClientLink::Reconnecting(link) => {
                 let (connection, generation) = link.connection();
+                link.attend(&connection, generation);
                 let client = Self {
                     link: ClientLink::Single(connection),
                     time: self.time,

@@ -10,7 +10,7 @@ use jstream_base::Address;
 use jstream_sync::panics::catch_panic;
 
 use crate::client::{ClientOptions, connect};
-use crate::client_set::core::{DueWork, LostConnection, MemberWork, SetCore};
+use crate::client_set::core::{DueWork, MemberWork, SetCore};
 use crate::client_set::signal::SetSignal;
 use crate::session::Connection;
 use crate::support::LookupError;
@@ -25,11 +25,10 @@ pub(super) fn start(state: &Arc<SetCore>) -> io::Result<()> {
 }
 
 fn run(core: &Weak<SetCore>, signal: &SetSignal) {
-    let mut lost = Vec::new();
     loop {
         // Code of the program may panic here, such as a subscriber of `tracing`.
         let mut next = Some(PAUSE_AFTER_PANIC);
-        catch_panic(|| next = core.upgrade().and_then(|state| advance(&state, &mut lost)));
+        catch_panic(|| next = core.upgrade().and_then(|state| advance(&state)));
         let Some(pause) = next else {
             return;
         };
@@ -40,20 +39,16 @@ fn run(core: &Weak<SetCore>, signal: &SetSignal) {
 }
 
 /// Does what is due. Returns the pause before the next step, or `None` if the set is closed.
-fn advance(state: &Arc<SetCore>, lost: &mut Vec<LostConnection>) -> Option<Duration> {
+fn advance(state: &Arc<SetCore>) -> Option<Duration> {
     // Calls poll their connections themselves. Of an unused one, this shows the end.
     for connection in state.connections() {
         connection.peer().poll();
     }
-    lost.iter().for_each(LostConnection::poll);
     let DueWork {
         asks_source,
         members,
-        lost: more,
         pause,
     } = state.due_work()?;
-    lost.extend(more);
-    lost.retain(|connection| !connection.leaves());
     if asks_source {
         let place = SourcePlace {
             state: Arc::downgrade(state),

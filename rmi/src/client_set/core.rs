@@ -23,7 +23,7 @@ use crate::client_set::signal::SetSignal;
 use crate::client_set::source::MemberSource;
 use crate::interface::Interface;
 use crate::reference::{FoundObject, MemberLoad, MemberObject, Renewal};
-use crate::session::{Connection, Import};
+use crate::session::{Connection, Import, attend};
 
 /// State that the handles, stubs and threads of a set share.
 pub(super) struct SetCore {
@@ -66,35 +66,11 @@ pub(super) struct MemberWork {
     pub(super) entries: Vec<SetEntry>,
 }
 
-/// A connection that has ended, or whose server is moving.
-pub(super) struct LostConnection {
-    connection: Connection,
-    objects: Vec<Arc<MemberObject>>,
-}
-
-impl LostConnection {
-    /// Answers a server that is moving when no call in flight uses the connection. Returns true if
-    /// nothing is left to do.
-    pub(super) fn leaves(&self) -> bool {
-        // No thread gets a handle any longer, so a count of 1 stays.
-        let is_used = self.objects.iter().any(|one| Arc::strong_count(one) > 1);
-        let has_ended = self.connection.peer().has_ended();
-        has_ended || (!is_used && self.connection.answer_move())
-    }
-
-    pub(super) fn poll(&self) {
-        self.connection.peer().poll();
-    }
-}
-
 /// Work of the thread of a set that is due now.
 #[derive(Default)]
 pub(super) struct DueWork {
     pub(super) asks_source: bool,
     pub(super) members: Vec<u64>,
-    /// Connections that are used no longer, with the handles of objects that calls in flight may
-    /// have.
-    pub(super) lost: Vec<LostConnection>,
     pub(super) pause: Duration,
 }
 
@@ -266,12 +242,9 @@ impl SetCore {
         let lost = state.list.take_lost(&self.options.reconnect());
         let now = Instant::now();
         let mut due = DueWork::default();
-        for (id, connection) in lost {
-            let objects = state.entries.iter().filter_map(|one| one.name.remove(id));
-            due.lost.push(LostConnection {
-                objects: objects.collect(),
-                connection,
-            });
+        let mut objects = Vec::new();
+        for (id, _) in &lost {
+            objects.extend(state.entries.iter().filter_map(|one| one.name.remove(*id)));
         }
         // If the source is being asked, it may miss a change that it has just reported, and is
         // asked again.
@@ -290,6 +263,9 @@ impl SetCore {
             .map(|due| due.saturating_duration_since(now))
             .min();
         due.pause = pause.map_or(self.options.watch, |pause| pause.min(self.options.watch));
+        drop(state);
+        // The last call in flight of a member ends its connection.
+        drop((lost, objects));
         Some(due)
     }
 
@@ -356,9 +332,10 @@ impl SetCore {
         let before = member.connect(connection.clone());
         self.wake_waiters(state);
         drop(before);
-        connection.attend();
         let signal = self.signal.clone();
-        connection.peer().on_end(move || signal.wake_thread());
+        let changed = move || signal.wake_thread();
+        connection.peer().on_end(changed.clone());
+        attend(connection, changed);
         true
     }
 
@@ -388,9 +365,8 @@ impl SetCore {
         if !entry.name.is_missing(id) {
             return;
         }
-        let is_moving = connection.session().moving.flag().clone();
         let key = (id, member.hash);
-        let object = MemberObject::new(found, entry.source.clone(), load, is_moving);
+        let object = MemberObject::new(found, entry.source.clone(), load);
         let before = entry.name.add(key, Arc::new(object));
         self.wake_waiters(state);
         drop(before);

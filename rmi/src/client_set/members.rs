@@ -102,7 +102,7 @@ impl Member {
 
 /// Returns true if calls can be sent over a connection.
 fn is_usable(connection: &Connection) -> bool {
-    !connection.session().moving.has_begun() && !connection.peer().has_ended()
+    !connection.peer().is_retired()
 }
 
 fn after(pause: Duration) -> Instant {

@@ -80,7 +80,7 @@ impl Renewal for SetObject {
     }
 
     fn abandon(&self, import: &Import) {
-        import.connection().session().moving.begin();
+        import.connection().retire();
         if let Some(state) = self.state.upgrade() {
             state.signal.wake_thread();
         }

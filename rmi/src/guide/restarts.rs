@@ -58,14 +58,18 @@
 //! | sent, and known not to have run because the server has shut down in order | [`CallError::Ending`](crate::CallError::Ending), which [can be repeated](crate::CallError::can_be_repeated); repeated if idempotent |
 //! | it passes references or streams, or is one-way | the same errors, never repeated; made after the loss, it fails until the connection is open |
 //!
+//! A server that [shuts down](crate::Serving::shutdown) tells its clients to move. A client that
+//! has looked up a name then makes new calls over a new connection, which may lead to another
+//! process at the same address, and lets those in flight end. So a restart in order loses no call.
+//!
 //! A call waits until its own timeout, and at most for
 //! [`Reconnect::patience`](crate::Reconnect::patience). Then it fails with
 //! [`CallError::Disconnected`](crate::CallError::Disconnected): it did not run.
 //! [`is_disconnected`](crate::CallError::is_disconnected) is true for all errors that another
 //! connection may cure.
 //!
-//! Over TCP, a client may notice the loss only by a call that it has sent: that call may have run.
-//! Idempotent methods hide this.
+//! A thread looks at each connection ten times a second. If the process of a server is killed, a
+//! call that is sent before that may have run. Idempotent methods hide this.
 //!
 //! # State
 //!

@@ -87,9 +87,9 @@
 //! # Replacing servers
 //!
 //! [`Serving::shutdown`](crate::Serving::shutdown) tells the clients to move before it closes their
-//! connections. It returns new calls unread, lets those that run end, and waits until each set has
-//! said that no call of it is on its way. So a rolling restart loses no call. The message has no
-//! address: a set chooses among its own members.
+//! connections. It returns new calls unread, lets those that run end, and waits until each set and
+//! each [client that reconnects](super::restarts) has said that no call of it is on its way. So a
+//! rolling restart loses no call. The message has no address: a set chooses among its own members.
 //!
 //! Of a process that is killed, calls may have run. A set looks at each connection ten times a
 //! second ([`SetOptions::watch`](crate::SetOptions::watch)), so few calls meet a dead one.

@@ -244,14 +244,18 @@ impl Object {
     /// begins to look for it.
     #[inline]
     pub(crate) fn renewed_handle(&self) -> Option<Self> {
-        let renewal = self.renewal()?;
-        let Some((connection, _)) = self.place.at_peer() else {
-            return renewal.known().map(|renewed| self.at(renewed));
-        };
-        if !connection.peer().has_ended() {
-            return None;
+        match self.needs_renewal() {
+            true => self.renew_handle(),
+            false => None,
         }
-        self.renew_handle(renewal)
+    }
+
+    /// Returns true if a call has to choose a connection, or to find the object over another one,
+    /// because the connection of this handle was lost or its server is shutting down.
+    #[inline]
+    pub(crate) fn needs_renewal(&self) -> bool {
+        let is_retired = |(connection, _): (&Connection, u32)| connection.peer().is_retired();
+        self.renewal().is_some() && self.place.at_peer().is_none_or(is_retired)
     }
 
     /// Returns true if the connection of this handle was lost and the object is looked for, so that
@@ -261,8 +265,10 @@ impl Object {
         self.renewal.is_some() && connection.is_some_and(|of| of.peer().has_ended())
     }
 
-    #[cold]
-    fn renew_handle(&self, renewal: &Arc<dyn Renewal>) -> Option<Self> {
+    /// Returns a handle of the object over another connection, if it is known there. Else begins to
+    /// look for it.
+    pub(crate) fn renew_handle(&self) -> Option<Self> {
+        let renewal = self.renewal()?;
         match renewal.known() {
             Some(renewed) => Some(self.at(renewed)),
             None => {

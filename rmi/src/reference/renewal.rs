@@ -1,7 +1,6 @@
 //! Objects that are found again after their connection was lost, or that several servers have.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -150,22 +149,14 @@ pub(crate) struct MemberObject {
     found: FoundObject,
     source: Arc<dyn Renewal>,
     load: Arc<MemberLoad>,
-    /// True if the server accepts no more calls over the connection.
-    is_moving: Arc<AtomicBool>,
 }
 
 impl MemberObject {
-    pub(crate) fn new(
-        found: FoundObject,
-        source: Arc<dyn Renewal>,
-        load: Arc<MemberLoad>,
-        is_moving: Arc<AtomicBool>,
-    ) -> Self {
+    pub(crate) fn new(found: FoundObject, source: Arc<dyn Renewal>, load: Arc<MemberLoad>) -> Self {
         Self {
             found,
             source,
             load,
-            is_moving,
         }
     }
 
@@ -198,7 +189,7 @@ impl MemberObject {
     /// Returns true if calls may be made over the connection, as far as that is known.
     #[inline]
     pub(crate) fn is_open(&self) -> bool {
-        !self.is_moving.load(Ordering::Relaxed) && !self.import().connection().peer().has_ended()
+        !self.import().connection().peer().is_retired()
     }
 }
 

@@ -41,8 +41,8 @@ impl Serving {
     /// did not run, and lets running calls finish. The connections end when all calls have ended
     /// and their answers were sent, or when the time is over. Suspended async methods are then
     /// dropped; synchronous methods that do not return are left to their threads. Clients are told
-    /// to move at the beginning, so that a [`ClientSet`](crate::ClientSet) uses other servers and
-    /// loses no call.
+    /// to move at the beginning, so that a [`ClientSet`](crate::ClientSet) uses other servers, a
+    /// [`Client`](crate::Client) connects again, and no call is lost.
     ///
     /// If all calls have ended, the clients are told. A call that a client makes later, or has sent
     /// too late to be received, then fails as [`CallError::Ending`](crate::CallError::Ending), too,
@@ -162,8 +162,8 @@ impl ServingState {
         }
     }
 
-    /// Blocks until the clients that choose between several servers make no more calls, but not for
-    /// long. Calls that arrive meanwhile are returned.
+    /// Blocks until the clients that attend to the end of the server make no more calls, but not
+    /// for long. Calls that arrive meanwhile are returned.
     fn wait_for_moves(&self, until: Option<Instant>) {
         let most = Instant::now().checked_add(MOVING);
         let until = [most, until].into_iter().flatten().min();

@@ -3,6 +3,7 @@
 use jstream_active::Request;
 
 use crate::frame::{CallHeader, MovingMessage, is_of_every_server};
+use crate::session::attending;
 use crate::session::connection::Connection;
 use crate::session::state::Session;
 
@@ -47,6 +48,15 @@ pub(crate) fn streamed(request: Request) {
     }
 }
 
+/// Retires the connection of a server that tells this side to move, before a thread serves the
+/// message.
+pub(crate) fn retire(request: Request) -> Option<Request> {
+    if MovingMessage::from_word(request.word()) == Some(MovingMessage::Move) {
+        request.peer().attendant().retire();
+    }
+    Some(request)
+}
+
 /// Handles a message about the end of a server. An invalid message closes the connection.
 pub(crate) fn moving(request: Request) {
     let word = request.word();
@@ -57,7 +67,7 @@ pub(crate) fn moving(request: Request) {
     let moving = &session.moving;
     match MovingMessage::from_word(word).filter(|_| payload.is_empty()) {
         Some(MovingMessage::Attend) => moving.record_attended(),
-        Some(MovingMessage::Move) => moving.begin(),
+        Some(MovingMessage::Move) => attending::hurry(),
         Some(MovingMessage::Moved) => moving.record_moved(),
         None => replier.peer().close(),
     }

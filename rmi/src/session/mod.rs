@@ -15,10 +15,11 @@
 //! | 4 | `references` |
 //! | 5 | `exports`, `lane`, `moving`, `terms` |
 //! | 6 | `state`: the session itself |
-//! | 7 | `suspended`, `sending`, `kept_results`, `arrival`, `establish` |
+//! | 7 | `suspended`, `sending`, `kept_results`, `attending`, `arrival`, `establish` |
 
 mod admission;
 mod arrival;
+mod attending;
 #[cfg_attr(not(feature = "secret"), path = "no_auth.rs")]
 mod auth;
 #[cfg_attr(not(feature = "capture"), path = "no_capture.rs")]
@@ -46,7 +47,8 @@ mod waiting;
 
 pub(crate) use self::admission::{AdmissionControl, Asked, CallerHandle, QueueEnd, RunPermit};
 pub use self::admission::{AdmissionOptions, AdmissionStatus, RefusalCounts};
-pub(crate) use self::arrival::{admit, moving, referenced, streamed};
+pub(crate) use self::arrival::{admit, moving, referenced, retire, streamed};
+pub(crate) use self::attending::attend;
 pub use self::auth::Secret;
 #[cfg(feature = "secret")]
 pub use self::auth::SecretTooShort;

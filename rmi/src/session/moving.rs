@@ -1,11 +1,11 @@
 //! The end of a server, as both sides know it before the connection closes.
 //!
 //! A server that is shutting down tells its clients to move. Those that attend to this answer when
-//! they make no more calls, so that no call of theirs is on its way when the connection closes.
+//! they make no more calls, so that no call of theirs is on its way when the connection closes. A
+//! connection whose server is moving is [retired](jstream_active::Peer::is_retired).
 //!
 //! Decision 120 has the reasons.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use jstream_active::Handler;
@@ -15,9 +15,6 @@ use jstream_active::Handler;
 pub(crate) struct Moving {
     /// `None` if the other side does not know such messages.
     handler: Option<Handler>,
-    /// True if the other side accepts no more calls. Shared with those who choose between
-    /// connections.
-    is_moving: Arc<AtomicBool>,
     /// True if the other side was told to move.
     is_told: AtomicBool,
     /// True if the other side answers when it makes no more calls.
@@ -31,20 +28,6 @@ impl Moving {
             handler,
             ..Self::default()
         }
-    }
-
-    /// Returns a flag that is set when the other side accepts no more calls.
-    pub(crate) fn flag(&self) -> &Arc<AtomicBool> {
-        &self.is_moving
-    }
-
-    /// Records that the other side accepts no more calls.
-    pub(crate) fn begin(&self) {
-        self.is_moving.store(true, Ordering::Relaxed);
-    }
-
-    pub(crate) fn has_begun(&self) -> bool {
-        self.is_moving.load(Ordering::Relaxed)
     }
 
     /// Returns the handler of the other side, if it has one.

@@ -6,6 +6,7 @@ use std::time::Instant;
 use jstream_active::{Backpressure, RequestError, Ticket};
 
 use crate::frame::{CallHeader, MovingMessage, ReferenceMessage, length, names_a_call};
+use crate::session::attending;
 use crate::session::connection::Connection;
 use crate::session::lane::Lane;
 
@@ -142,8 +143,21 @@ impl Connection {
 /// The end of a server.
 impl Connection {
     /// Tells the other side, a server, that this side will answer when it is told to move.
-    pub(crate) fn attend(&self) {
+    pub(super) fn announce_attendance(&self) {
         self.send_moving(MovingMessage::Attend);
+    }
+
+    /// Records that the other side accepts no more calls.
+    pub(crate) fn retire(&self) {
+        self.peer.attendant().retire();
+        attending::hurry();
+    }
+
+    /// Returns true if a call of this side is in flight, over this connection or its lane.
+    pub(super) fn has_calls(&self) -> bool {
+        let lane = self.session().lane.as_ref().and_then(Lane::current);
+        let mut all = [Some(self), lane.as_ref()].into_iter().flatten();
+        all.any(|connection| connection.peer.status().outstanding > 0)
     }
 
     /// Tells the other side, once, that this side accepts no more calls.
@@ -155,7 +169,7 @@ impl Connection {
     }
 
     /// Answers that this side makes no more calls. Returns false if that has to be repeated.
-    pub(crate) fn answer_move(&self) -> bool {
+    pub(super) fn answer_move(&self) -> bool {
         self.send_moving(MovingMessage::Moved)
     }
 

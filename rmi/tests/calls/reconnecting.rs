@@ -1,7 +1,7 @@
 //! Clients whose server is restarted.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -304,6 +304,62 @@ fn calls_move_from_a_server_that_is_shutting_down() {
     assert_eq!(object.sum.load(Ordering::SeqCst), 2);
     drop(held);
     ending.join().unwrap();
+}
+
+#[test]
+fn no_call_is_lost_while_servers_are_shut_down_in_turn() {
+    for address in addresses("rolls") {
+        let mut running = start(&address, 0).0;
+        let address = running.address().clone();
+        let done = AtomicBool::new(false);
+        let calls = AtomicU64::new(0);
+        let _last = thread::scope(|scope| {
+            for kind in 0..5 {
+                let (address, done, calls) = (&address, &done, &calls);
+                scope.spawn(move || {
+                    let (_client, shop) = connect(address, &quick());
+                    while !done.load(Ordering::SeqCst) {
+                        match kind {
+                            0 => drop(block_on(shop.add(1)).unwrap()),
+                            1 => drop(shop.echo(&"long ".repeat(60_000)).wait().unwrap()),
+                            // Several calls are in flight at a time.
+                            2 => {
+                                let sent = [(); 20].map(|()| shop.add(1));
+                                sent.into_iter().for_each(|call| drop(call.wait().unwrap()));
+                            }
+                            _ => drop(shop.add(1).wait().unwrap()),
+                        }
+                        calls.fetch_add(1, Ordering::SeqCst);
+                    }
+                });
+            }
+            for generation in 1..6 {
+                let before = calls.load(Ordering::SeqCst);
+                until(|| calls.load(Ordering::SeqCst) > before + 50);
+                let ended = running.shutdown(LONG).wait();
+                assert_eq!((ended.cut_off, ended.abandoned), (0, false));
+                running = start(&address, generation).0;
+            }
+            done.store(true, Ordering::SeqCst);
+            running
+        });
+    }
+}
+
+#[test]
+fn an_unused_client_leaves_a_server_that_is_shutting_down() {
+    for address in addresses("unused") {
+        let (running, _) = start(&address, 0);
+        let address = running.address().clone();
+        let (client, shop) = connect(&address, &quick());
+        let changes = client.state_changes().unwrap();
+        running.shutdown(LONG).wait();
+        until(|| matches!(client.state(), ConnectionState::Lost { .. }));
+        let _running = start(&address, 1);
+        // The first call is not lost, though it may not be repeated.
+        assert_eq!(*shop.generation().wait().unwrap().get(), 1);
+        drop(changes);
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::call::incoming::dispatch::called;
 use crate::frame::{
     CALLS, HAS_METADATA, MOVING, PASSES_PROMISED, PROMISED, PROMISES, REFERENCES, STREAMS,
 };
-use crate::session::{admit, moving, referenced, streamed};
+use crate::session::{admit, moving, referenced, retire, streamed};
 
 /// Maximum number of plain methods that wait on threads other than the receiving ones.
 pub(crate) const MOST_WAITING: usize = 16;
@@ -29,6 +29,7 @@ pub(crate) fn handlers(executor: Arc<dyn Executor>) -> Handlers {
         .on(REFERENCES, referenced)
         .short()
         .on(MOVING, moving)
+        .in_order(u64::MAX, retire)
         .short()
         .executor(executor)
         .build()

@@ -42,14 +42,14 @@ impl Object {
             }
             return self.begin_retrying(interface, index, arguments, Some(retries));
         }
-        if let Some(renewed) = self.renewed_handle() {
-            return renewed.call(interface, index, arguments);
+        if self.needs_renewal() {
+            return match self.renew_handle() {
+                Some(renewed) => renewed.call(interface, index, arguments),
+                None => self.begin_retrying(interface, index, arguments, None),
+            };
         }
         let mut outgoing_call = match self.prepare(interface, index) {
             Ok(outgoing_call) => outgoing_call,
-            Err(_) if self.is_of_set() => {
-                return self.begin_retrying(interface, index, arguments, None);
-            }
             Err(error) => return Call::failed(error),
         };
         // `Sent` is large, so it is constructed in its final place.
@@ -96,8 +96,8 @@ impl Object {
         Some(RetryState::new(self.clone(), named, message, terms, None))
     }
 
-    /// Sends a call and keeps the state for retrying it. A call of a set's object waits for a
-    /// member if there is none.
+    /// Sends a call and keeps the state for retrying it. If the object is known over no connection
+    /// that is open, the call waits for it.
     #[cold]
     fn begin_retrying<A, R>(
         &self,
@@ -111,23 +111,21 @@ impl Object {
         R: Transportable + 'static,
     {
         let method = interface.method(index);
-        let kept = self
-            .header(self.clock(), method, index)
-            .and_then(|(deadline, _)| {
-                let metadata = self.metadata(method)?;
-                let session = self
-                    .place
-                    .at_peer()
-                    .map(|(connection, _)| connection.session());
-                let limits = session.map_or_else(Limits::default, |session| session.terms.limits);
-                match written_copy(arguments, limits) {
-                    Ok(message) => Ok(((deadline, metadata), message)),
-                    Err(source) => Err(CallError::Arguments {
-                        method: method.name(),
-                        source,
-                    }),
-                }
-            });
+        let kept = self.deadline(method).and_then(|deadline| {
+            let metadata = self.metadata(method)?;
+            let session = self
+                .place
+                .at_peer()
+                .map(|(connection, _)| connection.session());
+            let limits = session.map_or_else(Limits::default, |session| session.terms.limits);
+            match written_copy(arguments, limits) {
+                Ok(message) => Ok(((deadline, metadata), message)),
+                Err(source) => Err(CallError::Arguments {
+                    method: method.name(),
+                    source,
+                }),
+            }
+        });
         let (terms, message) = match kept {
             Ok(kept) => kept,
             Err(error) => return Call::failed(error),

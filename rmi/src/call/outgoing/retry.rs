@@ -120,9 +120,10 @@ impl RetryState {
         Some(Self::new(object, named, payload, terms, None))
     }
 
-    /// Sends the call. Returns `None` if it waits for an object that no member of a set has.
+    /// Sends the call. Returns `None` if it waits for an object that is known over no connection
+    /// which is open.
     pub(crate) fn begin(&mut self) -> Option<Result<Sent, CallError>> {
-        if let (true, Some(renewal)) = (self.object.is_of_set(), self.object.renewal()) {
+        if let (true, Some(renewal)) = (self.object.needs_renewal(), self.object.renewal()) {
             match self.object.renewed_handle() {
                 Some(object) => self.object = object,
                 None => {

@@ -64,6 +64,7 @@ impl WantedObject for NamedObject {
         if lock(&self.found).generation == generation {
             return Ok(());
         }
+        self.reconnection.attend(connection, generation);
         let time = self.reconnection.lookup_timeout();
         let failure = match (self.find)(connection, &self.name, self.interface, time) {
             Ok(object) => {
@@ -153,10 +154,7 @@ impl Renewal for NamedObject {
     }
 
     fn abandon(&self, import: &Import) {
-        let found = lock(&self.found);
-        if std::ptr::eq(&*found.object.import, import) {
-            self.reconnection.abandon(found.generation);
-        }
+        import.connection().retire();
     }
 
     fn patience(&self) -> Duration {

@@ -22,7 +22,7 @@ use super::counters::{count_connection, count_failure};
 use super::options::{ConnectionState, Reconnect};
 use crate::client::ClientOptions;
 use crate::client::connect::connect;
-use crate::session::{Connection, Exports};
+use crate::session::{Connection, Exports, attend};
 
 /// An object that a call waits for.
 pub(super) trait WantedObject: Send + Sync {
@@ -48,8 +48,8 @@ struct ReconnectingLink {
     /// The last connection.
     connection: Connection,
     generation: u64,
-    /// True if the server accepts no more calls over the connection.
-    is_abandoned: bool,
+    /// Generation of the last connection whose server is attended to.
+    attended: Option<u64>,
     is_closed: bool,
     /// Number of failed attempts since the connection was lost, and the last failure.
     attempts: u32,
@@ -66,7 +66,7 @@ struct ReconnectingLink {
 
 impl ReconnectingLink {
     fn is_open(&self) -> bool {
-        !self.is_closed && !self.is_abandoned && !self.connection.peer().has_ended()
+        !self.is_closed && !self.connection.peer().is_retired()
     }
 }
 
@@ -85,7 +85,7 @@ impl Reconnection {
             link: Mutex::new(ReconnectingLink {
                 connection: connection.clone(),
                 generation: 0,
-                is_abandoned: false,
+                attended: None,
                 is_closed: false,
                 attempts: 0,
                 reason: String::new(),
@@ -108,11 +108,20 @@ impl Reconnection {
     /// Wakes those who wait for changes when the connection ends.
     fn watch(self: &Arc<Self>, connection: &Connection) {
         let this = Arc::downgrade(self);
-        connection.peer().on_end(move || {
-            if let Some(this) = this.upgrade() {
-                this.change(|_| ());
-            }
-        });
+        connection.peer().on_end(move || wake_waiters(&this));
+    }
+
+    /// Attends to the end of the server, from the first lookup over a connection on. Before that,
+    /// the server may close it as unused.
+    pub(crate) fn attend(self: &Arc<Self>, connection: &Connection, generation: u64) {
+        let mut link = self.link();
+        if link.attended == Some(generation) {
+            return;
+        }
+        link.attended = Some(generation);
+        drop(link);
+        let this = Arc::downgrade(self);
+        attend(connection, move || wake_waiters(&this));
     }
 
     /// Changes the state, and wakes all who wait for it.
@@ -195,14 +204,6 @@ impl Reconnection {
         self.closed.notify_all();
         if let Some(connection) = connection {
             connection.close();
-        }
-    }
-
-    /// Records that the server accepts no more calls over the connection of this generation.
-    pub(super) fn abandon(&self, generation: u64) {
-        let mut link = self.link();
-        if link.generation == generation {
-            link.is_abandoned = true;
         }
     }
 
@@ -335,7 +336,6 @@ impl Reconnection {
             }
             before = Some(std::mem::replace(&mut link.connection, connection.clone()));
             link.generation = link.generation.saturating_add(1);
-            link.is_abandoned = false;
             (link.attempts, link.reason) = (0, String::new());
         });
         if is_closed {
@@ -391,6 +391,13 @@ impl Reconnection {
             let waited = self.closed.wait_timeout(link, left);
             link = jstream_sync::unpoisoned(waited).0;
         }
+    }
+}
+
+/// Wakes those who wait for changes.
+fn wake_waiters(reconnection: &Weak<Reconnection>) {
+    if let Some(reconnection) = reconnection.upgrade() {
+        reconnection.change(|_| ());
     }
 }
 
