@@ -307,7 +307,8 @@ pub use client::{Client, ClientOptions, ConnectionState, Reconnect, StateChanges
 #[cfg(feature = "directory")]
 pub use client_set::RegistryNames;
 pub use client_set::{
-    AddressList, ClientSet, HostRecords, MemberInfo, MemberSource, MemberState, SetOptions,
+    AddressList, ClientSet, Hedging, HostRecords, ListedMember, MemberInfo, MemberSource,
+    MemberState, SetOptions,
 };
 pub use frame::Metadata;
 pub use interface::{Alone, BoxFuture, Exclusive, Interface, SentAs, Shared};
@@ -318,7 +319,8 @@ pub use jstream_base::tls;
 pub use jstream_base::{Address, Options};
 pub use jstream_derive::{Referring, remote};
 pub use reference::{
-    Export, Leads, Object, Passed, ReferenceCounts, Referring, Remotable, Remote, Retries, Stub,
+    CircuitBreaker, Export, Leads, Object, Passed, ReferenceCounts, Referring, Remotable, Remote,
+    Retries, Stub,
 };
 pub use server::{Ended, Local, LocalServer, Server, ServerOptions, Serving, WeakServer, Workers};
 #[cfg(feature = "capture")]

@@ -44,6 +44,7 @@ fn advance(state: &Arc<SetCore>) -> Option<Duration> {
     for connection in state.connections() {
         connection.peer().poll();
     }
+    state.count_openings();
     let DueWork {
         asks_source,
         members,

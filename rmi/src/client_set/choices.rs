@@ -4,15 +4,18 @@
 
 use std::cell::Cell;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
 
 use jstream_sync::lock;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::client::FindObject;
+use crate::client_set::latencies::MethodLatencies;
+use crate::client_set::options::Hedging;
 use crate::interface::Interface;
-use crate::reference::{MemberObject, RenewedObject};
+use crate::reference::{Circuit, MemberObject, RenewedObject};
+use crate::session::Import;
 
 /// A name that a set looks up at each member, with the members that have it.
 pub(super) struct SetName {
@@ -20,20 +23,42 @@ pub(super) struct SetName {
     pub(super) interface: &'static Interface,
     pub(super) find: FindObject,
     members: Mutex<NamedMembers>,
+    policy: ChoicePolicy,
+    /// Latencies of the methods, if calls are hedged.
+    latencies: OnceLock<Box<[MethodLatencies]>>,
 }
 
+/// The options of a set that concern the choice of a member.
+#[derive(Clone, Copy)]
+pub(super) struct ChoicePolicy {
+    /// Number of calls in flight from which on a member of the own zone takes no more.
+    pub(super) zone_calls: u32,
+    pub(super) has_breaker: bool,
+    pub(super) hedging: Option<Hedging>,
+}
+
+/// A member of the choices.
+#[derive(Clone, Copy)]
+pub(super) struct MemberKey {
+    pub(super) id: u64,
+    /// The hash of its addresses.
+    pub(super) hash: u64,
+    /// True if it is in the own zone, or there are no zones.
+    pub(super) is_near: bool,
+}
+
+/// INVARIANT: the first `near` members, and no others, are in the own zone.
 #[derive(Default)]
 struct NamedMembers {
     found: Vec<FoundMember>,
+    near: usize,
     /// The members that have another object of this name, and the reason why it is not usable.
     refused: Vec<(u64, String)>,
 }
 
 /// A member that has the object.
 struct FoundMember {
-    /// The number of the member, and the hash of its addresses.
-    id: u64,
-    hash: u64,
+    key: MemberKey,
     object: Arc<MemberObject>,
 }
 
@@ -48,12 +73,41 @@ impl FoundMember {
 }
 
 impl SetName {
-    pub(super) fn new(name: &str, interface: &'static Interface, find: FindObject) -> Self {
+    pub(super) fn new(
+        name: &str,
+        (interface, find): (&'static Interface, FindObject),
+        policy: ChoicePolicy,
+    ) -> Self {
         Self {
             name: name.to_owned(),
             interface,
             find,
             members: Mutex::default(),
+            policy,
+            latencies: OnceLock::new(),
+        }
+    }
+
+    pub(super) fn hedges(&self) -> bool {
+        self.policy.hedging.is_some()
+    }
+
+    /// Returns the time after which a call of a method gets a second attempt, once it is known.
+    pub(super) fn hedge_delay(&self, method: usize) -> Option<Duration> {
+        let hedging = self.policy.hedging?;
+        let latencies = self.latencies.get()?.get(method)?;
+        let delay = latencies.percentile(hedging.percentile)?;
+        Some(delay.max(hedging.least_delay))
+    }
+
+    /// Records the latency of a call that might have got a second attempt.
+    pub(super) fn record_latency(&self, method: usize, took: Duration) {
+        let all = self.latencies.get_or_init(|| {
+            let methods = 0..self.interface.len();
+            methods.map(|_| MethodLatencies::new()).collect()
+        });
+        if let Some(latencies) = all.get(method) {
+            latencies.record(took);
         }
     }
 
@@ -67,15 +121,26 @@ impl SetName {
         match members.found.as_slice() {
             [] => None,
             [only] => only.object.is_open().then(|| only.chosen(false, false)),
-            several => Some(choose_of(several)?.chosen(true, false)),
+            _ => Some(members.choose(&self.policy)?.chosen(true, false)),
         }
+    }
+
+    /// Chooses a member for a second attempt of a call, other than that of the first one.
+    pub(super) fn choose_other(&self, first: &Import) -> Option<RenewedObject> {
+        let now = Instant::now();
+        let members = lock(&self.members);
+        let others = members.found.iter().filter(|one| {
+            let connection = one.object.import().connection();
+            is_good(one, now) && !connection.session().is_same(first.connection().session())
+        });
+        Some(others.min_by_key(|one| cost(one, now))?.chosen(true, false))
     }
 
     /// Chooses the member with the highest hash of its addresses and the key (rendezvous hashing).
     pub(super) fn choose_by(&self, key: u64) -> Option<RenewedObject> {
         let members = lock(&self.members);
         let open = members.found.iter().filter(|one| one.object.is_open());
-        let best = open.max_by_key(|one| xxh3_64_with_seed(&one.hash.to_le_bytes(), key));
+        let best = open.max_by_key(|one| xxh3_64_with_seed(&one.key.hash.to_le_bytes(), key));
         Some(best?.chosen(members.found.len() > 1, true))
     }
 
@@ -91,12 +156,17 @@ impl SetName {
     #[must_use = "the object is dropped without locks"]
     pub(super) fn add(
         &self,
-        (id, hash): (u64, u64),
+        key: MemberKey,
         object: Arc<MemberObject>,
     ) -> Option<Arc<MemberObject>> {
-        let former = self.remove(id);
+        let former = self.remove(key.id);
         let mut members = lock(&self.members);
-        members.found.push(FoundMember { id, hash, object });
+        let place = match key.is_near {
+            true => members.near,
+            false => members.found.len(),
+        };
+        members.found.insert(place, FoundMember { key, object });
+        members.near = members.near.saturating_add(usize::from(key.is_near));
         former
     }
 
@@ -113,8 +183,12 @@ impl SetName {
     pub(super) fn remove(&self, id: u64) -> Option<Arc<MemberObject>> {
         let mut members = lock(&self.members);
         members.refused.retain(|(known, _)| *known != id);
-        let place = members.found.iter().position(|one| one.id == id)?;
-        Some(members.found.swap_remove(place).object)
+        let place = members.found.iter().position(|one| one.key.id == id)?;
+        let removed = members.found.remove(place);
+        members.near = members
+            .near
+            .saturating_sub(usize::from(removed.key.is_near));
+        Some(removed.object)
     }
 
     /// Removes all members. Returns the objects, which are dropped without locks.
@@ -122,13 +196,14 @@ impl SetName {
     pub(super) fn clear(&self) -> Vec<Arc<MemberObject>> {
         let mut members = lock(&self.members);
         members.refused.clear();
+        members.near = 0;
         members.found.drain(..).map(|one| one.object).collect()
     }
 
     /// Returns true if the member has to be asked for the object.
     pub(super) fn is_missing(&self, id: u64) -> bool {
         let members = lock(&self.members);
-        let is_found = members.found.iter().any(|one| one.id == id);
+        let is_found = members.found.iter().any(|one| one.key.id == id);
         !is_found && !members.refused.iter().any(|(known, _)| *known == id)
     }
 
@@ -141,15 +216,71 @@ impl SetName {
     }
 }
 
+impl NamedMembers {
+    /// Chooses one of several members.
+    fn choose(&self, policy: &ChoicePolicy) -> Option<&FoundMember> {
+        let now = Instant::now();
+        if policy.has_breaker {
+            let is_tested = |one: &&FoundMember| {
+                let circuit = one.object.load().circuit();
+                one.object.is_open() && circuit.is_some_and(|circuit| circuit.begin_test(now))
+            };
+            if let Some(tested) = self.found.iter().find(is_tested) {
+                return Some(tested);
+            }
+        }
+        let all = self.found.as_slice();
+        match all.get(..self.near) {
+            None | Some([]) => choose_of(all),
+            Some(near) if near.len() == all.len() => choose_of(all),
+            Some(near) => {
+                let takes_more = |one: &&FoundMember| {
+                    is_good(one, now) && one.object.load().in_flight() < policy.zone_calls
+                };
+                let far = all.get(self.near..)?;
+                let chosen = best_of(near).filter(takes_more);
+                let chosen = chosen.or_else(|| best_of(far).filter(|one| is_good(one, now)));
+                chosen.or_else(|| choose_of(all))
+            }
+        }
+    }
+}
+
+/// Chooses the cheaper one of two random members, if there are two.
+fn best_of(some: &[FoundMember]) -> Option<&FoundMember> {
+    match some {
+        [only] => Some(only),
+        several => choose_of(several),
+    }
+}
+
+/// Returns true if a member can be called, and has not asked for a pause.
+fn is_awake(one: &FoundMember, now: Instant) -> bool {
+    one.object.is_open() && one.object.load().rests_until(now).is_none()
+}
+
+/// Returns true if calls of a member are answered, as far as that is known.
+fn answers(one: &FoundMember) -> bool {
+    let load = one.object.load();
+    !load.is_outlier() && !load.circuit().is_some_and(Circuit::is_open)
+}
+
+fn is_good(one: &FoundMember, now: Instant) -> bool {
+    is_awake(one, now) && answers(one)
+}
+
+fn cost(one: &FoundMember, now: Instant) -> u64 {
+    one.object.load().cost(now)
+}
+
 /// Chooses the cheaper one of two random members.
 fn choose_of(all: &[FoundMember]) -> Option<&FoundMember> {
     let now = Instant::now();
     let (first, second) = two_of(all.len());
     let pair = [all.get(first)?, all.get(second)?];
-    let is_awake =
-        |one: &&FoundMember| one.object.is_open() && one.object.load().rests_until(now).is_none();
-    let is_good = |one: &&FoundMember| is_awake(one) && !one.object.load().is_outlier();
-    let cost = |one: &&FoundMember| one.object.load().cost(now);
+    let is_awake = |one: &&FoundMember| is_awake(one, now);
+    let is_good = |one: &&FoundMember| is_good(one, now);
+    let cost = |one: &&FoundMember| cost(one, now);
     if pair.iter().all(is_good) {
         return pair.into_iter().min_by_key(cost);
     }
@@ -160,7 +291,7 @@ fn choose_of(all: &[FoundMember]) -> Option<&FoundMember> {
         false => one.object.is_open(),
     };
     let open = || all.iter().filter(is_usable);
-    let good = || open().filter(|one| !one.object.load().is_outlier());
+    let good = || open().filter(|one| answers(one));
     // If most members do not answer, the fault is elsewhere, and the others would be overloaded.
     match good().count().saturating_mul(2) >= open().count() {
         true => good().min_by_key(cost),

@@ -16,11 +16,12 @@ use jstream_sync::wakers::{WakerList, wake_each};
 use jstream_sync::{callbacks, lock};
 
 use crate::client_set::budget::RetryBudget;
-use crate::client_set::choices::{SetName, random};
+use crate::client_set::choices::{ChoicePolicy, MemberKey, SetName, random};
+use crate::client_set::counters::count_openings;
 use crate::client_set::members::{Member, MemberList};
 use crate::client_set::options::SetOptions;
 use crate::client_set::signal::SetSignal;
-use crate::client_set::source::MemberSource;
+use crate::client_set::source::{ListedMember, MemberSource};
 use crate::interface::Interface;
 use crate::reference::{FoundObject, MemberLoad, MemberObject, Renewal};
 use crate::session::{Connection, Import, attend};
@@ -92,6 +93,15 @@ impl SetCore {
             source,
             signal: Arc::default(),
             state: Mutex::new(state),
+        }
+    }
+
+    /// Returns the options that concern the choice of a member.
+    pub(super) fn policy(&self) -> ChoicePolicy {
+        ChoicePolicy {
+            zone_calls: self.options.zone_calls,
+            has_breaker: self.options.breaker.is_some(),
+            hedging: self.options.hedging,
         }
     }
 
@@ -227,6 +237,23 @@ impl SetCore {
         all.filter_map(|member| member.connection.clone()).collect()
     }
 
+    /// Counts the circuits that were opened.
+    pub(super) fn count_openings(&self) {
+        if self.options.breaker.is_none() {
+            return;
+        }
+        let mut opened = Vec::new();
+        for member in &mut self.state().list.members {
+            let times = member.take_openings();
+            if let (1.., Some(address)) = (times, member.addresses.first()) {
+                opened.push((address.clone(), times));
+            }
+        }
+        for (address, times) in opened {
+            count_openings(&address, times);
+        }
+    }
+
     /// Removes lost connections, and returns what is due. `None` if the set is closed.
     pub(super) fn due_work(&self) -> Option<DueWork> {
         let leaving = self.state().list.take_leaving();
@@ -270,7 +297,7 @@ impl SetCore {
     }
 
     /// Stores the answer of the source.
-    pub(super) fn replace_members(&self, answer: io::Result<Vec<Vec<Address>>>) {
+    pub(super) fn replace_members(&self, answer: io::Result<Vec<ListedMember>>) {
         // A random half, so that the sets of many processes do not ask at the same time.
         let half = self.options.refresh.checked_div(2).unwrap_or_default();
         let part = (random() >> 40) as f64 / (1u64 << 24) as f64;
@@ -280,7 +307,9 @@ impl SetCore {
         state.refresh = Some(now.checked_add(refresh).unwrap_or(now));
         state.rest = now.checked_add(self.options.watch).unwrap_or(now);
         let list = match answer {
-            Ok(list) if list.iter().any(|one| !one.is_empty()) && !state.is_closed => list,
+            Ok(list) if !state.is_closed && list.iter().any(|one| !one.addresses.is_empty()) => {
+                list
+            }
             Ok(_) => {
                 "the list of members is empty".clone_into(&mut state.reason);
                 return;
@@ -360,12 +389,16 @@ impl SetCore {
         let first = mean.map_or(took, |mean| mean.min(took));
         let load = member
             .load
-            .get_or_insert_with(|| Arc::new(MemberLoad::new(first)))
+            .get_or_insert_with(|| Arc::new(MemberLoad::new(first, self.options.breaker)))
             .clone();
         if !entry.name.is_missing(id) {
             return;
         }
-        let key = (id, member.hash);
+        let key = MemberKey {
+            id,
+            hash: member.hash,
+            is_near: self.options.zone.is_none() || self.options.zone == member.zone,
+        };
         let object = MemberObject::new(found, entry.source.clone(), load);
         let before = entry.name.add(key, Arc::new(object));
         self.wake_waiters(state);

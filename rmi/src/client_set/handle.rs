@@ -16,7 +16,7 @@ use crate::client_set::members::Member;
 use crate::client_set::object::{PinnedObject, SetObject};
 use crate::client_set::options::SetOptions;
 use crate::client_set::source::MemberSource;
-use crate::reference::{Object, ObjectPlace, Remotable, Renewal, Stub};
+use crate::reference::{Circuit, Object, ObjectPlace, Remotable, Renewal, Stub};
 use crate::session::{Alarm, Clock, until_ready};
 use crate::support::{Operation, StepEnd, Steps};
 
@@ -79,6 +79,8 @@ pub struct ClientSet {
 pub struct MemberInfo {
     /// The addresses of the server.
     pub addresses: Vec<Address>,
+    /// The zone of the server, if its source names one.
+    pub zone: Option<String>,
     /// The state of its connection.
     pub state: MemberState,
     /// Number of calls in flight that were counted: those for which there was a choice.
@@ -102,6 +104,9 @@ pub enum MemberState {
     /// The member does not answer. It is tested, and gets calls only if most others don't answer
     /// either.
     Silent,
+    /// The member has failed too many calls ([`SetOptions::breaker`](crate::SetOptions::breaker)).
+    /// From time to time, one call tests it. It gets others only if most others fail, too.
+    Failing,
 }
 
 impl ClientSet {
@@ -156,7 +161,8 @@ impl ClientSet {
     fn entry<T: Remotable + ?Sized>(&self, name: &str) -> SetEntry {
         let interface = T::interface();
         self.state.entry((name, interface), || {
-            let name = Arc::new(SetName::new(name, interface, find_object));
+            let policy = self.state.policy();
+            let name = Arc::new(SetName::new(name, (interface, find_object), policy));
             let source = Arc::new(SetObject::new(&self.state, name.clone()));
             SetEntry { name, source }
         })
@@ -202,10 +208,14 @@ impl ClientSet {
 fn info((member, is_known): (&Member, bool), now: Instant) -> MemberInfo {
     let load = member.load.as_ref();
     let is_silent = load.is_some_and(|load| load.is_outlier());
+    let circuit = load.and_then(|load| load.circuit());
+    let is_failing = circuit.is_some_and(Circuit::is_open);
     MemberInfo {
         addresses: member.addresses.clone(),
+        zone: member.zone.clone(),
         state: match is_known && member.is_open() {
             true if is_silent => MemberState::Silent,
+            true if is_failing => MemberState::Failing,
             true => MemberState::Open,
             false => MemberState::Connecting {
                 reason: member.reason.clone(),

@@ -10,7 +10,8 @@ use jstream_base::Address;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::client::Reconnect;
-use crate::reference::MemberLoad;
+use crate::client_set::source::ListedMember;
+use crate::reference::{Circuit, MemberLoad};
 use crate::session::Connection;
 
 /// A server of a set.
@@ -20,6 +21,7 @@ pub(super) struct Member {
     /// Hash of the addresses, which is the same in each process.
     pub(super) hash: u64,
     pub(super) addresses: Vec<Address>,
+    pub(super) zone: Option<String>,
     pub(super) connection: Option<Connection>,
     /// The load, from the first answer on.
     pub(super) load: Option<Arc<MemberLoad>>,
@@ -32,6 +34,8 @@ pub(super) struct Member {
     /// Number of tests of an outlier since its last answer.
     tests: u32,
     is_tested: bool,
+    /// Number of times that the circuit was opened and counted.
+    counted_openings: u64,
     /// The time from which on a thread may look after the member.
     due: Instant,
     has_thread: bool,
@@ -43,10 +47,23 @@ impl Member {
         self.connection.as_ref().is_some_and(is_usable)
     }
 
+    /// Returns true if the list has the member. One in another zone is another member.
+    fn is_listed_as(&self, listed: &ListedMember) -> bool {
+        self.addresses == listed.addresses && self.zone == listed.zone
+    }
+
     /// Returns true if this is the connection of the member.
     pub(super) fn has(&self, connection: &Connection) -> bool {
         let own = self.connection.as_ref();
         own.is_some_and(|own| own.session().is_same(connection.session()))
+    }
+
+    /// Takes the number of times that the circuit was opened since the last call.
+    pub(super) fn take_openings(&mut self) -> u64 {
+        let circuit = self.load.as_ref().and_then(|load| load.circuit());
+        let openings = circuit.map_or(0, Circuit::openings);
+        let counted = std::mem::replace(&mut self.counted_openings, openings);
+        openings.saturating_sub(counted)
     }
 
     /// Schedules the next attempt after a failed one.
@@ -59,6 +76,7 @@ impl Member {
     /// Stores a new connection. Returns the one before, if any.
     pub(super) fn connect(&mut self, connection: Connection) -> Option<Connection> {
         self.load = None;
+        self.counted_openings = 0;
         self.reason.clear();
         self.since = Instant::now();
         self.connection.replace(connection)
@@ -143,17 +161,18 @@ impl MemberList {
     }
 
     /// Replaces the list. Returns the members that have left.
-    pub(super) fn replace(&mut self, list: Vec<Vec<Address>>) -> Vec<Member> {
+    pub(super) fn replace(&mut self, list: Vec<ListedMember>) -> Vec<Member> {
         let salt = self.salt;
         let mut keyed: Vec<_> = list
             .into_iter()
-            .filter(|addresses| !addresses.is_empty())
-            .map(|addresses| (hash(&addresses), addresses))
+            .filter(|listed| !listed.addresses.is_empty())
+            .map(|listed| (hash(&listed.addresses), listed))
             .collect();
         keyed.sort_by_key(|(hash, _)| xxh3_64_with_seed(&hash.to_le_bytes(), salt));
-        keyed.dedup_by(|one, other| one.1 == other.1);
+        keyed.dedup_by(|one, other| one.1.addresses == other.1.addresses);
         keyed.truncate(self.max_connections);
-        let is_listed = |member: &Member| keyed.iter().any(|one| one.1 == member.addresses);
+        let is_listed =
+            |member: &Member| keyed.iter().any(|(_, listed)| member.is_listed_as(listed));
         let (kept, left) = std::mem::take(&mut self.members)
             .into_iter()
             .partition::<Vec<_>, _>(is_listed);
@@ -161,14 +180,16 @@ impl MemberList {
         for member in &left {
             self.retire(member.connection.as_ref());
         }
-        for (hash, addresses) in keyed {
-            if self.members.iter().all(|one| one.addresses != addresses) {
+        for (hash, listed) in keyed {
+            if !self.members.iter().any(|one| one.is_listed_as(&listed)) {
+                let ListedMember { addresses, zone } = listed;
                 let id = self.next_id;
                 self.next_id = id.wrapping_add(1);
                 self.members.push(Member {
                     id,
                     hash,
                     addresses,
+                    zone,
                     connection: None,
                     load: None,
                     reason: String::new(),
@@ -176,6 +197,7 @@ impl MemberList {
                     since: Instant::now(),
                     tests: 0,
                     is_tested: false,
+                    counted_openings: 0,
                     due: Instant::now(),
                     has_thread: false,
                 });
@@ -286,11 +308,11 @@ mod tests {
 
     use super::*;
 
-    fn list(numbers: impl IntoIterator<Item = u32>) -> Vec<Vec<Address>> {
+    fn list(numbers: impl IntoIterator<Item = u32>) -> Vec<ListedMember> {
         let address = |number| format!("inproc://member-{number}").parse().unwrap();
         numbers
             .into_iter()
-            .map(|number| vec![address(number)])
+            .map(|number| ListedMember::new(vec![address(number)]))
             .collect()
     }
 

@@ -2,7 +2,7 @@
 //!
 //! | order | modules |
 //! |---|---|
-//! | 1 | `source`, `registry_names`, `options`, `budget`, `signal` |
+//! | 1 | `source`, `registry_names`, `options`, `budget`, `counters`, `latencies`, `signal` |
 //! | 2 | `choices`: the members at which an object was found |
 //! | 3 | `members`: the list of members, and what is due at each |
 //! | 4 | `core`: the state of a set |
@@ -16,7 +16,9 @@ mod attending;
 mod budget;
 mod choices;
 mod core;
+mod counters;
 mod handle;
+mod latencies;
 mod members;
 mod object;
 mod options;
@@ -26,7 +28,7 @@ mod signal;
 mod source;
 
 pub use self::handle::{ClientSet, MemberInfo, MemberState};
-pub use self::options::SetOptions;
+pub use self::options::{Hedging, SetOptions};
 #[cfg(feature = "directory")]
 pub use self::registry_names::RegistryNames;
-pub use self::source::{AddressList, HostRecords, MemberSource};
+pub use self::source::{AddressList, HostRecords, ListedMember, MemberSource};

@@ -8,6 +8,7 @@ use jstream_base::Address;
 
 use crate::client_set::choices::SetName;
 use crate::client_set::core::SetCore;
+use crate::client_set::counters::count_hedge;
 use crate::interface::Interface;
 use crate::reference::{MemberObject, Renewal, RenewalError, RenewedObject};
 use crate::session::Import;
@@ -109,6 +110,28 @@ impl Renewal for SetObject {
     fn takes_repetition(&self) -> bool {
         let state = self.state.upgrade();
         state.is_some_and(|state| state.takes_repetition())
+    }
+
+    fn hedges(&self) -> bool {
+        self.name.hedges()
+    }
+
+    fn hedge_delay(&self, method: usize) -> Option<Duration> {
+        self.name.hedge_delay(method)
+    }
+
+    fn record_latency(&self, method: usize, took: Duration) {
+        self.name.record_latency(method, took);
+    }
+
+    fn alternative(&self, first: &Import) -> Option<RenewedObject> {
+        let state = self.state.upgrade()?;
+        let other = self.name.choose_other(first)?;
+        if !state.takes_repetition() {
+            return None;
+        }
+        count_hedge(&self.address);
+        Some(other)
     }
 
     fn patience(&self) -> Duration {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::client::{ClientOptions, Reconnect};
+use crate::reference::CircuitBreaker;
 
 /// Limits and timeouts of a [`ClientSet`](crate::ClientSet).
 #[derive(Debug, Clone)]
@@ -26,6 +27,44 @@ pub struct SetOptions {
     /// Share of the calls that may be repeated after they have reached a server (default 0.1), in
     /// addition to ten a second. Protects servers against repeated calls while they are overloaded.
     pub repetitions: f64,
+    /// The zone of this program (default: none). If it is set, the members of the same
+    /// [zone](crate::ListedMember::zone) get all calls, as long as one of them can take more.
+    pub zone: Option<String>,
+    /// Number of calls in flight from which on a member of the own zone takes no more, so that
+    /// members elsewhere are used, too (default 64).
+    pub zone_calls: u32,
+    /// Breaker of the circuits to the members (default: none): a member that fails too many calls
+    /// gets none for a while. Calls fail that have no answer before their deadline, that are
+    /// refused because the server is busy, or whose methods panic.
+    pub breaker: Option<CircuitBreaker>,
+    /// Second attempts of calls of `#[remote(idempotent)]` methods, before the first one has ended
+    /// (default: none).
+    pub hedging: Option<Hedging>,
+}
+
+/// Second attempts of calls; see [`SetOptions::hedging`].
+///
+/// If a call has no answer after a time that most calls of its method do not take, it is also made
+/// at another member. The first result is that of the call, and the other attempt is cancelled. It
+/// takes from the same budget as repeated calls. Calls of pinned stubs, and calls with more than
+/// 64 KiB of arguments, have one attempt.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Hedging {
+    /// Share of the calls of a method that end before a second attempt is made (default 0.95).
+    /// There are none before a hundred calls have ended.
+    pub percentile: f64,
+    /// Minimum time before a second attempt (default 1 ms).
+    pub least_delay: Duration,
+}
+
+impl Default for Hedging {
+    fn default() -> Self {
+        Self {
+            percentile: 0.95,
+            least_delay: Duration::from_millis(1),
+        }
+    }
 }
 
 impl Default for SetOptions {
@@ -44,6 +83,10 @@ impl Default for SetOptions {
             max_connections: 64,
             watch: Duration::from_millis(100),
             repetitions: 0.1,
+            zone: None,
+            zone_calls: 64,
+            breaker: None,
+            hedging: None,
         }
     }
 }

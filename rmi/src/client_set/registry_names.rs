@@ -7,7 +7,7 @@ use std::{fmt, io};
 
 use jstream_base::Address;
 
-use crate::client_set::source::MemberSource;
+use crate::client_set::source::{ListedMember, MemberSource};
 use crate::directory::{Changes, DirectoryError, Event, Names};
 
 /// Maximum number of names that are kept of a registry.
@@ -111,7 +111,7 @@ impl MemberSource for RegistryNames {
         self.names.address()
     }
 
-    fn members(&self, changed: &Waker) -> io::Result<Vec<Vec<Address>>> {
+    fn members(&self, changed: &Waker) -> io::Result<Vec<ListedMember>> {
         // Only the thread of the set that asks for the members takes this lock.
         // It is held while the registry is asked, so callbacks are not deferred.
         let mut watched = jstream_sync::lock(&self.watched);
@@ -127,7 +127,8 @@ impl MemberSource for RegistryNames {
             }
         }
         let known = watched.bound.values().flatten();
-        Ok(known.filter(|all| !all.is_empty()).cloned().collect())
+        let known = known.filter(|all| !all.is_empty()).cloned();
+        Ok(known.map(ListedMember::new).collect())
     }
 }
 

@@ -64,6 +64,15 @@
 //! lookups, and gets calls again when it answers these. If most members are silent, they get calls
 //! all the same.
 //!
+//! If the source names the [zone](crate::ListedMember::zone) of each member, and
+//! [`SetOptions::zone`](crate::SetOptions::zone) that of the program, members of the same zone get
+//! all calls. Others are used while these do not answer or have too many calls in flight.
+//!
+//! With [`SetOptions::breaker`](crate::SetOptions::breaker), a member that fails half of its calls
+//! is [`Failing`](crate::MemberState::Failing): it gets no calls for a while, and then one that
+//! tests it. Calls fail if they have no answer before their deadlines, are refused because the
+//! server is busy, or their methods panic.
+//!
 //! [`pinned`](crate::ClientSet::pinned) makes a stub whose calls go to the member that a key leads
 //! to, for objects with caches. For objects whose state must not be lost unnoticed, declare the
 //! trait `#[remote(stateful)]`: the stub then stays at one member, and its calls fail with
@@ -84,6 +93,13 @@
 //! never repeated, and do not wait for a member: wait for
 //! [`ClientSet::ready`](crate::ClientSet::ready) first.
 //!
+//! # Calls that take long
+//!
+//! With [`SetOptions::hedging`](crate::SetOptions::hedging), a call of an idempotent method that
+//! has no answer after a time in which 95 of 100 calls end is also made at another member. The
+//! first result is that of the call, and the other attempt is cancelled. This takes from the same
+//! budget. The timeout of a call counts for all its attempts together.
+//!
 //! # Replacing servers
 //!
 //! [`Serving::shutdown`](crate::Serving::shutdown) tells the clients to move before it closes their
@@ -96,5 +112,6 @@
 //!
 //! # Observing
 //!
-//! [`ClientSet::members`](crate::ClientSet::members) shows the state of each member, its calls in
-//! flight and its latency.
+//! [`ClientSet::members`](crate::ClientSet::members) shows the state of each member, its zone, its
+//! calls in flight and its latency. With the feature `metrics`, `jstream_set_hedged_calls` counts
+//! second attempts, and `jstream_set_opened_circuits` members that began to fail.

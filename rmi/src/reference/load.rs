@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::reference::circuit_breaker::{Circuit, CircuitBreaker};
+
 /// One call in the lower half of the counter, and one that has begun in the upper half.
 const BEGUN: u64 = 1 << 32;
 
@@ -30,6 +32,7 @@ pub(crate) struct MemberLoad {
     overdue: AtomicU32,
     /// Time until which the member asks for no more calls, in nanoseconds after `began`.
     rests_until: AtomicU64,
+    circuit: Option<Circuit>,
 }
 
 /// The effect of a call's end on the load.
@@ -39,15 +42,28 @@ pub(crate) enum CallEffect {
     Answered,
     /// The server has answered, but the time depends on the call, such as that of a stream.
     Streamed,
+    /// The server has refused the call, or its method has panicked.
+    Failed,
     /// The server has not answered before the deadline.
     Overdue,
     /// The caller did not wait for the answer, or the connection was lost.
     Unknown,
 }
 
+impl CallEffect {
+    /// Returns true if the member has failed, and `None` if the end says nothing about it.
+    fn is_failure(self) -> Option<bool> {
+        match self {
+            Self::Answered | Self::Streamed => Some(false),
+            Self::Failed | Self::Overdue => Some(true),
+            Self::Unknown => None,
+        }
+    }
+}
+
 impl MemberLoad {
     /// Creates the load of a member that has answered its first request within this time.
-    pub(crate) fn new(first: Duration) -> Self {
+    pub(crate) fn new(first: Duration, breaker: Option<CircuitBreaker>) -> Self {
         Self {
             began: Instant::now(),
             calls: AtomicU64::new(0),
@@ -55,6 +71,7 @@ impl MemberLoad {
             updated: AtomicU64::new(0),
             overdue: AtomicU32::new(0),
             rests_until: AtomicU64::new(0),
+            circuit: breaker.map(Circuit::new),
         }
     }
 
@@ -76,11 +93,18 @@ impl MemberLoad {
                 self.record(took, now);
             }
             CallEffect::Streamed => self.overdue.store(0, Ordering::Relaxed),
+            CallEffect::Failed => {
+                self.overdue.store(0, Ordering::Relaxed);
+                self.record_at_least(took, now);
+            }
             CallEffect::Overdue => {
                 self.overdue.fetch_add(1, Ordering::Relaxed);
                 self.record_at_least(took, now);
             }
             CallEffect::Unknown => self.record_at_least(took, now),
+        }
+        if let Some(circuit) = &self.circuit {
+            circuit.record(effect.is_failure(), now);
         }
     }
 
@@ -158,6 +182,11 @@ impl MemberLoad {
         u32::try_from(self.calls.load(Ordering::Relaxed) / BEGUN).unwrap_or(u32::MAX)
     }
 
+    /// Returns the circuit to the member, if it has a breaker.
+    pub(crate) fn circuit(&self) -> Option<&Circuit> {
+        self.circuit.as_ref()
+    }
+
     /// Returns true if the last calls had no answer.
     #[inline]
     pub(crate) fn is_outlier(&self) -> bool {
@@ -192,7 +221,7 @@ mod tests {
 
     #[test]
     fn calls_in_flight_multiply_the_cost() {
-        let load = MemberLoad::new(Duration::from_millis(8));
+        let load = MemberLoad::new(Duration::from_millis(8), None);
         let now = load.began;
         let alone = load.cost(now);
         let calls = [load.begin(), load.begin()];
@@ -207,7 +236,7 @@ mod tests {
 
     #[test]
     fn a_slow_call_counts_more_than_a_quick_one() {
-        let load = MemberLoad::new(Duration::from_millis(10));
+        let load = MemberLoad::new(Duration::from_millis(10), None);
         end_after(&load, Duration::from_secs(1), CallEffect::Answered);
         let slow = load.latency(Instant::now());
         assert!(slow > Duration::from_millis(400), "{slow:?}");
@@ -221,14 +250,14 @@ mod tests {
 
     #[test]
     fn an_unused_member_regains_its_chance() {
-        let load = MemberLoad::new(Duration::from_secs(1));
+        let load = MemberLoad::new(Duration::from_secs(1), None);
         let due = load.began + HALF_LIFE;
         assert_eq!(load.latency(due), Duration::from_millis(500));
     }
 
     #[test]
     fn a_member_rests_until_the_latest_time_that_it_stated() {
-        let load = MemberLoad::new(Duration::ZERO);
+        let load = MemberLoad::new(Duration::ZERO, None);
         let now = load.began;
         load.record_refusal(None);
         assert_eq!(load.rests_until(now), None);
@@ -241,7 +270,7 @@ mod tests {
 
     #[test]
     fn outliers_are_reinstated_on_probation() {
-        let load = MemberLoad::new(Duration::ZERO);
+        let load = MemberLoad::new(Duration::ZERO, None);
         for _ in 0..OUTLIER {
             assert!(!load.is_outlier());
             end_after(&load, Duration::ZERO, CallEffect::Overdue);

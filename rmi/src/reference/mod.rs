@@ -5,6 +5,7 @@
 //! Imports the layers before it, up to `session`.
 
 mod borrowed;
+mod circuit_breaker;
 mod export;
 mod found;
 mod handed;
@@ -19,6 +20,8 @@ mod stub;
 mod third_party;
 
 pub use self::borrowed::{each, lend, lend_slice, slices};
+pub(crate) use self::circuit_breaker::Circuit;
+pub use self::circuit_breaker::CircuitBreaker;
 pub use self::export::{Export, ReferenceCounts};
 pub(crate) use self::found::FoundObject;
 pub use self::handed::Unfit;

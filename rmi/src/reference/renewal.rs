@@ -61,6 +61,27 @@ pub(crate) trait Renewal: Send + Sync {
         true
     }
 
+    /// Returns true if calls are also made at another server if they have no answer for long.
+    fn hedges(&self) -> bool {
+        false
+    }
+
+    /// Returns the time after which a call of the method at this index that has no answer yet is
+    /// also made at another server. `None` if it is not.
+    fn hedge_delay(&self, _: usize) -> Option<Duration> {
+        None
+    }
+
+    /// Records the time after which a call of the method at this index was answered, if it could
+    /// have been made at another server.
+    fn record_latency(&self, _: usize, _: Duration) {}
+
+    /// Returns the object at another server than this one, for a second attempt of a call. Takes a
+    /// repetition from the budget.
+    fn alternative(&self, _: &Import) -> Option<RenewedObject> {
+        None
+    }
+
     /// Returns the time that a call waits at most.
     fn patience(&self) -> Duration;
 

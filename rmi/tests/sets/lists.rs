@@ -6,7 +6,7 @@ use std::task::Waker;
 use std::thread;
 use std::time::Duration;
 
-use jstream_rmi::{Address, AddressList, ClientSet, HostRecords, MemberSource};
+use jstream_rmi::{Address, AddressList, ClientSet, HostRecords, ListedMember, MemberSource};
 use testing::until;
 
 use crate::{Ledger, Running, Shop, addresses, open, quick, start_all};
@@ -71,7 +71,7 @@ impl MemberSource for Changing {
         &self.address
     }
 
-    fn members(&self, changed: &Waker) -> io::Result<Vec<Vec<Address>>> {
+    fn members(&self, changed: &Waker) -> io::Result<Vec<ListedMember>> {
         let mut state = self.shared.state.lock().unwrap();
         while state.is_blocked {
             state = self.shared.unblocked.wait(state).unwrap();
@@ -80,7 +80,10 @@ impl MemberSource for Changing {
         state.waker = Some(changed.clone());
         let list = state.list.as_ref();
         let list = list.ok_or_else(|| io::Error::other("the source fails"))?;
-        Ok(list.iter().map(|address| vec![address.clone()]).collect())
+        Ok(list
+            .iter()
+            .map(|address| ListedMember::new(vec![address.clone()]))
+            .collect())
     }
 }
 
@@ -216,14 +219,14 @@ fn a_source_that_panics_is_asked_again() {
             &self.0
         }
 
-        fn members(&self, _: &Waker) -> io::Result<Vec<Vec<Address>>> {
+        fn members(&self, _: &Waker) -> io::Result<Vec<ListedMember>> {
             let mut times = self
                 .1
                 .lock()
                 .unwrap_or_else(|poisoned| poisoned.into_inner());
             *times += 1;
             assert!(*times > 2, "as it should");
-            Ok(vec![vec![self.0.clone()]])
+            Ok(vec![ListedMember::new(vec![self.0.clone()])])
         }
     }
     let addresses = &addresses("panics", 1)[0];

@@ -10,6 +10,7 @@
 
 mod choice;
 mod lists;
+mod policies;
 mod processes;
 mod registries;
 mod restarts;
@@ -37,6 +38,10 @@ trait Shop {
     fn look(&self) -> u64;
     /// Waits while the server holds its calls.
     async fn wait(&self, number: u64) -> u64;
+    #[remote(idempotent)]
+    async fn seek(&self, number: u64) -> u64;
+    /// Panics while the server is broken.
+    fn risk(&self) -> u64;
     #[remote(one_way)]
     fn note(&self, number: u64);
     fn counter(&self) -> Remote<dyn Counter>;
@@ -82,6 +87,7 @@ struct Plain {
     ledger: Arc<Ledger>,
     calls: AtomicU64,
     holds: AtomicBool,
+    is_broken: AtomicBool,
     released: Notify,
     /// Time that each call takes.
     delay: Duration,
@@ -132,6 +138,16 @@ impl Shop for Plain {
             released.await;
         }
         self.ledger.record(number);
+        self.id
+    }
+
+    async fn seek(&self, number: u64) -> u64 {
+        self.wait(number).await
+    }
+
+    fn risk(&self) -> u64 {
+        self.begin();
+        assert!(!self.is_broken.load(Ordering::SeqCst), "as it should");
         self.id
     }
 
@@ -197,6 +213,7 @@ impl Running {
             ledger: ledger.clone(),
             calls: AtomicU64::new(0),
             holds: AtomicBool::new(false),
+            is_broken: AtomicBool::new(false),
             released: Notify::new(),
             delay,
         });

@@ -93,7 +93,11 @@ impl Object {
         };
         let named = (interface.name(), interface.method(index), index);
         let terms = outgoing_call.terms();
-        Some(RetryState::new(self.clone(), named, message, terms, None))
+        let kept = RetryState::new(self.clone(), named, message, terms, None);
+        Some(match sent.is_ok() {
+            true => kept.with_hedge(),
+            false => kept,
+        })
     }
 
     /// Sends a call and keeps the state for retrying it. If the object is known over no connection

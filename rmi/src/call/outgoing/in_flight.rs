@@ -13,7 +13,7 @@ use jstream_active as active;
 use crate::call::outgoing::local_call::LocalRun;
 use crate::call::outgoing::reply::{Reply, UnreadResult, read_result};
 use crate::call::outgoing::retry::{NextAttempt, RetryState};
-use crate::call::outgoing::sent::{Answered, Sent, is_small};
+use crate::call::outgoing::sent::{Answered, Sent, is_result, is_small};
 use crate::frame::nothing;
 use crate::interface::Method;
 use crate::reference::RenewalWait;
@@ -55,6 +55,8 @@ struct More {
     /// State for retrying the call.
     retry: Option<RetryState>,
     pause: Option<Instant>,
+    /// The second attempt, at another server, while the first one has no answer.
+    second: Option<Sent>,
     /// Streams among the arguments.
     pumps: Pumps,
     /// The call of an object of this program.
@@ -280,7 +282,11 @@ impl Flight {
                 }
             });
         }
+        let hedges = more.retry.as_ref().is_some_and(RetryState::hedges);
         *self.more = Some(more);
+        if hedges {
+            return self.wait_for_either();
+        }
         let result = self.wait_for_message();
         self.wait_for_repetition(result)
     }
@@ -412,6 +418,82 @@ impl Flight {
         }
     }
 
+    /// Waits for the result of a call that may also be made at another server.
+    #[cold]
+    fn wait_for_either(&mut self) -> Result<UnreadResult, CallError> {
+        let poll = |context: &mut Context<'_>| self.poll_message(context);
+        match until_ready(|| None, None, poll) {
+            Some(result) => result,
+            None => unreachable!("the wait has no deadline"),
+        }
+    }
+
+    /// Polls the second attempt, and makes it when it is due. If it has the result, it becomes the
+    /// call, the first attempt is cancelled, and the answer is returned.
+    fn poll_second(&mut self, context: &mut Context<'_>) -> Option<Answered> {
+        let more = self.more.as_mut()?;
+        if more.second.is_none() {
+            let due = more.retry.as_ref().and_then(RetryState::hedge_time)?;
+            if due > Instant::now() {
+                // The alarm for the deadline is set anew by the next poll.
+                let deadline = self
+                    .sent
+                    .as_ref()
+                    .and_then(|sent| sent.as_ref().ok()?.deadline);
+                let next = deadline.map_or(due, |deadline| deadline.min(due));
+                self.remind(&Clock::SYSTEM, next, context);
+                return None;
+            }
+            more.second = more.retry.as_mut().and_then(RetryState::begin_hedge);
+        }
+        let second = more.second.as_mut()?;
+        let Poll::Ready(answer) = Pin::new(&mut second.ticket).poll(context) else {
+            return None;
+        };
+        let (answer, mut second) = (Some(answer), more.second.take()?);
+        if !is_result(&answer) {
+            // The first attempt may still have a result.
+            if let Some(answer) = &answer {
+                drop(second.end(answer));
+            }
+            return None;
+        }
+        if let Some(Ok(first)) = self.sent.replace(Ok(second)) {
+            first.discard();
+        }
+        Some(answer)
+    }
+
+    /// Lets the second attempt become the call, because the first one has failed without a result.
+    /// Returns false if there is none.
+    fn adopt_second(&mut self, error: &CallError) -> bool {
+        let more = self.more.as_mut();
+        match more.and_then(|more| more.second.take()) {
+            Some(second) if error.is_disconnected() || matches!(error, CallError::Busy { .. }) => {
+                self.sent = Some(Ok(second));
+                true
+            }
+            Some(second) => {
+                second.discard();
+                false
+            }
+            None => false,
+        }
+    }
+
+    /// Ends the second attempt, because the call has a result.
+    #[cold]
+    fn end_second(&mut self) {
+        if let Some(more) = &mut *self.more {
+            if let Some(second) = more.second.take() {
+                second.discard();
+            }
+            if let Some(retry) = &more.retry {
+                retry.record_result();
+            }
+        }
+    }
+
     /// Waits for the result while sending the items of argument streams.
     fn wait_and_send(&mut self) -> Result<UnreadResult, CallError> {
         let line: Option<Arc<dyn Line>> = match &self.sent {
@@ -457,15 +539,9 @@ impl Flight {
                 }
                 Poll::Pending => return Poll::Pending,
             }
-            let answer = match &mut self.sent {
+            let mut answer = match &mut self.sent {
                 Some(Ok(sent)) => match Pin::new(&mut sent.ticket).poll(context) {
-                    Poll::Ready(answer) => match Some(answer) {
-                        answer if is_small(&answer) => answer,
-                        answer => match sent.fetch(answer) {
-                            Some(answer) => answer,
-                            None => continue,
-                        },
-                    },
+                    Poll::Ready(answer) => Some(answer),
                     Poll::Pending if sent.is_overdue() => None,
                     Poll::Pending => {
                         if let Some(deadline) = sent.deadline {
@@ -473,16 +549,30 @@ impl Flight {
                             let clock = sent.clock().clone();
                             self.remind(&clock, deadline, context);
                         }
-                        return Poll::Pending;
+                        match self.poll_second(context) {
+                            Some(answer) => answer,
+                            None => return Poll::Pending,
+                        }
                     }
                 },
                 Some(Err(_)) => None,
                 None => panic!("the call has already returned its result"),
             };
+            if let (false, Some(Ok(sent))) = (is_small(&answer), &mut self.sent) {
+                match sent.fetch(answer) {
+                    Some(fetched) => answer = fetched,
+                    None => continue,
+                }
+            }
             match self.end_of_sent(answer) {
-                Err(error) if self.schedules_repetition(&error) => self.reminder = None,
+                Err(error) if self.adopt_second(&error) || self.schedules_repetition(&error) => {
+                    self.reminder = None;
+                }
                 result => {
                     self.reminder = None;
+                    if result.is_ok() && self.more.is_some() {
+                        self.end_second();
+                    }
                     return Poll::Ready(result);
                 }
             }
@@ -533,6 +623,9 @@ impl Flight {
             .take_if(|sent| sent.as_ref().is_ok_and(Sent::leaves_something))
         {
             drop(sent.abandon());
+        }
+        if let Some(second) = self.more.as_mut().and_then(|more| more.second.take()) {
+            second.discard();
         }
     }
 }

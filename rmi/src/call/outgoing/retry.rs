@@ -49,6 +49,17 @@ pub(crate) struct RetryState {
     refused_repetitions: u32,
     /// The wait for the object.
     waiting: Option<RenewalWait>,
+    /// The second attempt at another server, if the call may have one.
+    hedge: Option<Hedge>,
+}
+
+/// A second attempt of a call, before the first one has ended.
+#[derive(Clone, Copy)]
+struct Hedge {
+    /// The time of the first attempt.
+    begun: Instant,
+    /// The time of the second attempt. `None` if it was made, or the time is not known.
+    at: Option<Instant>,
 }
 
 /// The start of the next attempt of a call.
@@ -80,6 +91,47 @@ impl RetryState {
             uncertain_repetitions: 0,
             refused_repetitions: 0,
             waiting: None,
+            hedge: None,
+        }
+    }
+
+    /// Lets the call, which was just sent, be made at another server after a while, if its set does
+    /// that.
+    pub(super) fn with_hedge(mut self) -> Self {
+        let renewal = self.object.renewal().filter(|one| one.hedges());
+        // A program that controls the clock also controls the order of calls.
+        if let Some(renewal) = renewal.filter(|_| !self.object.clock().is_paused()) {
+            let begun = Instant::now();
+            let delay = renewal.hedge_delay(self.index);
+            let at = delay.and_then(|delay| begun.checked_add(delay));
+            self.hedge = Some(Hedge { begun, at });
+        }
+        self
+    }
+
+    /// Returns true if the call may be made at another server before it has an answer.
+    pub(super) fn hedges(&self) -> bool {
+        self.hedge.is_some()
+    }
+
+    /// Returns the time of the second attempt, if there is to be one.
+    pub(super) fn hedge_time(&self) -> Option<Instant> {
+        self.hedge?.at
+    }
+
+    /// Makes the second attempt, if another server has the object and the budget allows it.
+    pub(super) fn begin_hedge(&mut self) -> Option<Sent> {
+        if let Some(hedge) = &mut self.hedge {
+            hedge.at = None;
+        }
+        let other = self.object.renewal()?.alternative(self.object.import()?)?;
+        self.send_to(&self.object.at(other)).ok()
+    }
+
+    /// Records that a call was answered by a result.
+    pub(super) fn record_result(&self) {
+        if let (Some(hedge), Some(renewal)) = (self.hedge, self.object.renewal()) {
+            renewal.record_latency(self.index, hedge.begun.elapsed());
         }
     }
 
@@ -146,10 +198,14 @@ impl RetryState {
     }
 
     pub(crate) fn send(&self) -> Result<Sent, CallError> {
+        self.send_to(&self.object)
+    }
+
+    fn send_to(&self, object: &Object) -> Result<Sent, CallError> {
         let terms = (self.deadline, self.metadata.clone());
         let message = self.message.as_bytes();
         let named = (self.interface, self.method);
-        self.object.send_message(named, self.index, message, terms)
+        object.send_message(named, self.index, message, terms)
     }
 
     /// Returns the start of the next attempt, or `None` if it cannot help or is not allowed.

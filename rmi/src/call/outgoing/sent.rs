@@ -72,8 +72,17 @@ impl KeptObject {
     fn record_answer(&mut self, answer: &Result<active::Reply, RequestError>) {
         if let Self::Member(call) = self {
             match answer {
-                Ok(reply) if reply.word == Code::UnknownObject.to_word() => call.lose_object(),
-                Ok(_) => {}
+                Ok(reply) if reply.word == 0 => {}
+                Ok(reply) => match Code::from_word(reply.word) {
+                    Some(Code::UnknownObject) => call.lose_object(),
+                    Some(Code::Panicked | Code::Streams) => call.record(CallEffect::Failed),
+                    _ => {}
+                },
+                Err(RequestError::Returned { returned, .. })
+                    if matches!(returned.reason, Reason::Busy | Reason::Panicked) =>
+                {
+                    call.record(CallEffect::Failed);
+                }
                 Err(_) => call.record(CallEffect::Unknown),
             }
         }
@@ -325,6 +334,14 @@ impl Sent {
             || Connection::from_peer(self.ticket.peer()).fetches()
     }
 
+    /// Drops a call whose answer is not wanted.
+    pub(super) fn discard(mut self) {
+        self.record_drop();
+        if self.leaves_something() {
+            drop(self.abandon());
+        }
+    }
+
     /// Records that the caller does not wait for the answer.
     pub(super) fn record_drop(&mut self) {
         self.kept.record(CallEffect::Unknown);
@@ -345,6 +362,15 @@ impl Sent {
         self.deadline
             .is_some_and(|deadline| deadline <= self.clock().now())
     }
+}
+
+/// Returns true if the answer is the result of the method, or says that the server keeps it.
+pub(super) fn is_result(answer: &Answered) -> bool {
+    let word = match answer {
+        Some(Ok(reply)) => reply.word,
+        _ => return false,
+    };
+    word == 0 || word == Code::Kept.to_word()
 }
 
 /// Returns true if the answer needs no fetch and is too small to open a lane.
