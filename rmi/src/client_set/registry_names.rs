@@ -13,6 +13,9 @@ use crate::directory::{Changes, DirectoryError, Event, Names};
 /// Maximum number of names that are kept of a registry.
 const MOST_NAMES: usize = 1024;
 
+/// Maximum number of servers that are kept of a name.
+const MOST_SERVERS: usize = 256;
+
 /// Maximum number of changes that are handled at once, so that a registry that sends changes all
 /// the time does not occupy the thread.
 const MOST_CHANGES: usize = 16 << 10;
@@ -20,7 +23,8 @@ const MOST_CHANGES: usize = 16 << 10;
 /// The servers whose names in a registry begin with a prefix. The registry is watched, so that
 /// changes take effect at once.
 ///
-/// Each server binds a name of its own, such as `orders/1`, at the registry. The objects are
+/// Each server binds a name of its own, such as `orders/1`, at the registry, or all of them
+/// [share](crate::directory::Names::bind_shared) a name. The objects are
 /// looked up at each server by the name that [`ClientSet::get`](crate::ClientSet::get) gets.
 pub struct RegistryNames {
     names: Names,
@@ -32,8 +36,8 @@ struct Watched {
     changes: Option<Changes>,
     /// True if all names that were bound at the beginning have arrived.
     is_complete: bool,
-    /// The addresses of each name, once they are known.
-    bound: BTreeMap<String, Option<Vec<Address>>>,
+    /// The addresses of the servers of each name, once they are known.
+    bound: BTreeMap<String, Option<Vec<Vec<Address>>>>,
 }
 
 impl RegistryNames {
@@ -121,13 +125,17 @@ impl MemberSource for RegistryNames {
                 "the names of the registry are not known yet",
             ));
         }
-        for (name, addresses) in &mut watched.bound {
-            if addresses.is_none() {
-                *addresses = self.names.addresses(name).map_err(io::Error::other)?;
+        for (name, servers) in &mut watched.bound {
+            if servers.is_none() {
+                let found = self.names.addresses(name, MOST_SERVERS);
+                *servers = Some(found.map_err(io::Error::other)?);
             }
         }
-        let known = watched.bound.values().flatten();
-        let known = known.filter(|all| !all.is_empty()).cloned();
+        let known = watched.bound.values().flatten().flatten();
+        let known = known
+            .filter(|all| !all.is_empty())
+            .take(MOST_NAMES)
+            .cloned();
         Ok(known.map(ListedMember::new).collect())
     }
 }

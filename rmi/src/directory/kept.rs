@@ -22,6 +22,9 @@ pub(crate) enum Holder {
     /// The binder has gone, and several connections claim the name. None of them may until only
     /// one is left: another program could have claimed the name of the binder to take it over.
     Contested,
+    /// The name has several servers. The entry is that of the first one, and only callers that may
+    /// replace every name may replace it.
+    Shared,
 }
 
 /// Returns the number of bytes for which an entry counts.

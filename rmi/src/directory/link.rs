@@ -40,10 +40,35 @@ struct Line {
     /// Number of earlier connections.
     number: u64,
     /// Entries that are bound, and are bound again by the next connection.
-    bound: BTreeMap<String, Entry>,
+    bound: BTreeMap<String, BoundEntry>,
     /// True if a lost connection is replaced in the background, even if it is not used.
     is_kept: bool,
     thread: Option<Serving>,
+}
+
+/// An entry that is bound, with its key if the name is shared.
+#[derive(Clone)]
+pub(super) struct BoundEntry {
+    pub(super) entry: Entry,
+    pub(super) key: Option<Vec<u8>>,
+}
+
+impl BoundEntry {
+    /// Binds the entry. If the name is not shared, it replaces another one if `replace` is true.
+    pub(super) fn bind(
+        &self,
+        directory: &DirectoryStub,
+        replace: bool,
+    ) -> Result<Result<(), Refusal>, CallError> {
+        let addresses = self.entry.addresses.iter().map(String::as_str);
+        let addresses: Vec<&str> = addresses.collect();
+        let entry = self.entry.borrowed(&addresses);
+        let done = match &self.key {
+            Some(key) => directory.bind_shared(entry, key),
+            None => directory.bind(entry, replace),
+        };
+        done.wait().map(|done| *done.get())
+    }
 }
 
 /// The connection for one use.
@@ -128,7 +153,7 @@ impl Link {
 
     /// Sets or removes an entry to be bound by later connections. Returns the previous entry of the
     /// name.
-    pub(super) fn remember(&self, name: &str, entry: Option<Entry>) -> Option<Entry> {
+    pub(super) fn remember(&self, name: &str, entry: Option<BoundEntry>) -> Option<BoundEntry> {
         let mut line = lock(&self.line);
         match entry {
             Some(entry) => line.bound.insert(name.to_owned(), entry),
@@ -173,7 +198,7 @@ impl Link {
         }
         let (client, directory) = connect(&self.address, &self.options)?;
         let mut line = lock(&self.line);
-        let bound: Vec<Entry> = line.bound.values().cloned().collect();
+        let bound: Vec<BoundEntry> = line.bound.values().cloned().collect();
         line.directory = directory.clone();
         let before = std::mem::replace(&mut line.client, client.clone());
         line.number = number.wrapping_add(1);
@@ -199,20 +224,18 @@ impl Link {
         Ok(())
     }
 
-    fn bind_renewed(&self, directory: &DirectoryStub, entry: &Entry) {
-        let addresses: Vec<&str> = entry.addresses.iter().map(String::as_str).collect();
-        let done = directory.bind(entry.borrowed(&addresses), false).wait();
+    fn bind_renewed(&self, directory: &DirectoryStub, bound: &BoundEntry) {
         // If the connection was lost again, the next one binds the name.
-        let Ok(Err(refused)) = done.map(|done| *done.get()) else {
+        let Ok(Err(refused)) = bound.bind(directory, false) else {
             return;
         };
-        let name = entry.name.clone();
+        let name = bound.entry.name.clone();
         emit(Level::WARN, move || {
             tracing::warn!(name, %refused, "could not bind a name again");
         });
         // Another program has bound the name meanwhile.
-        if refused == Refusal::Taken {
-            self.remember(&entry.name, None);
+        if matches!(refused, Refusal::Taken | Refusal::WrongKey) {
+            self.remember(&bound.entry.name, None);
         }
     }
 }

@@ -80,6 +80,16 @@
 //!
 //! All other clients may look names up, list and watch them.
 //!
+//! # Names with several servers
+//!
+//! A name has one server, unless the first binder declares it shared
+//! ([`Names::bind_shared`]) with a key. Clients that may bind names, and show the same key, add
+//! their servers; each may remove its own. Without the key, none of the clients above may join,
+//! replace or unbind the name, except those that may replace every name. The name is bound until
+//! its last server has gone. [`RegistryNames`](crate::RegistryNames) has all servers as members,
+//! and a [lookup](Names::lookup) finds the first one. A registry that was restarted does not know
+//! keys: the first program that binds the name again declares it.
+//!
 //! # Addresses
 //!
 //! A server is bound with all addresses at which it listens. A client that looks it up receives the
@@ -98,6 +108,7 @@ mod places;
 mod protocol;
 mod registrar;
 mod saved;
+mod shared;
 mod watching;
 
 pub use self::changes::Changes;

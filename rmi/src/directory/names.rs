@@ -9,7 +9,7 @@ use jstream_base::Address;
 use crate::call::Bound;
 use crate::client::{Client, ClientOptions, Owners};
 use crate::directory::changes::Changes;
-use crate::directory::link::Link;
+use crate::directory::link::{BoundEntry, Link};
 use crate::directory::places::MOST_ADDRESSES;
 use crate::directory::protocol::{DirectoryStub, Entry, Refusal};
 use crate::reference::Remotable;
@@ -105,7 +105,28 @@ impl Names {
     /// [`DirectoryError`] if the server has no such name, if the name is already bound at the
     /// registry, or if the registry refuses or can't be reached.
     pub fn bind(&self, name: &str, serving: &Serving) -> Operation<Result<(), DirectoryError>> {
-        self.put(name, serving, false)
+        self.put(name, serving, (false, None))
+    }
+
+    /// Binds a name like [`bind`](Self::bind) that several servers may have. The first program
+    /// declares the key, of 16 to 256 random bytes, and all others have to know it. Each of these
+    /// `Names` may bind the name for one server. [`RegistryNames`](crate::RegistryNames) has all of
+    /// them as members of a set.
+    ///
+    /// The registry receives the key, so connect to it over TLS or within the host. A
+    /// [capture](crate::Capture) of the connection contains it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`bind`](Self::bind). A name with another key is refused with
+    /// [`Refusal::WrongKey`], and one that is bound for a single server with [`Refusal::Taken`].
+    pub fn bind_shared(
+        &self,
+        name: &str,
+        serving: &Serving,
+        key: &[u8],
+    ) -> Operation<Result<(), DirectoryError>> {
+        self.put(name, serving, (false, Some(key.to_vec())))
     }
 
     /// Binds a name like [`bind`](Self::bind), and replaces the object that is bound to it, if any.
@@ -116,14 +137,14 @@ impl Names {
     /// another connection has bound is refused with [`Refusal::NotBinder`], unless the
     /// [registry](super#who-may-change-names) allows it.
     pub fn rebind(&self, name: &str, serving: &Serving) -> Operation<Result<(), DirectoryError>> {
-        self.put(name, serving, true)
+        self.put(name, serving, (true, None))
     }
 
     fn put(
         &self,
         name: &str,
         serving: &Serving,
-        replace: bool,
+        (replace, key): (bool, Option<Vec<u8>>),
     ) -> Operation<Result<(), DirectoryError>> {
         let interface = serving.interface(name);
         let addresses = serving.addresses().iter().map(Address::to_string);
@@ -136,20 +157,23 @@ impl Names {
         });
         let (names, name) = (self.clone(), name.to_owned());
         Operation::blocking(THREAD, move || match entry {
-            Some(entry) => names.put_entry(&name, entry, replace),
+            Some(entry) => names.put_entry(&name, &BoundEntry { entry, key }, replace),
             None => Err(DirectoryError::NotServed { name }),
         })
     }
 
-    fn put_entry(&self, name: &str, entry: Entry, replace: bool) -> Result<(), DirectoryError> {
+    fn put_entry(
+        &self,
+        name: &str,
+        bound: &BoundEntry,
+        replace: bool,
+    ) -> Result<(), DirectoryError> {
         self.link.keep().map_err(DirectoryError::Thread)?;
-        let addresses: Vec<&str> = entry.addresses.iter().map(String::as_str).collect();
         // The entry is recorded first, because the connection may be replaced during the call.
-        let before = self.link.remember(name, Some(entry.clone()));
-        let done = self.link.ask(true, |directory| {
-            let done = directory.bind(entry.borrowed(&addresses), replace).wait();
-            done.map(|done| *done.get())
-        });
+        let before = self.link.remember(name, Some(bound.clone()));
+        let done = self
+            .link
+            .ask(true, |directory| bound.bind(directory, replace));
         let is_bound = matches!(done, Ok(Ok(()) | Err(Refusal::NotKept)));
         if !is_bound {
             self.link.remember(name, before);
@@ -247,18 +271,24 @@ impl Names {
         self.link.address()
     }
 
-    /// Returns the addresses of the server that has bound a name, as used here.
-    pub(crate) fn addresses(&self, name: &str) -> Result<Option<Vec<Address>>, CallError> {
+    /// Returns the addresses of each of the servers that have bound a name, as used here, up to
+    /// this number of servers.
+    pub(crate) fn addresses(
+        &self,
+        name: &str,
+        most: usize,
+    ) -> Result<Vec<Vec<Address>>, CallError> {
         let found = self
             .link
-            .ask(true, |directory| directory.lookup(name).wait())?;
-        Ok(found.get().map(|entry| {
+            .ask(true, |directory| directory.servers(name).wait())?;
+        let servers = found.get().iter().take(most).map(|entry| {
             let addresses = entry.addresses.iter().take(MOST_ADDRESSES);
             let parsed = addresses.filter_map(|address| address.parse().ok());
             parsed
                 .map(|address| located(address, Some(self.link.address())))
                 .collect()
-        }))
+        });
+        Ok(servers.collect())
     }
 
     /// Connects to the first of the addresses that can be reached, by this time. A registry accepts

@@ -12,6 +12,9 @@ pub struct RegistrarOptions {
     /// Maximum number of names that one connection may have bound at once (default 1,024). Protects
     /// against programs that bind an unlimited number of names.
     pub max_names_each: usize,
+    /// Maximum number of servers of one [shared](crate::directory::Names::bind_shared) name (default
+    /// 256).
+    pub max_servers: usize,
     /// Maximum number of names in total (default 65,536). Protects against many such programs.
     pub max_names: usize,
     /// Maximum size of all entries in bytes (default 64 MiB).
@@ -46,6 +49,7 @@ impl Default for RegistrarOptions {
             max_name: 256,
             max_description: 64 << 10,
             max_names_each: 1024,
+            max_servers: 256,
             max_names: 65_536,
             max_bytes: 64 << 20,
             max_watchers: 1024,

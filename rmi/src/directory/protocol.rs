@@ -113,6 +113,18 @@ pub enum Refusal {
          secret, may replace or unbind it (RegistrarOptions::anyone_may_replace)"
     )]
     NotBinder,
+    /// The name has several servers, and the caller does not have its key.
+    #[error("the name is shared, and its key is another one; bind it with the key of its servers")]
+    WrongKey,
+    /// The key is too short or too long.
+    #[error("the key of a shared name must have 16 to 256 bytes")]
+    KeyLength,
+    /// The name has its maximum number of servers.
+    #[error("the name has {most} servers, its limit (RegistrarOptions::max_servers)")]
+    TooManyServers {
+        /// The maximum.
+        most: u64,
+    },
 }
 
 /// The names of several servers.
@@ -122,6 +134,10 @@ pub trait Directory {
     /// is replaced if `replace` is true or if the entry is the same.
     async fn bind(&self, entry: EntryRef<'_>, replace: bool) -> Result<(), Refusal>;
 
+    /// Binds a name that several servers may have, like [`bind`](Self::bind). The first caller
+    /// declares the key, and all others have to show the same one.
+    async fn bind_shared(&self, entry: EntryRef<'_>, key: &[u8]) -> Result<(), Refusal>;
+
     /// Frees a name. Returns true if something was bound to it. Fails with [`Refusal::NotBinder`]
     /// if another connection has bound it.
     async fn unbind(&self, name: &str) -> Result<bool, Refusal>;
@@ -129,6 +145,10 @@ pub trait Directory {
     /// Returns the entry of a name, with the addresses that may be reachable for the caller.
     #[remote(idempotent)]
     fn lookup(&self, name: &str) -> Option<Entry>;
+
+    /// Returns the entries of all servers of a name, like [`lookup`](Self::lookup).
+    #[remote(idempotent)]
+    fn servers(&self, name: &str) -> Vec<Entry>;
 
     /// Returns all names in order.
     #[remote(idempotent)]

@@ -19,6 +19,7 @@ use crate::directory::places::{caller, is_trusted, leads, may_change, number, us
 use crate::directory::protocol::{Change, Directory, Entry, EntryRef, Event, Refusal};
 use crate::directory::saved;
 use crate::directory::saved::{PersistError, Saving, Wanted};
+use crate::directory::shared::{SharedName, SharedServer, check_key};
 use crate::directory::watching::{Watcher, refused};
 use crate::session::Connection;
 use crate::stream::Stream;
@@ -36,6 +37,8 @@ pub struct Registrar {
 #[derive(Default)]
 struct RegistrarState {
     names: BTreeMap<String, Kept>,
+    /// The servers of the names whose holder is [`Holder::Shared`].
+    shared: BTreeMap<String, SharedName>,
     bytes: usize,
     /// Number of names that each connection has bound.
     binders: HashMap<usize, usize>,
@@ -77,14 +80,80 @@ impl RegistrarState {
         self.bytes = self.bytes.saturating_sub(size(&kept.entry));
         let binder = match kept.holder {
             Holder::Binder(binder) => Some(binder),
-            Holder::Gone | Holder::Contested => None,
+            Holder::Gone | Holder::Contested | Holder::Shared => None,
         };
         for of in kept.claimants.iter().copied().chain(binder) {
-            if let Some(count) = self.binders.get_mut(&of) {
-                *count = count.saturating_sub(1);
-            }
+            self.uncount(of);
+        }
+        for server in self
+            .shared
+            .remove(name)
+            .into_iter()
+            .flat_map(|one| one.servers)
+        {
+            self.bytes = self.bytes.saturating_sub(size(&server.entry));
+            self.uncount(server.binder);
         }
         Some(kept)
+    }
+
+    /// Counts one name of a connection less.
+    fn uncount(&mut self, binder: usize) {
+        if let Some(count) = self.binders.get_mut(&binder) {
+            *count = count.saturating_sub(1);
+        }
+    }
+
+    /// Removes the servers of a shared name that a connection has bound. Returns the change for the
+    /// watchers, if there was one.
+    fn remove_servers(&mut self, name: &str, binder: usize) -> Option<Change> {
+        let shared = self.shared.get_mut(name)?;
+        let (removed, left) = std::mem::take(&mut shared.servers)
+            .into_iter()
+            .partition::<Vec<_>, _>(|server| server.binder == binder);
+        shared.servers = left;
+        for server in &removed {
+            self.bytes = self.bytes.saturating_sub(size(&server.entry));
+            self.uncount(binder);
+        }
+        if removed.is_empty() {
+            return None;
+        }
+        match self.represent(name) {
+            true => Some(self.names.get(name)?.entry.change(Event::Bound)),
+            false => Some(self.remove(name)?.entry.change(Event::Unbound)),
+        }
+    }
+
+    /// Lets the first server of a shared name stand for all. Returns false if there is none.
+    fn represent(&mut self, name: &str) -> bool {
+        let first = self.shared.get(name).and_then(SharedName::first).cloned();
+        let (Some(first), Some(kept)) = (first, self.names.get_mut(name)) else {
+            return false;
+        };
+        self.bytes = self.bytes.saturating_sub(size(&kept.entry));
+        self.bytes = self.bytes.saturating_add(size(&first));
+        kept.entry = first;
+        true
+    }
+
+    /// Adds a server to a shared name, which is new if it does not exist.
+    fn add_server(&mut self, server: SharedServer, key: &[u8]) {
+        let entry = server.entry.clone();
+        self.bytes = self.bytes.saturating_add(size(&entry));
+        let count = self.binders.entry(server.binder).or_default();
+        *count = count.saturating_add(1);
+        if let Some(shared) = self.shared.get_mut(&entry.name) {
+            shared.servers.push(server);
+            return;
+        }
+        let name = entry.name.clone();
+        self.shared
+            .insert(name.clone(), SharedName::new(key, server));
+        self.insert(entry, None);
+        if let Some(kept) = self.names.get_mut(&name) {
+            kept.holder = Holder::Shared;
+        }
     }
 
     /// Inserts a name.
@@ -141,7 +210,7 @@ impl Caller {
             || match kept.holder {
                 Holder::Gone => true,
                 Holder::Binder(binder) => binder == self.number,
-                Holder::Contested => false,
+                Holder::Contested | Holder::Shared => false,
             }
     }
 }
@@ -231,7 +300,9 @@ impl Registrar {
         let before = state.names.get(&entry.name);
         // A program that has lost its connection binds again what it had, possibly before the end
         // of that connection is known here.
-        let is_same = before.is_some_and(|kept| *kept.entry == entry);
+        // A server of a shared name has to show the key.
+        let is_same =
+            before.is_some_and(|kept| kept.holder != Holder::Shared && *kept.entry == entry);
         if before.is_some() && !replace && !is_same {
             return Err(Refusal::Taken);
         }
@@ -266,6 +337,71 @@ impl Registrar {
             false => state.publish(&change, self.waiting()),
         };
         Ok((wakers, each.is_none()))
+    }
+
+    /// Binds a name for one of its servers. Returns the wakers of the watchers, and true if the
+    /// connection has bound no name before.
+    fn enter_shared(
+        &self,
+        entry: Entry,
+        caller: Caller,
+        key: &[u8],
+    ) -> Result<(Vec<Waker>, bool), Refusal> {
+        check_key(key)?;
+        let (options, binder) = (&self.options, caller.number);
+        let mut state = lock(&self.state);
+        let each = state.binders.get(&binder).copied();
+        let shared = state.shared.get(&entry.name);
+        if shared.is_some_and(|shared| !shared.has_key(key)) {
+            return Err(Refusal::WrongKey);
+        }
+        let before = state.names.get(&entry.name);
+        let is_free = before.is_none_or(|kept| kept.holder == Holder::Gone);
+        if shared.is_none() && !is_free {
+            return Err(Refusal::Taken);
+        }
+        // A program that has lost its connection binds its server again, possibly before the end of
+        // that connection is known here.
+        let known = shared.and_then(|shared| {
+            let place = shared.place_of(&entry.addresses)?;
+            Some((place, shared.servers.get(place)?.binder))
+        });
+        if known.is_some_and(|(_, known)| known == binder) {
+            return Ok((Vec::new(), each.is_none()));
+        }
+        if each.unwrap_or(0) >= options.max_names_each {
+            let most = options.max_names_each as u64;
+            return Err(Refusal::TooMany { most });
+        }
+        let servers = shared.map_or(0, |shared| shared.servers.len());
+        if known.is_none() && servers >= options.max_servers {
+            let most = options.max_servers as u64;
+            return Err(Refusal::TooManyServers { most });
+        }
+        // The entry of the first server counts twice, because it also stands for the name.
+        let room = size(&entry).saturating_mul(2);
+        let is_new_name = before.is_none() && state.names.len() >= options.max_names;
+        if is_new_name || state.bytes.saturating_add(room) > options.max_bytes {
+            return Err(Refusal::Full);
+        }
+        if let Some((place, former)) = known {
+            let server = state.shared.get_mut(&entry.name);
+            let server = server.and_then(|shared| shared.servers.get_mut(place));
+            if let Some(server) = server {
+                server.binder = binder;
+            }
+            state.uncount(former);
+            let count = state.binders.entry(binder).or_default();
+            *count = count.saturating_add(1);
+            return Ok((Vec::new(), each.is_none()));
+        }
+        if shared.is_none() {
+            drop(state.remove(&entry.name));
+        }
+        let change = entry.change(Event::Bound);
+        let entry = Arc::new(entry);
+        state.add_server(SharedServer { entry, binder }, key);
+        Ok((state.publish(&change, self.waiting()), each.is_none()))
     }
 
     /// Notes that a connection claims a name whose binder keeps it as long as its connection lasts.
@@ -332,7 +468,12 @@ impl Registrar {
         let Some(kept) = state.names.get(name) else {
             return Ok(None);
         };
-        if !caller.may_replace(kept) {
+        let may_replace = caller.may_replace(kept);
+        // The other servers keep a shared name.
+        if let Some(change) = state.remove_servers(name, caller.number) {
+            return Ok(Some(state.publish(&change, self.waiting())));
+        }
+        if !may_replace {
             return Err(Refusal::NotBinder);
         }
         let Some(kept) = state.remove(name) else {
@@ -344,6 +485,39 @@ impl Registrar {
         )))
     }
 
+    /// Binds a name by `enter`, for the lifetime of the caller's connection.
+    fn enter_by(
+        &self,
+        entry: EntryRef<'_>,
+        enter: impl FnOnce(Entry, Caller) -> Result<(Vec<Waker>, bool), Refusal>,
+    ) -> Result<(), Refusal> {
+        let caller = caller();
+        if !may_change(caller.as_ref()) {
+            return Err(Refusal::NotAllowed);
+        }
+        let longest = self.options.max_name;
+        if entry.name.len() > longest || entry.interface.len() > longest {
+            return Err(Refusal::TooLong);
+        }
+        let binder = self.caller(caller.as_ref());
+        let entry = Entry {
+            name: entry.name.to_owned(),
+            interface: entry.interface.to_owned(),
+            id: entry.id,
+            description: cut(entry.description, self.options.max_description).to_owned(),
+            addresses: usable(entry.addresses, caller.as_ref())?,
+        };
+        let (wakers, is_first) = enter(entry, binder)?;
+        wake(wakers);
+        if let Some(caller) = caller.filter(|_| is_first) {
+            let (state, limits) = (Arc::downgrade(&self.state), self.waiting());
+            let load = caller.session().load().clone();
+            let leaves = move || unbind_all(&state, binder.number, limits, !load.listens());
+            caller.peer().on_end(leaves);
+        }
+        Ok(())
+    }
+
     /// Returns a future that completes when all changes so far are in the file. Its value is the
     /// answer to the caller.
     fn kept(&self) -> impl Future<Output = Result<(), Refusal>> + Send + use<> {
@@ -353,6 +527,16 @@ impl Registrar {
             saved.await.then_some(()).ok_or(Refusal::NotKept)
         }
     }
+}
+
+/// Returns an entry with the addresses that may be reachable for the caller.
+fn reachable(entry: Arc<Entry>, caller: Option<&Connection>) -> Entry {
+    let mut entry = Arc::unwrap_or_clone(entry);
+    let leads = |of: &Address| leads(of, caller);
+    entry
+        .addresses
+        .retain(|of| of.parse().is_ok_and(|of| leads(&of)));
+    entry
 }
 
 /// Handles the end of a connection: unbinds its names. If the server itself ends, names that are
@@ -385,6 +569,21 @@ fn unbind_all(
             _ => kept.holder = Holder::Contested,
         }
     }
+    let shared: Vec<String> = state.shared.keys().cloned().collect();
+    for name in shared {
+        let is_last = |shared: &SharedName| shared.servers.iter().all(|one| one.binder == binder);
+        if stay && state.shared.get(&name).is_some_and(is_last) {
+            // The entry that stands for the servers stays in the file.
+            if let Some(left) = state.shared.remove(&name) {
+                let sizes = left.servers.iter().map(|server| size(&server.entry));
+                let bytes = sizes.fold(0, usize::saturating_add);
+                state.bytes = state.bytes.saturating_sub(bytes);
+            }
+            own_names.push(name);
+        } else if let Some(change) = state.remove_servers(&name, binder) {
+            wakers.extend(state.publish(&change, limits));
+        }
+    }
     for name in own_names {
         if stay {
             if let Some(kept) = state.names.get_mut(&name) {
@@ -401,30 +600,12 @@ fn unbind_all(
 #[remote(crate = crate)]
 impl Directory for Registrar {
     async fn bind(&self, entry: EntryRef<'_>, replace: bool) -> Result<(), Refusal> {
-        let caller = caller();
-        if !may_change(caller.as_ref()) {
-            return Err(Refusal::NotAllowed);
-        }
-        let longest = self.options.max_name;
-        if entry.name.len() > longest || entry.interface.len() > longest {
-            return Err(Refusal::TooLong);
-        }
-        let binder = self.caller(caller.as_ref());
-        let entry = Entry {
-            name: entry.name.to_owned(),
-            interface: entry.interface.to_owned(),
-            id: entry.id,
-            description: cut(entry.description, self.options.max_description).to_owned(),
-            addresses: usable(entry.addresses, caller.as_ref())?,
-        };
-        let (wakers, is_first) = self.enter(entry, binder, replace)?;
-        wake(wakers);
-        if let Some(caller) = caller.filter(|_| is_first) {
-            let (state, limits) = (Arc::downgrade(&self.state), self.waiting());
-            let load = caller.session().load().clone();
-            let leaves = move || unbind_all(&state, binder.number, limits, !load.listens());
-            caller.peer().on_end(leaves);
-        }
+        self.enter_by(entry, |entry, binder| self.enter(entry, binder, replace))?;
+        self.kept().await
+    }
+
+    async fn bind_shared(&self, entry: EntryRef<'_>, key: &[u8]) -> Result<(), Refusal> {
+        self.enter_by(entry, |entry, binder| self.enter_shared(entry, binder, key))?;
         self.kept().await
     }
 
@@ -442,14 +623,27 @@ impl Directory for Registrar {
     }
 
     fn lookup(&self, name: &str) -> Option<Entry> {
-        let caller = caller();
         let entry = lock(&self.state).names.get(name)?.entry.clone();
-        let mut entry = Arc::unwrap_or_clone(entry);
-        let leads = |of: &Address| leads(of, caller.as_ref());
-        entry
-            .addresses
-            .retain(|of| of.parse().is_ok_and(|of| leads(&of)));
-        Some(entry)
+        Some(reachable(entry, caller().as_ref()))
+    }
+
+    fn servers(&self, name: &str) -> Vec<Entry> {
+        let state = lock(&self.state);
+        let entries: Vec<Arc<Entry>> = match state.shared.get(name) {
+            Some(shared) => shared.servers.iter().map(|one| one.entry.clone()).collect(),
+            None => state
+                .names
+                .get(name)
+                .map(|kept| kept.entry.clone())
+                .into_iter()
+                .collect(),
+        };
+        drop(state);
+        let caller = caller();
+        let entries = entries.into_iter();
+        entries
+            .map(|entry| reachable(entry, caller.as_ref()))
+            .collect()
     }
 
     fn list(&self) -> Vec<Bound> {

@@ -49,7 +49,7 @@
 //! |---|---|
 //! | [`AddressList`](crate::AddressList) | a list of addresses |
 //! | [`HostRecords`](crate::HostRecords) | all addresses of a host name, such as that of a headless service of Kubernetes, which is resolved again every ten seconds ([`SetOptions::refresh`](crate::SetOptions::refresh)) |
-//! | `RegistryNames` (feature `directory`) | the servers whose names in a [registry](crate::directory) have a prefix; changes take effect at once |
+//! | `RegistryNames` (feature `directory`) | the servers whose names in a [registry](crate::directory) have a prefix, and all servers that [share](crate::directory#names-with-several-servers) such a name; changes take effect at once |
 //! | your own [`MemberSource`](crate::MemberSource) | what it returns |
 //!
 //! If a source fails or returns an empty list, the members stay the same. A member that has left

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::thread;
 
 use jstream_rmi::directory::{
-    self, Change, Directory, Entry, EntryRef, Event, Names, Refusal, Registrar,
+    self, Change, Directory, DirectoryError, Entry, EntryRef, Event, Names, Refusal, Registrar,
+    RegistrarOptions,
 };
 use jstream_rmi::{Address, Bound, ClientSet, RegistryNames, Server, Serving, Stream, remote};
 use testing::until;
@@ -62,6 +63,18 @@ struct Liar(Address);
 impl Directory for Liar {
     async fn bind(&self, _: EntryRef<'_>, _: bool) -> Result<(), Refusal> {
         Err(Refusal::Full)
+    }
+
+    async fn bind_shared(&self, _: EntryRef<'_>, _: &[u8]) -> Result<(), Refusal> {
+        Err(Refusal::Full)
+    }
+
+    fn servers(&self, name: &str) -> Vec<Entry> {
+        let times = if name.ends_with("03") { 300 } else { 1 };
+        vec![self.lookup(name); times]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 
     async fn unbind(&self, _: &str) -> Result<bool, Refusal> {
@@ -124,4 +137,168 @@ fn a_registry_that_lies_is_bounded() {
         thread::sleep(std::time::Duration::from_millis(5));
     }
     drop((set, shop));
+}
+
+/// A server of a shared name, with the connection that has bound the name.
+struct SharingServer {
+    running: Running,
+    names: Names,
+}
+
+const KEY: &[u8] = b"sixteen bytes or more";
+
+fn sharing(registry: &Serving, address: &Address, id: u64) -> SharingServer {
+    SharingServer {
+        running: Running::start(address, id, &Arc::default()),
+        names: Names::connect(registry.address()).wait().unwrap(),
+    }
+}
+
+impl SharingServer {
+    fn bind(&self, key: &[u8]) -> Result<(), Refusal> {
+        let serving = self.running.serving.as_ref().unwrap();
+        refusal(self.names.bind_shared("shop", serving, key).wait())
+    }
+}
+
+fn refusal<R>(result: Result<R, DirectoryError>) -> Result<R, Refusal> {
+    result.map_err(|error| match error {
+        DirectoryError::Refused { source, .. } => source,
+        error => panic!("{error}"),
+    })
+}
+
+#[test]
+fn servers_that_share_a_name_are_members() {
+    let mut options = RegistrarOptions::default();
+    options.max_servers = 3;
+    let registry = registry(Registrar::new(options));
+    let addresses = &addresses("shared", 4)[3];
+    let mut servers: Vec<_> = (0..4)
+        .map(|id| sharing(&registry, &addresses[id as usize], id))
+        .collect();
+    let names = Names::connect(registry.address()).wait().unwrap();
+    assert_eq!(servers[0].bind(b"too short"), Err(Refusal::KeyLength));
+    for server in &servers[..3] {
+        server.bind(KEY).unwrap();
+        server.bind(KEY).unwrap();
+    }
+    assert_eq!(
+        servers[3].bind(KEY),
+        Err(Refusal::TooManyServers { most: 3 })
+    );
+    assert_eq!(names.list().wait().unwrap().len(), 1);
+    let set =
+        ClientSet::open_with(RegistryNames::watch(&names, "shop").unwrap(), &quick()).unwrap();
+    let shop = set.get::<dyn Shop>("shop");
+    until(|| open(&set) == 3);
+    until(|| *shop.look().wait().unwrap().get() == 2);
+    // A lookup of one server finds the first.
+    let found = names.lookup::<dyn Shop>("shop").wait().unwrap();
+    assert_eq!(*found.look().wait().unwrap().get(), 0);
+
+    // A server that ends leaves the others, also if it is the first one.
+    drop(servers.remove(0));
+    until(|| set.members().len() == 2);
+    until(|| {
+        let found = names.lookup::<dyn Shop>("shop").wait().unwrap();
+        *found.look().wait().unwrap().get() == 1
+    });
+    // So there is room for another one.
+    servers[2].bind(KEY).unwrap();
+    until(|| open(&set) == 3);
+    // One that unbinds the name unbinds itself.
+    assert!(servers[0].names.unbind("shop").wait().unwrap());
+    until(|| set.members().len() == 2);
+    assert_eq!(
+        refusal(servers[0].names.unbind("shop").wait()),
+        Err(Refusal::NotBinder)
+    );
+    servers.clear();
+    until(|| names.list().wait().unwrap().is_empty());
+}
+
+#[test]
+fn strangers_neither_join_nor_take_over_a_shared_name() {
+    let registry = registry(Registrar::default());
+    let addresses = &addresses("strangers", 2)[3];
+    let own = sharing(&registry, &addresses[0], 0);
+    let stranger = sharing(&registry, &addresses[1], 1);
+    let serving = stranger.running.serving.as_ref().unwrap();
+    own.bind(KEY).unwrap();
+    let mut other = KEY.to_vec();
+    *other.last_mut().unwrap() ^= 1;
+    for key in [&other[..], &[0; 16], &[0; 256], &KEY[..16]] {
+        assert_eq!(stranger.bind(key), Err(Refusal::WrongKey));
+    }
+    let names = &stranger.names;
+    assert_eq!(
+        refusal(names.bind("shop", serving).wait()),
+        Err(Refusal::Taken)
+    );
+    assert_eq!(
+        refusal(names.rebind("shop", serving).wait()),
+        Err(Refusal::NotBinder)
+    );
+    assert_eq!(
+        refusal(names.unbind("shop").wait()),
+        Err(Refusal::NotBinder)
+    );
+    // Nor can the entry of the server be repeated.
+    let theirs = names.directory().lookup("shop").wait().unwrap();
+    let theirs = theirs.get().unwrap();
+    let bound = names.directory().bind(theirs, false).wait().unwrap();
+    assert_eq!(*bound.get(), Err(Refusal::Taken));
+    let bound = names.directory().bind(theirs, true).wait().unwrap();
+    assert_eq!(*bound.get(), Err(Refusal::NotBinder));
+    let bound = names
+        .directory()
+        .bind_shared(theirs, &other)
+        .wait()
+        .unwrap();
+    assert_eq!(*bound.get(), Err(Refusal::WrongKey));
+    let found = names.lookup::<dyn Shop>("shop").wait().unwrap();
+    assert_eq!(*found.look().wait().unwrap().get(), 0);
+    // A name of a single server can't be shared by another one.
+    let serving = own.running.serving.as_ref().unwrap();
+    own.names.bind("session", serving).wait().unwrap();
+    let session = stranger.running.serving.as_ref().unwrap();
+    let shared = names.bind_shared("session", session, KEY).wait();
+    assert_eq!(refusal(shared), Err(Refusal::Taken));
+    // The key is that of the name while it is bound.
+    drop(own);
+    until(|| stranger.bind(&other).is_ok());
+}
+
+#[test]
+fn a_server_binds_its_shared_name_again_after_a_restart_of_the_registry() {
+    let running = registry(Registrar::default());
+    let address = running.address().clone();
+    let addresses = &addresses("again", 2)[3];
+    let servers: Vec<_> = (0..2)
+        .map(|id| sharing(&running, &addresses[id as usize], id))
+        .collect();
+    for server in &servers {
+        server.bind(KEY).unwrap();
+    }
+    let names = Names::connect(&address).wait().unwrap();
+    let set =
+        ClientSet::open_with(RegistryNames::watch(&names, "shop").unwrap(), &quick()).unwrap();
+    let _shop = set.get::<dyn Shop>("shop");
+    until(|| open(&set) == 2);
+    running.stop();
+    let server = Server::default();
+    server
+        .bind::<dyn Directory>(directory::NAME, Arc::new(Registrar::default()))
+        .unwrap();
+    let mut again = None;
+    until(|| {
+        again = server.listen(&address).ok();
+        again.is_some()
+    });
+    until(|| {
+        let found = names.directory().servers("shop").wait();
+        found.is_ok_and(|found| found.get().len() == 2)
+    });
+    until(|| open(&set) == 2);
 }

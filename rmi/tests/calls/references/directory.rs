@@ -590,6 +590,14 @@ impl Directory for Liar {
         Err(Refusal::Full)
     }
 
+    async fn bind_shared(&self, _: EntryRef<'_>, _: &[u8]) -> Result<(), Refusal> {
+        Err(Refusal::Full)
+    }
+
+    fn servers(&self, name: &str) -> Vec<Entry> {
+        self.lookup(name).into_iter().collect()
+    }
+
     async fn unbind(&self, _: &str) -> Result<bool, Refusal> {
         Ok(false)
     }
