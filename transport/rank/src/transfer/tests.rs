@@ -507,7 +507,7 @@ impl World {
         };
         let number = self.sent.len();
         let mut bytes: Vec<u8> = (0..length)
-            .map(|place| (place * 7 + number) as u8)
+            .map(|place| u8::try_from((place * 7 + number) % 251).unwrap())
             .collect();
         bytes[..8].copy_from_slice(&(number as u64).to_le_bytes());
         let mode = [Mode::Standard, Mode::Confirmed, Mode::Lent][self.random.index(3)];
