@@ -158,8 +158,8 @@ fn described_len(caller: &CallerVersionRef<'_>, interface: &Interface) -> Result
     }
 }
 
-/// Returns a hash by which a description is found again. A caller that finds two descriptions of one
-/// hash gets refusals, because the conversion checks its messages.
+/// Returns a hash by which a description is found again. A caller that finds two descriptions of
+/// one hash gets refusals, because the conversion checks its messages.
 fn hash_of(caller: &CallerVersionRef<'_>) -> u128 {
     let mut hasher = Xxh3::new();
     caller.hash(&mut hasher);
