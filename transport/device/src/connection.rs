@@ -471,15 +471,9 @@ pub trait Incoming: Send {
     }
 
     /// Receives the next message into the front of `memory`, if all of it has arrived, no part of
-    /// it was received, and it fits. A device without a faster path for this than by a buffer
-    /// returns [`Whole::Other`].
-    fn receive_into(&mut self, _memory: &mut [u8], _header: &mut Header) -> Result<Whole, Fault> {
-        Ok(Whole::Other)
-    }
-
-    /// Like [`receive_into`](Self::receive_into), but only for a message whose header `wants`
-    /// accepts.
-    fn receive_wanted(
+    /// it was received, it fits, and `wants` accepts its header. A device without a faster path for
+    /// this than by a buffer returns [`Whole::Other`].
+    fn receive_into(
         &mut self,
         _memory: &mut [u8],
         _header: &mut Header,

@@ -52,8 +52,8 @@ use jstream_base::Header;
 use jstream_base::RecvError;
 use jstream_device::connection::{Armed, Fault, Incoming, Payload, Whole};
 
-/// Messages of up to this many bytes are received into a scratch buffer of the endpoint if the
-/// caller wants them in its own memory. They need no buffer of the pool then.
+/// Messages of up to this many bytes whose payload is not kept are received into a scratch buffer
+/// of the endpoint. They need no buffer of the pool then.
 pub(super) const SCRATCH: usize = 4096;
 
 struct RecvOp {
@@ -215,7 +215,7 @@ impl Receiving {
         }
         let is_free = self.kept.is_empty() && !self.begun && !self.had_sink;
         if let (Some(half), true) = (&mut self.half, is_free) {
-            match half.receive_into(memory, header) {
+            match half.receive_into(memory, header, &|_| true) {
                 Ok(Whole::Here) => {
                     self.end_message(header);
                     return true;
@@ -275,18 +275,8 @@ impl Receiving {
         }
         if !self.begun {
             self.begun = true;
-            match &mut place {
-                Destination::Pool => {}
-                Destination::Jbuf(empty) => self.into = empty.take().map(EmptyBuffer::writer),
-                Destination::Memory(_) => {
-                    // A device that moves buffers already has one.
-                    if header.length <= SCRATCH as u64 && !self.info.limits.moves {
-                        let scratch = self.scratch.take();
-                        let scratch = scratch.unwrap_or_else(|| EmptyBuffer::heap(SCRATCH));
-                        self.into = Some(scratch.writer());
-                        self.scratched = true;
-                    }
-                }
+            if let Destination::Jbuf(empty) = &mut place {
+                self.into = empty.take().map(EmptyBuffer::writer);
             }
         }
         loop {
@@ -296,7 +286,14 @@ impl Receiving {
                 return self.handle_fault(full).map(Err);
             }
             return match half.payload(&mut self.into) {
-                Ok(Some(payload)) => Some(Ok(self.complete_message(header, payload, &place))),
+                Ok(Some(payload)) => {
+                    let number = self.end_message(&header);
+                    Some(Ok(Arrived {
+                        header,
+                        payload,
+                        number,
+                    }))
+                }
                 Ok(None) if is_full(self.into.as_ref(), header.length) => continue,
                 Ok(None) => {
                     self.begun_bytes.record(half.begun());
@@ -304,24 +301,6 @@ impl Receiving {
                 }
                 Err(fault) => self.handle_fault(fault).map(Err),
             };
-        }
-    }
-
-    #[inline]
-    fn complete_message(
-        &mut self,
-        header: Header,
-        mut payload: Payload,
-        place: &Destination<'_>,
-    ) -> Arrived {
-        let number = self.end_message(&header);
-        if self.scratched && !matches!(place, Destination::Memory(_)) {
-            payload = self.leave_scratch(payload);
-        }
-        Arrived {
-            header,
-            payload,
-            number,
         }
     }
 
@@ -341,29 +320,6 @@ impl Receiving {
         let number = self.next;
         self.next = number.wrapping_add(1);
         number
-    }
-
-    /// Moves a message out of the scratch buffer. It was begun for a caller with its own memory and
-    /// goes to another receiver.
-    #[cold]
-    pub(super) fn leave_scratch(&mut self, payload: Payload) -> Payload {
-        self.scratched = false;
-        let Payload::Bytes(filled) = payload else {
-            return payload;
-        };
-        let copied = self.info.pool.take(filled.len()).ok().and_then(|empty| {
-            let copied = empty.copy_from(filled.as_bytes());
-            copied.ok()
-        });
-        match copied {
-            Some(copied) => {
-                self.scratch = Some(filled.into_empty());
-                Payload::Bytes(copied)
-            }
-            // If the pool is full, the message keeps the scratch buffer, and the next one gets a
-            // new scratch buffer.
-            None => Payload::Bytes(filled),
-        }
     }
 
     /// Copies a message to the front of `memory`.
@@ -387,9 +343,6 @@ impl Receiving {
             });
         };
         room.copy_from_slice(filled.as_bytes());
-        if std::mem::take(&mut self.scratched) {
-            self.scratch = Some(filled.into_empty());
-        }
         Ok(header)
     }
 

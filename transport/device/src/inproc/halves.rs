@@ -432,39 +432,19 @@ impl Incoming for ReceiveHalf {
     }
 
     #[inline]
-    fn receive_into(&mut self, memory: &mut [u8], header: &mut Header) -> Result<Whole, Fault> {
-        let copied = self.front(|letter| {
-            // Messages of the endpoint protocol are not for the program.
-            let bytes = letter.bytes().filter(|_| letter.is_message())?;
-            memory.get_mut(..bytes.len())?.copy_from_slice(bytes);
-            *header = letter.header();
-            Some(())
-        })?;
-        match copied {
-            None => Ok(Whole::Nothing),
-            Some(None) => Ok(Whole::Other),
-            Some(Some(())) => {
-                self.release(header.length);
-                Ok(Whole::Here)
-            }
-        }
-    }
-
-    #[inline]
-    fn receive_wanted(
+    fn receive_into(
         &mut self,
         memory: &mut [u8],
         header: &mut Header,
         wants: &dyn Fn(&Header) -> bool,
     ) -> Result<Whole, Fault> {
         let found = self.front(|letter| {
-            let found = letter.header();
-            if !letter.is_message() || !wants(&found) {
-                return None;
-            }
-            let bytes = letter.bytes()?;
+            *header = letter.header();
+            // Messages of the endpoint protocol are not for the program.
+            let bytes = letter
+                .bytes()
+                .filter(|_| letter.is_message() && wants(header))?;
             memory.get_mut(..bytes.len())?.copy_from_slice(bytes);
-            *header = found;
             Some(())
         })?;
         match found {

@@ -272,26 +272,6 @@ impl ShmIncoming {
         n.wrapping_add(copy_out(rest, at_front))
     }
 
-    /// Receives the next message into the front of `memory` if it is short, fits and is wanted.
-    #[inline]
-    fn take_into(
-        &mut self,
-        memory: &mut [u8],
-        header: &mut Header,
-        wants: impl Fn(&Header) -> bool,
-    ) -> Whole {
-        let mark = match self.short(memory.len(), header) {
-            RingCheck::Short(mark) if wants(header) => mark,
-            RingCheck::Nothing => return Whole::Nothing,
-            RingCheck::Short(_) | RingCheck::Other => return Whole::Other,
-        };
-        // SAFETY: `copy` writes only initialised bytes, which were read from shared memory.
-        let memory = unsafe { uninit(memory) };
-        self.copy(mark, memory);
-        self.release(mark);
-        Whole::Here
-    }
-
     #[inline]
     fn release(&mut self, mark: SlotMark) {
         if self.ring.release(mark) {
@@ -473,18 +453,22 @@ impl Incoming for ShmIncoming {
     }
 
     #[inline]
-    fn receive_into(&mut self, memory: &mut [u8], header: &mut Header) -> Result<Whole, Fault> {
-        Ok(self.take_into(memory, header, |_| true))
-    }
-
-    #[inline]
-    fn receive_wanted(
+    fn receive_into(
         &mut self,
         memory: &mut [u8],
         header: &mut Header,
         wants: &dyn Fn(&Header) -> bool,
     ) -> Result<Whole, Fault> {
-        Ok(self.take_into(memory, header, wants))
+        let mark = match self.short(memory.len(), header) {
+            RingCheck::Short(mark) if wants(header) => mark,
+            RingCheck::Nothing => return Ok(Whole::Nothing),
+            RingCheck::Short(_) | RingCheck::Other => return Ok(Whole::Other),
+        };
+        // SAFETY: `copy` writes only initialised bytes, which were read from shared memory.
+        let memory = unsafe { uninit(memory) };
+        self.copy(mark, memory);
+        self.release(mark);
+        Ok(Whole::Here)
     }
 
     fn begun(&self) -> u64 {

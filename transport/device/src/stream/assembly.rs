@@ -201,10 +201,16 @@ impl Assembly {
         true
     }
 
-    /// Copies the next message to the front of `memory`, if all of it has arrived and it fits.
+    /// Copies the next message to the front of `memory`, if all of it has arrived, it fits, and
+    /// `wants` accepts its header.
     #[inline]
-    pub(crate) fn take_into(&mut self, memory: &mut [u8], header: &mut Header) -> bool {
-        let Some((found, bytes)) = self.whole() else {
+    pub(crate) fn take_into(
+        &mut self,
+        memory: &mut [u8],
+        header: &mut Header,
+        wants: &dyn Fn(&Header) -> bool,
+    ) -> bool {
+        let Some((found, bytes)) = self.whole().filter(|(found, _)| wants(found)) else {
             return false;
         };
         let length = bytes.len();

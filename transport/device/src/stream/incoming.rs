@@ -143,9 +143,17 @@ impl<W: Wire> Incoming for StreamIncoming<W> {
     }
 
     #[inline]
-    fn receive_into(&mut self, memory: &mut [u8], header: &mut Header) -> Result<Whole, Fault> {
+    fn receive_into(
+        &mut self,
+        memory: &mut [u8],
+        header: &mut Header,
+        wants: &dyn Fn(&Header) -> bool,
+    ) -> Result<Whole, Fault> {
         self.check()?;
-        if self.assembly.take_into(memory, header) {
+        if self.assembly.has_none() && !self.read(&mut None, None)? {
+            return Ok(Whole::Nothing);
+        }
+        if self.assembly.take_into(memory, header, wants) {
             return Ok(Whole::Here);
         }
         Ok(Whole::Other)

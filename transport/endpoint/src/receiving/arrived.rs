@@ -98,8 +98,7 @@ pub(crate) enum Destination<'s> {
     Pool,
     /// This buffer, which is taken out of the option.
     Jbuf(&'s mut Option<EmptyBuffer>),
-    /// Memory of this many bytes. Meanwhile the message is in the scratch buffer, or in a buffer of
-    /// the pool.
+    /// Memory of this many bytes. Meanwhile the message is in a buffer of the pool.
     Memory(usize),
 }
 

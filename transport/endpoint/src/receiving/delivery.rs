@@ -209,7 +209,7 @@ impl Receiving {
             return BypassedMessages::Other;
         };
         let mut header = Header::default();
-        match half.receive_wanted(memory, &mut header, &wants) {
+        match half.receive_into(memory, &mut header, &wants) {
             Ok(Whole::Here) => {
                 self.end_message(&header);
                 BypassedMessages::Received(header)
@@ -267,10 +267,6 @@ impl Receiving {
         match half.payload(&mut self.into) {
             Ok(Some(payload)) => {
                 let number = self.end_message(&header);
-                let payload = match self.scratched {
-                    true => self.leave_scratch(payload),
-                    false => payload,
-                };
                 self.began_before_sink = false;
                 self.kept.push_back(Arrived {
                     header,

@@ -119,7 +119,9 @@ fn slots_that_nobody_writes() {
         let mut victim = self::victim();
         write(&victim.lanes[0], kind, n, length, &behind);
         let mut header = Header::default();
-        let into = victim.incoming.receive_into(&mut [0; 200], &mut header);
+        let into = victim
+            .incoming
+            .receive_into(&mut [0; 200], &mut header, &|_| true);
         assert!(!matches!(into, Ok(Whole::Here)), "{text}");
         let mut payload = MessageBuffer::nothing();
         let whole = victim.incoming.receive(&mut header, &mut payload);

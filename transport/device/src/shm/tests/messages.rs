@@ -255,19 +255,25 @@ fn short_messages_are_received_into_memory_and_others_are_left() {
             if length > 0 {
                 let too_small = &mut memory[..length.min(9000) - 1];
                 assert_eq!(
-                    incoming.receive_into(too_small, &mut header).unwrap(),
+                    incoming
+                        .receive_into(too_small, &mut header, &|_| true)
+                        .unwrap(),
                     Whole::Other
                 );
                 assert_eq!(incoming.header().unwrap().unwrap().kind, seed as u32);
                 // The header was read, so the fast path no longer applies.
                 assert_eq!(
-                    incoming.receive_into(&mut memory, &mut header).unwrap(),
+                    incoming
+                        .receive_into(&mut memory, &mut header, &|_| true)
+                        .unwrap(),
                     Whole::Other
                 );
                 assert!(receive(incoming).unwrap().1.as_bytes() == bytes);
             } else {
                 assert_eq!(
-                    incoming.receive_into(&mut [], &mut header).unwrap(),
+                    incoming
+                        .receive_into(&mut [], &mut header, &|_| true)
+                        .unwrap(),
                     Whole::Here
                 );
                 assert_eq!((header.kind, header.length), (seed as u32, 0));
@@ -277,7 +283,9 @@ fn short_messages_are_received_into_memory_and_others_are_left() {
             send(&mut *client.outgoing, 1, &[&bytes]).unwrap();
             let incoming = &mut *server.incoming;
             assert_eq!(
-                incoming.receive_into(&mut memory, &mut header).unwrap(),
+                incoming
+                    .receive_into(&mut memory, &mut header, &|_| true)
+                    .unwrap(),
                 Whole::Here
             );
             assert_eq!((header.kind, header.words), (1, [1, 2, 3]));

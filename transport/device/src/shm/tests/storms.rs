@@ -126,7 +126,7 @@ fn suffer(victim: &mut Victim, bytes: &[u8]) -> usize {
         let (mut header, mut payload) = (Header::default(), MessageBuffer::nothing());
         let incoming = &mut victim.incoming;
         let whole = if turn % 2 == 0 {
-            incoming.receive_into(&mut memory, &mut header)
+            incoming.receive_into(&mut memory, &mut header, &|_| true)
         } else {
             incoming.receive(&mut header, &mut payload)
         };
