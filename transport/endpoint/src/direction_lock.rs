@@ -250,10 +250,9 @@ impl<D: Direction> DirectionLock<D> {
         self.wait_spinning(other, guard, (None, false), deadline, attempt)
     }
 
-    /// As [`wait_until`](Self::wait_until), for a caller that has already polled under this lock,
-    /// or knows that polling would find nothing. Calls `deadline` late, because that reads the
-    /// clock: after spinning or, if spinning `is_bounded` by the deadline or would not end, after
-    /// the first polls.
+    /// As [`wait_until`](Self::wait_until), for a caller that has already polled under this lock.
+    /// Calls `deadline` late, because that reads the clock: after spinning or, if spinning
+    /// `is_bounded` by the deadline or would not end, after the first polls.
     pub(super) fn wait_beyond_spinning<'t, R, E: Direction>(
         &'t self,
         other: &DirectionLock<E>,
@@ -316,8 +315,7 @@ impl<D: Direction> DirectionLock<D> {
     }
 
     /// As [`wait_until`](Self::wait_until), with a spin that has begun, if there is one. If
-    /// `has_polled` is true, the caller has polled already, or knows that polling would find
-    /// nothing.
+    /// `has_polled` is true, the caller has polled already.
     pub(super) fn wait_spinning<'t, R, E: Direction>(
         &'t self,
         other: &DirectionLock<E>,

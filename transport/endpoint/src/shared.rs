@@ -73,9 +73,6 @@ pub struct Shared {
     /// True if the receive half receives in the same system call that sleeps, as reported before
     /// any message arrived.
     sleeps_receiving: bool,
-    /// True if, besides, waiting callers never spin. They then sleep without polling first, because
-    /// the poll would mostly be a wasted system call.
-    sleeps_first: bool,
     /// Descriptor that is polled for messages, created on the first request.
     source: OnceLock<OwnedFd>,
     /// Writers and readers of objects.
@@ -100,7 +97,6 @@ impl Shared {
         let (sending_alarm, receiving_alarm) = (Arc::new(Alarm::default()), Arc::default());
         let batching = Batching::new(&*connection.outgoing, scheme);
         let sleeps_receiving = connection.incoming.receives_asleep();
-        let sleeps_first = sleeps_receiving && options.spin.is_zero();
         let sending = SendDirection::new(
             connection.outgoing,
             info.clone(),
@@ -138,7 +134,6 @@ impl Shared {
                 carrier: Carrier::default(),
                 batching,
                 sleeps_receiving,
-                sleeps_first,
                 source: OnceLock::new(),
                 codecs: CodecCache::default(),
                 attached: OnceLock::new(),

@@ -335,8 +335,7 @@ impl Shared {
     #[inline]
     pub(crate) fn receive(&self, inbound: &mut Inbound, patience: Patience) {
         let mut receiving = self.receiving.lock();
-        let asleep = self.sleeps_first && patience.is_long() && receiving.receives_asleep();
-        if !asleep && receiving.receive_whole(inbound) {
+        if receiving.receive_whole(inbound) {
             return receiving.release();
         }
         let attempt = |receiving: &mut Receiving| receiving.receive_whole(inbound);
@@ -352,10 +351,7 @@ impl Shared {
     #[inline]
     pub fn receive_within(&self, inbound: &mut Inbound, slice: Duration, until: Deadline) -> bool {
         let mut receiving = self.receiving.lock();
-        let asleep = self.sleeps_first
-            && receiving.receives_asleep()
-            && until.left().is_none_or(|left| left > slice);
-        if !asleep && receiving.receive_whole(inbound) {
+        if receiving.receive_whole(inbound) {
             self.batching.record_more(true, receiving.half.as_deref());
             receiving.release();
             return true;
@@ -445,8 +441,7 @@ impl Shared {
         receiving.copy_out((header, payload, number), memory)
     }
 
-    /// Blocks until `attempt` returns true or the time is over. The caller has polled already, or
-    /// knows that polling would find nothing.
+    /// Blocks until `attempt` returns true or the time is over. The caller has polled already.
     fn receive_slowly<'s>(
         &'s self,
         receiving: DirectionGuard<'s, Receiving>,

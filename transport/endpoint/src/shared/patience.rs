@@ -15,10 +15,6 @@ pub enum Patience {
     Endless,
 }
 
-/// Callers with a timeout of at most this length poll once before they sleep, because the sleep may
-/// be over before it has begun.
-const LONG: Duration = Duration::from_millis(1);
-
 impl Patience {
     /// Returns the patience of a call with a timeout. A call with a timeout of zero does not wait
     /// and does not read the clock.
@@ -28,16 +24,6 @@ impl Patience {
             Self::None
         } else {
             Self::For(timeout)
-        }
-    }
-
-    /// Returns true if the timeout is long enough to sleep without polling first.
-    #[inline]
-    pub(super) fn is_long(self) -> bool {
-        match self {
-            Self::None => false,
-            Self::For(timeout) => timeout > LONG,
-            Self::Endless => true,
         }
     }
 
