@@ -175,7 +175,7 @@ impl<T: Transportable + 'static> Receiver<T> {
     fn poll_endpoint<O: ObjectForm<T>>(&self, endpoint: &Endpoint) -> Option<Outcome<O>> {
         let shared = endpoint.shared();
         let mut inbound = Inbound::empty();
-        if !shared.poll_message(&mut inbound, || false) {
+        if !shared.poll_message(&mut inbound) {
             return None;
         }
         let version = self.peers.versions.get(shared);

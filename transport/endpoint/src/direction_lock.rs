@@ -371,7 +371,7 @@ impl<D: Direction> DirectionLock<D> {
 
     /// Yields the lock to the threads that wait for it.
     #[cold]
-    pub(super) fn yield_lock<'t>(&'t self, guard: DirectionGuard<'t, D>) -> DirectionGuard<'t, D> {
+    fn yield_lock<'t>(&'t self, guard: DirectionGuard<'t, D>) -> DirectionGuard<'t, D> {
         const PATIENCE: u32 = 100;
         drop(guard);
         for _ in 0..PATIENCE {

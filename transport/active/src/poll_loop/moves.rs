@@ -203,7 +203,7 @@ impl PollLoop {
             if !guard.is_held || self.deferred.count_urgent() >= MOST {
                 break;
             }
-            match self.poll_once(&mut guard, &mut progress, None) {
+            match self.poll_once(&mut guard, &mut progress) {
                 PollOutcome::Something => {}
                 PollOutcome::Nothing | PollOutcome::NoRoom => break,
             }

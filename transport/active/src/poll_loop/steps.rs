@@ -22,9 +22,6 @@ use jstream_endpoint::receiving::{Arrived, Inbound};
 use jstream_endpoint::spin::Spin;
 use jstream_sync::callbacks;
 
-/// Number of polls of a single connection before the state of the group is checked again.
-const POLLS: u32 = 64;
-
 impl PollLoop {
     /// Posts a receive to each connection that has none, except to one whose message waits for room
     /// in the pool: there the receive would end immediately. Returns true if there is no such
@@ -104,7 +101,7 @@ impl PollLoop {
             return;
         }
         progress.last = last;
-        if let PollOutcome::Something = self.poll_once(guard, progress, Some(until)) {
+        if let PollOutcome::Something = self.poll_once(guard, progress) {
             return self.end_idle(progress);
         }
         turn::flush();
@@ -284,14 +281,12 @@ impl PollLoop {
 
     /// Handles one message or one deferred item, if there is one. A thread that queues requests
     /// handles no deferred items. A connection whose message finds no room in the pool does not
-    /// block the others. If this thread waits, until a deadline, and the group has no other work, a
-    /// single connection is polled several times while its receive half is held.
+    /// block the others.
     #[inline]
     pub(super) fn poll_once(
         &self,
         guard: &mut PollGuard<'_>,
         progress: &mut Progress,
-        until: Option<Deadline>,
     ) -> PollOutcome {
         // Deferred work gets its share, however many messages arrive.
         let is_due = self.deferred.is_pending() && !guard.defers_requests;
@@ -303,7 +298,6 @@ impl PollLoop {
         }
         let Progress {
             members,
-            spin,
             is_more,
             last,
             ..
@@ -312,7 +306,7 @@ impl PollLoop {
         *is_more = false;
         self.members.update(members);
         let count = members.all().len();
-        let spins_until = until.filter(|_| count == 1 && !is_due);
+        let is_alone = count == 1 && !is_due;
         if count > 1 && self.rotation.is_clock_turn() {
             self.age_incomplete(members.all());
         }
@@ -339,25 +333,14 @@ impl PollLoop {
             let mut inbound = Inbound::empty();
             let shared = link.endpoint().shared();
             let had_more = shared.has_more();
-            if spins_until.is_some() && !had_more {
-                turn::flush();
-            }
             shared.flush_before_poll();
-            let mut polls = 0u32;
-            let is_received = shared.poll_message(&mut inbound, || {
-                polls = polls.wrapping_add(1);
-                let begin = |until| Spin::begin(self.spin, self.habit(), until);
-                spins_until.is_some_and(|until| {
-                    polls < POLLS && spin.get_or_insert_with(|| begin(until)).may_continue()
-                })
-            });
-            if !is_received {
+            if !shared.poll_message(&mut inbound) {
                 link.shortage().clear();
                 continue;
             }
-            if spins_until.is_some() {
+            if is_alone {
                 *is_more = shared.has_more();
-                if had_more && polls == 0 {
+                if had_more {
                     guard.last = last_done;
                 }
             }
@@ -458,7 +441,7 @@ impl PollLoop {
             let Some(mut guard) = self.try_drive(wanted) else {
                 break;
             };
-            match self.poll_once(&mut guard, progress, None) {
+            match self.poll_once(&mut guard, progress) {
                 PollOutcome::Something => count = count.saturating_add(1),
                 PollOutcome::Nothing | PollOutcome::NoRoom => {
                     idle(guard);

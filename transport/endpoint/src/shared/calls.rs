@@ -371,21 +371,12 @@ impl Shared {
         is_received
     }
 
-    /// As [`receive_within`](Self::receive_within), for a message that has already arrived. Polls
-    /// under one lock while `again` returns true, no other thread has taken the half, and nothing
-    /// is posted to the send direction. Returns false if no message has arrived, or if posted
-    /// receives go first.
+    /// As [`receive_within`](Self::receive_within), for a message that has already arrived. Returns
+    /// false if no message has arrived, or if posted receives go first.
     #[inline]
-    pub fn poll_message(&self, inbound: &mut Inbound, mut again: impl FnMut() -> bool) -> bool {
+    pub fn poll_message(&self, inbound: &mut Inbound) -> bool {
         let mut receiving = self.receiving.lock();
-        let mut is_received = receiving.receive_whole(inbound);
-        while !is_received && receiving.has_half() && !self.sending.is_pending() && again() {
-            if self.receiving.is_wanted() {
-                receiving = self.receiving.yield_lock(receiving);
-            }
-            receiving.drive();
-            is_received = receiving.receive_whole(inbound);
-        }
+        let is_received = receiving.receive_whole(inbound);
         self.batching
             .record_more(is_received, receiving.half.as_deref());
         receiving.release();
