@@ -97,21 +97,15 @@ impl CallHeader {
         }
     }
 
-    /// Returns the header of the first method, for a caller that waits for the whole of a limited
-    /// time.
-    pub(crate) fn spanning(object: u32, span: &Span) -> Self {
+    /// Returns the header of a call whose caller waits for the whole of a limited time.
+    #[inline]
+    pub(crate) fn spanning(object: u32, method: u16, span: &Span) -> Self {
         Self {
             object,
-            method: 0,
+            method,
             has_metadata: 0,
             time: span.wire(),
         }
-    }
-
-    /// Returns the header with another method.
-    #[inline]
-    pub(crate) fn of_method(self, method: u16) -> Self {
-        Self { method, ..self }
     }
 
     /// Returns the header with another object.

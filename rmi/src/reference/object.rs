@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use crate::frame::{CallHeader, Metadata, PROMISED, REGISTRY, Span};
+use crate::frame::{Metadata, PROMISED, REGISTRY, Span};
 use crate::interface::{MethodMap, VersionPairs};
 use crate::reference::found::FoundObject;
 use crate::reference::renewal::{MemberObject, Renewal, RenewedObject};
@@ -106,14 +106,11 @@ pub struct Object {
     pub(crate) span: Span,
     /// Retries of failed calls.
     pub(crate) retries: Option<Retries>,
-    /// Header that all its calls share, except for the method.
-    pub(crate) shared_header: Option<CallHeader>,
     /// Metadata of each call.
     pub(crate) metadata: Metadata,
     /// The source of the object if its connection is lost.
     pub(crate) renewal: Option<Arc<dyn Renewal>>,
-    /// The methods of the object if its interface has another version. Then there is no shared
-    /// header.
+    /// The methods of the object if its interface has another version.
     pub(crate) methods: Option<Arc<MethodMap>>,
 }
 
@@ -138,11 +135,9 @@ pub(crate) enum ObjectPlace {
 
 impl Object {
     pub(crate) fn new(place: ObjectPlace, time: Duration) -> Self {
-        let span = Span::new(time);
         Self {
-            shared_header: shared_header(&place, &span),
             place,
-            span,
+            span: Span::new(time),
             retries: None,
             metadata: Metadata::default(),
             renewal: None,
@@ -156,11 +151,7 @@ impl Object {
     }
 
     pub(crate) fn mapped(self, methods: Option<Arc<MethodMap>>) -> Self {
-        Self {
-            shared_header: self.shared_header.filter(|_| methods.is_none()),
-            methods,
-            ..self
-        }
+        Self { methods, ..self }
     }
 
     /// Returns the interfaces that the object's server has in another version, if any.
@@ -194,9 +185,7 @@ impl Object {
                 (ObjectPlace::Member(object, is_counted), methods, renewal)
             }
         };
-        let is_shared = self.metadata.is_empty() && methods.is_none();
         Self {
-            shared_header: shared_header(&place, &self.span).filter(|_| is_shared),
             place,
             span: self.span,
             retries: self.retries,
@@ -361,10 +350,7 @@ impl Object {
     }
 
     pub(crate) fn with_metadata(&self, metadata: Metadata) -> Self {
-        let shared_header = shared_header(&self.place, &self.span);
-        let is_shared = metadata.is_empty() && self.methods.is_none();
         Self {
-            shared_header: shared_header.filter(|_| is_shared),
             metadata,
             ..self.clone()
         }
@@ -393,14 +379,6 @@ impl fmt::Debug for Object {
         };
         object.finish()
     }
-}
-
-/// Returns the header that all calls of an object share, except for the method. There is none if
-/// interceptors or a clock of the program have to be asked for each call, or the timeout is short.
-fn shared_header(place: &ObjectPlace, span: &Span) -> Option<CallHeader> {
-    let (connection, number) = place.at_peer()?;
-    let is_shared = connection.session().is_plain && span.is_long();
-    is_shared.then(|| CallHeader::spanning(number, span))
 }
 
 impl ObjectPlace {

@@ -34,20 +34,22 @@ pub(super) struct OutgoingCall<'o> {
 }
 
 impl Object {
-    /// Prepares a call of the method at `index` of `interface`. If nothing has to be evaluated for
-    /// this call, its header is that of the object, with the method. A deadline or metadata
-    /// that the caller inherits has to be.
+    /// Prepares a call of the method at `index` of `interface`. A call is evaluated if it has
+    /// metadata or a short timeout, or inherits something, if the interface has another version, or
+    /// if interceptors, a capture or a clock of the program have to be asked.
     #[inline]
     pub(super) fn prepare(
         &self,
         interface: &'static Interface,
         index: usize,
     ) -> Result<OutgoingCall<'_>, CallError> {
-        let shared = self.shared_header.filter(|_| !passes_on());
-        let destination = self.place.at_peer();
-        let (Some(header), Some((connection, _)), Ok(place)) =
-            (shared, destination, u16::try_from(index))
-        else {
+        let is_plain = self.methods.is_none()
+            && self.metadata.is_empty()
+            && self.span.is_long()
+            && !passes_on();
+        let at_peer = self.place.at_peer().filter(|_| is_plain);
+        let destination = at_peer.filter(|(connection, _)| connection.session().is_plain);
+        let (Some((connection, number)), Ok(place)) = (destination, u16::try_from(index)) else {
             return self.prepare_evaluated(interface, index);
         };
         Ok(OutgoingCall {
@@ -56,7 +58,7 @@ impl Object {
             session: connection.session(),
             method: interface.method(index),
             deadline: self.span.deadline(),
-            word: header.of_method(place).to_word(),
+            word: CallHeader::spanning(number, place, &self.span).to_word(),
             watched: None,
             metadata: Metadata::default(),
         })
