@@ -24,7 +24,6 @@ use crate::support::{CallError, LookupError, Operation, StepEnd, shown};
 impl Client {
     /// Looks up a name whose object has an interface with another id and this description. Succeeds
     /// if a method can be called, which the server's reflection tells.
-    #[cold]
     pub(super) fn find_by_methods<R: 'static>(
         &self,
         name: String,

@@ -53,7 +53,6 @@ impl Code {
     }
 
     /// Encodes the code in the word of a reply.
-    #[inline]
     pub(crate) fn to_word(self) -> u64 {
         self.header().tag()
     }

@@ -52,7 +52,6 @@ where
 }
 
 /// Writes a value, and returns its message in one piece.
-#[cold]
 pub(crate) fn written_copy<T: Transportable>(
     value: &T,
     limits: Limits,

@@ -279,7 +279,6 @@ impl Method {
         }
     }
 
-    #[inline]
     pub(crate) fn is_idempotent(&self) -> bool {
         self.idempotent
     }
@@ -609,7 +608,6 @@ impl Interface {
     }
 
     /// Returns the method with this index, which must exist.
-    #[inline]
     pub(crate) fn method(&self, index: usize) -> &Method {
         let Some(method) = self.methods.get(index) else {
             unreachable!("a stub calls the methods of its own interface")

@@ -71,7 +71,6 @@ pub trait Parameter<F> {
 
 #[diagnostic::do_not_recommend]
 impl<T: Copy> Parameter<T> for T {
-    #[inline(always)]
     fn of(form: &T) -> T {
         *form
     }
@@ -92,7 +91,6 @@ pub trait ParameterTarget<F: ?Sized> {
 
 #[diagnostic::do_not_recommend]
 impl<T: ?Sized> ParameterTarget<T> for T {
-    #[inline(always)]
     fn of(form: &T) -> &T {
         form
     }
@@ -104,14 +102,12 @@ impl<T: ?Sized> ParameterTarget<T> for T {
 pub struct Argument<'f, F: ?Sized>(&'f F);
 
 /// Returns an argument in the receive buffer.
-#[inline(always)]
 pub fn argument<F: ?Sized>(form: &F) -> Argument<'_, F> {
     Argument(form)
 }
 
 impl<'f, F: ?Sized> Argument<'f, F> {
     /// Returns the argument for a parameter of type `P`.
-    #[inline(always)]
     pub fn value<P: Parameter<F>>(self) -> P
     where
         F: Sized,
@@ -120,7 +116,6 @@ impl<'f, F: ?Sized> Argument<'f, F> {
     }
 
     /// Returns the argument for a parameter of type `&P`.
-    #[inline(always)]
     pub fn target<P: ParameterTarget<F> + ?Sized>(self) -> &'f P {
         P::of(self.0)
     }

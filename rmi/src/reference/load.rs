@@ -188,7 +188,6 @@ impl MemberLoad {
     }
 
     /// Returns true if the last calls had no answer.
-    #[inline]
     pub(crate) fn is_outlier(&self) -> bool {
         self.overdue.load(Ordering::Relaxed) >= OUTLIER
     }

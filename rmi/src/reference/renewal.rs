@@ -181,7 +181,6 @@ impl MemberObject {
         }
     }
 
-    #[inline]
     pub(crate) fn import(&self) -> &Arc<Import> {
         &self.found.import
     }
@@ -192,7 +191,6 @@ impl MemberObject {
     }
 
     /// Returns the connection, and the number of the object.
-    #[inline]
     pub(crate) fn destination(&self) -> Option<(&Connection, u32)> {
         let import = self.import();
         Some((import.connection(), import.number()))
@@ -208,7 +206,6 @@ impl MemberObject {
     }
 
     /// Returns true if calls may be made over the connection, as far as that is known.
-    #[inline]
     pub(crate) fn is_open(&self) -> bool {
         !self.import().connection().peer().is_retired()
     }
@@ -236,7 +233,6 @@ pub(crate) struct CountedCall {
 }
 
 impl CountedCall {
-    #[inline]
     pub(crate) fn new(object: Arc<MemberObject>, is_counted: bool) -> Self {
         Self {
             since: is_counted.then(|| object.load.begin()),
@@ -250,7 +246,6 @@ impl CountedCall {
     }
 
     /// Records that the server no longer has the object.
-    #[cold]
     pub(crate) fn lose_object(&self) {
         self.object.source.lose(self.object.import());
     }
@@ -262,7 +257,6 @@ impl CountedCall {
 }
 
 impl Drop for CountedCall {
-    #[inline]
     fn drop(&mut self) {
         if let Some(since) = self.since {
             self.object.load.end(since, self.effect);

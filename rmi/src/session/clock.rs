@@ -124,7 +124,6 @@ impl Clock {
     }
 
     /// Returns the start of a call's time.
-    #[inline]
     pub(crate) fn begin(&self, time: Option<Duration>) -> Instant {
         match &self.0 {
             None => begin(time),
@@ -134,7 +133,6 @@ impl Clock {
 
     /// Returns the deadline of a call that arrives now with the encoded `time`, if the deadline
     /// can be counted from the given tick of the system clock.
-    #[inline]
     pub(crate) fn deadline(&self, time: u16, tick: Option<u64>) -> Option<Deadline> {
         match &self.0 {
             None => Deadline::since(time, tick),
@@ -143,7 +141,6 @@ impl Clock {
     }
 
     /// Returns how far this clock moved during the last `waited` of system time.
-    #[inline]
     pub(crate) fn went_in(&self, waited: Duration) -> Duration {
         let (Some(paused), false) = (&self.0, waited.is_zero()) else {
             return waited;

@@ -22,7 +22,6 @@ impl Connection {
         Self { peer }
     }
 
-    #[inline]
     pub(crate) fn peer(&self) -> &Peer {
         &self.peer
     }

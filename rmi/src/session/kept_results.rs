@@ -24,7 +24,6 @@ pub(super) const SLACK: Duration = Duration::from_secs(1);
 
 /// Keeps a large result for its caller to fetch, and returns its number. Returns `None` if the
 /// result is to be sent at once.
-#[inline]
 pub(crate) fn keep_result(replier: &Replier, segments: &[IoSlice<'_>]) -> Option<u32> {
     if length(segments) < MUCH {
         return None;
@@ -34,7 +33,6 @@ pub(crate) fn keep_result(replier: &Replier, segments: &[IoSlice<'_>]) -> Option
 }
 
 impl Session {
-    #[cold]
     fn keep_result(&self, replier: &Replier, segments: &[IoSlice<'_>]) -> Option<u32> {
         if !self.is_first() || self.is_ending() {
             return None;
@@ -128,7 +126,6 @@ impl Wake for Discard {
 }
 
 /// Serves a request for a kept result.
-#[cold]
 pub(crate) fn fetched(request: Request) {
     let session = request.attached::<Session>();
     if let Some(most) = session.map(|session| session.terms.max_backlog) {

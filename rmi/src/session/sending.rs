@@ -24,7 +24,6 @@ impl Connection {
 
     /// Makes a call. Small calls are queued if there is no credit. Large calls block until there is
     /// credit, at most until `until`.
-    #[cold]
     pub(crate) fn call(
         &self,
         word: u64,
@@ -69,7 +68,6 @@ impl Connection {
 
     /// Opens a lane in the background after a large result has arrived, if other calls are in
     /// flight. Further large results then use the lane.
-    #[cold]
     pub(crate) fn record_large_result(&self) {
         if let Some(lane) = &self.session().lane {
             if self.peer.status().outstanding > 0 && lane.is_closed() {

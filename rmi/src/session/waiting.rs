@@ -45,7 +45,6 @@ impl ServerCounters {
     }
 
     /// Returns the number of suspended methods and held calls.
-    #[inline]
     pub(crate) fn waiting(&self) -> usize {
         let held = self.held.load(Ordering::Relaxed);
         self.methods().saturating_add(held)
@@ -112,12 +111,10 @@ impl Waiting {
     }
 
     /// Returns true if calls are no longer accepted.
-    #[inline]
     pub(crate) fn is_ending(&self) -> bool {
         self.is_ending.load(Ordering::Relaxed)
     }
 
-    #[inline]
     pub(crate) fn load(&self) -> &Arc<ServerCounters> {
         &self.load
     }
@@ -186,13 +183,11 @@ impl CallCounts {
     }
 
     /// Returns the number of held calls.
-    #[inline]
     pub(crate) fn held(&self) -> usize {
         self.held.load(Ordering::Relaxed)
     }
 
     /// Returns the counts of all connections of the listener.
-    #[inline]
     pub(crate) fn all(&self) -> &Waiting {
         &self.all
     }

@@ -45,7 +45,6 @@ impl<T> Drop for RareBox<T> {
     }
 }
 
-#[cold]
 #[inline(never)]
 fn dropped<T>(there: &mut Option<Box<T>>) {
     drop(there.take());

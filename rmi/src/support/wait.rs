@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Panics in debug builds if this thread polls a task of tokio, whose runtime `operation` would
 /// stop.
 #[track_caller]
-#[inline(always)]
 pub(crate) fn may_block(operation: &str) {
     if cfg!(debug_assertions) && polls_tokio_task() {
         panic!(
@@ -25,7 +24,6 @@ pub(crate) struct FirstWait(AtomicBool);
 impl FirstWait {
     /// Panics like [`may_block`], but is called for each wait.
     #[track_caller]
-    #[inline(always)]
     pub(crate) fn may_block(&self, operation: &str) {
         if cfg!(debug_assertions) && !self.0.load(Ordering::Relaxed) {
             may_block(operation);

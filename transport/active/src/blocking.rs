@@ -48,7 +48,6 @@ impl Drop for Beneath {
 
 /// Makes the outer waits of this thread step aside in their send queues if a handler runs inside
 /// them: they can't send before it has ended.
-#[inline]
 pub(super) fn yield_turn() {
     let count = OUTER_WAITS.with_borrow(Vec::len);
     for place in 0..count {
@@ -56,7 +55,6 @@ pub(super) fn yield_turn() {
     }
 }
 
-#[cold]
 fn yield_turn_at(place: usize) {
     let depth = turn::depth();
     let wait = OUTER_WAITS.with_borrow(|waits| {

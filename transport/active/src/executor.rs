@@ -183,7 +183,6 @@ impl Work {
     }
 
     /// Refuses the jobs that have not begun: all threads wait, maybe for these jobs.
-    #[cold]
     fn refuse(&self, mut state: MutexGuard<'_, ExecutorState>) {
         let jobs = std::mem::take(&mut state.jobs);
         drop(state);
@@ -237,7 +236,6 @@ pub(super) struct Absent(Arc<Work>);
 
 impl Absent {
     /// Returns true if this is a thread of a pool that does not wait already.
-    #[inline]
     pub(super) fn is_needed() -> bool {
         POOL.try_with(|pool| pool.borrow().is_some())
             .unwrap_or(false)

@@ -79,7 +79,6 @@ impl Default for Settings {
 
 impl Settings {
     /// Returns true if requests of peers that have answers to take are deferred.
-    #[inline]
     pub(super) fn has_large_backlog(&self) -> bool {
         self.backlog_in_all.bytes() > self.max_backlog_in_all / 2
     }

@@ -125,7 +125,6 @@ pub fn object_with<T: Transportable + 'static>(
 }
 
 /// Like [`read`], with a reader that knows the version of the type that the peer has.
-#[inline]
 pub fn read_with<T: Transportable + 'static>(
     reader: &mut Reader,
     message: Message,

@@ -158,7 +158,6 @@ impl<T> Ops<T> {
             .and_then(|slot| slot.op.as_ref())
     }
 
-    #[inline]
     /// Returns the operation, unless it has ended.
     pub fn get_mut(&mut self, id: OpId) -> Option<&mut T> {
         self.slots

@@ -33,7 +33,6 @@ impl Incoming {
     }
 
     /// Takes the call, and leaves one that was answered.
-    #[cold]
     pub(super) fn take(&mut self) -> Self {
         let answered = Answer {
             replier: None,
@@ -180,7 +179,6 @@ impl Answer {
     }
 
     /// Records why the arguments are invalid, for the caller.
-    #[cold]
     fn unfit(&self, reason: &dyn fmt::Display) -> Failed {
         let rest = self.rest.get_or_init(Box::default);
         rest.unfit.replace(reason.to_string());
@@ -281,7 +279,6 @@ impl Answer {
     }
 
     /// Informs the caller why the call ends without an answer, if there is a reason to report.
-    #[cold]
     fn end(&mut self) {
         let Some(code) = self.end_code() else {
             if let Some(replier) = self.replier.take() {

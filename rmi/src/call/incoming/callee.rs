@@ -60,7 +60,6 @@ where
     F: Future<Output = ()> + Send + 'static,
 {
     /// Slow path: calls a method within another one, or with interceptors.
-    #[cold]
     fn call_inside(&self, method: usize, call: Incoming, deadline: Deadline) {
         let Some(mut context) = call.answer.context(deadline.moment()) else {
             return;

@@ -459,14 +459,12 @@ fn begin(lent: &mut Option<Request>, call: Arrived, admission: Result<Admission,
     callee.call(call.method.into(), incoming, call.deadline);
 }
 
-#[cold]
 fn unknown_method(interface: &Interface) -> Rejection {
     let known = format!("it has {}", interface.description());
     Rejection::Fails(Code::UnknownMethod, known)
 }
 
 /// Defers, returns or fails a call that does not start.
-#[cold]
 fn reject(request: Request, promise: Option<Promise>, reason: Rejection) {
     match reason {
         Rejection::Unread(most) => request.put_off(most),

@@ -49,7 +49,6 @@ fn cure(panic: &(dyn Any + Send)) -> Option<&'static str> {
 }
 
 /// Calls a plain method. If it panics, its caller is told the cause, if that is known.
-#[inline]
 pub(super) fn call_method(
     call: &mut Incoming,
     method: impl FnOnce(&mut Incoming) -> Result<bool, Failed>,
@@ -60,7 +59,6 @@ pub(super) fn call_method(
     }
 }
 
-#[cold]
 fn report_panic(call: &mut Incoming, panic: Box<dyn Any + Send>) -> ! {
     /// Restores the state of a future inside whose poll the thread has called the method.
     struct RestoreState(Option<PollState>);

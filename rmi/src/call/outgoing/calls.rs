@@ -71,7 +71,6 @@ impl Object {
 
     /// Returns the state for repeating a call of an object which can be found again. There is none
     /// for long arguments that were sent: copying them would take longer than the call.
-    #[cold]
     fn kept_call(
         &self,
         (interface, index): (&'static Interface, usize),
@@ -102,7 +101,6 @@ impl Object {
 
     /// Sends a call and keeps the state for retrying it. If the object is known over no connection
     /// that is open, the call waits for it.
-    #[cold]
     fn begin_retrying<A, R>(
         &self,
         interface: &'static Interface,
@@ -140,7 +138,6 @@ impl Object {
     }
 
     /// Calls a method of a local object.
-    #[cold]
     pub(super) fn begin_local<A, R>(
         &self,
         node: &Node,

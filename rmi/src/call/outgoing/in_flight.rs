@@ -103,7 +103,6 @@ impl<R: Transportable + 'static> Call<R> {
         }
     }
 
-    #[cold]
     pub(crate) fn failed(error: CallError) -> Self {
         Self::from_sent(Err(error))
     }
@@ -334,7 +333,6 @@ impl Flight {
     }
 
     /// Returns the error of a call that was not sent.
-    #[cold]
     fn failure(&mut self) -> CallError {
         match self.sent.take() {
             Some(Err(error)) => error,

@@ -96,7 +96,6 @@ impl Object {
     }
 
     /// Returns the error of a call of an object that is at no peer, or at no member of its set.
-    #[cold]
     pub(super) fn unplaced(&self, method: &'static Method) -> CallError {
         match self.renewal() {
             Some(renewal) if self.is_of_set() => renewal.failure().of_call(method.name()),
@@ -236,7 +235,6 @@ impl Object {
     }
 
     /// Returns the handles that a call of a pipelined object keeps until it is over.
-    #[cold]
     fn kept_ahead(&self, ahead: &Ahead) -> (KeptObject, Option<Arc<Became>>) {
         let kept = match self.place() {
             ObjectPlace::Import(import) => KeptObject::Import(import.clone()),
@@ -343,7 +341,6 @@ impl OutgoingCall<'_> {
             .sent(ticket, self.session, self.method, self.deadline, rest)
     }
 
-    #[cold]
     fn not_sent(&self, error: RequestError) -> CallError {
         ended(self.watched.as_ref(), unsent(self.method, error))
     }
@@ -359,7 +356,6 @@ impl OutgoingCall<'_> {
     }
 
     /// Returns the error of a call whose arguments could not be written.
-    #[cold]
     pub(super) fn not_written(&self, source: WriteError) -> CallError {
         let method = self.method.name();
         let error = CallError::Arguments { method, source };

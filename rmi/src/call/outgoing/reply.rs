@@ -93,7 +93,6 @@ impl UnreadResult {
 }
 
 /// Converts a result of another version of the method.
-#[cold]
 fn converted(
     conversion: &MessageConversion,
     method: &'static Method,
@@ -110,7 +109,6 @@ fn converted(
     })
 }
 
-#[inline]
 pub(super) fn read_result<R>(
     method: &'static Method,
     limits: Limits,

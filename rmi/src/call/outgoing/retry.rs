@@ -137,7 +137,6 @@ impl RetryState {
 
     /// Returns the state for repeating a call that the peer has returned because it is shutting
     /// down. The arguments are those that it has returned. Calls with references are not repeated.
-    #[cold]
     pub(super) fn of_returned(sent: &Sent, answer: &mut Answered) -> Option<Self> {
         let Some(Err(RequestError::Returned { returned, .. })) = answer else {
             return None;

@@ -130,7 +130,6 @@ impl Rest {
     }
 
     /// Adds the conversion of the result, if there is one.
-    #[cold]
     pub(super) fn with_conversion(
         rest: Option<Box<Self>>,
         conversion: Option<Arc<MessageConversion>>,
@@ -143,7 +142,6 @@ impl Rest {
         Some(rest)
     }
 
-    #[cold]
     fn insert(rest: Option<Box<Self>>, watched: Arc<Watched>) -> Box<Self> {
         let mut rest = rest.unwrap_or_default();
         rest.watched = Some(watched);
@@ -240,7 +238,6 @@ impl Sent {
 
     /// Requests a kept result; the call then waits for the answer to that request. Returns any
     /// other answer unchanged.
-    #[cold]
     pub(super) fn fetch(&mut self, answer: Answered) -> Option<Answered> {
         let Some(Ok(reply)) = &answer else {
             return Some(answer);

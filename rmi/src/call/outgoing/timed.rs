@@ -16,7 +16,6 @@ impl Sent {
     }
 
     /// Blocks until the answer arrives or the call's clock reaches `deadline`.
-    #[inline]
     pub(super) fn wait_until(&mut self, deadline: Instant) -> Answered {
         if self.by_system {
             self.ticket.wait_deadline(deadline)
@@ -26,7 +25,6 @@ impl Sent {
     }
 
     /// Waits by a manual clock.
-    #[cold]
     fn wait_for_clock(&mut self, deadline: Instant) -> Answered {
         let clock = self.clock().clone();
         let line: Arc<dyn Line> = Arc::new(Connection::from_peer(self.ticket.peer()));

@@ -179,7 +179,6 @@ impl Interceptors {
     }
 
     /// Notifies the interceptors of a new call. Returns `None` if there are none.
-    #[inline]
     pub(crate) fn before(
         &self,
         call: impl FnOnce() -> CallInfo,
@@ -209,7 +208,6 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    #[cold]
     fn begin(all: &[Arc<dyn Interceptor>], call: CallInfo) -> Result<Arc<Self>, Denied> {
         let mut watched = Self {
             call,

@@ -327,7 +327,6 @@ impl Drop for Plain {
 }
 
 /// Runs the work inside the interceptors of the call.
-#[cold]
 fn inside<R>(watched: &Watched, work: impl FnOnce() -> R) -> R {
     let (mut work, mut result) = (Some(work), None);
     watched.run(&mut || {

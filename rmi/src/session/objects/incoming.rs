@@ -96,7 +96,6 @@ impl Answer {
 }
 
 impl Rest {
-    #[cold]
     pub(crate) fn from_parts(
         local: Option<Arc<LocalSlot>>,
         watched: Option<Arc<Watched>>,

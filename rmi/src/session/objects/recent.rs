@@ -39,7 +39,6 @@ pub(crate) fn changed() {
 }
 
 /// Returns the object with this number in this session, from the cache or else by `look_up`.
-#[inline(always)]
 pub(crate) fn recent(
     session: u64,
     number: u32,
@@ -61,7 +60,6 @@ pub(crate) fn recent(
     }
 }
 
-#[cold]
 fn remembered(of: (u64, u32), changes: u64, callable: Callable) -> Option<Callable> {
     let (interface, callee) = &callable;
     let recent = Recent {
@@ -79,7 +77,6 @@ fn remembered(of: (u64, u32), changes: u64, callable: Callable) -> Option<Callab
     Some(callable)
 }
 
-#[inline]
 fn index((session, number): (u64, u32)) -> usize {
     let place = session.wrapping_add(number.into()) & 0xff;
     usize::try_from(place).map_or(0, |place| place % KEPT)

@@ -213,14 +213,12 @@ impl Promises {
     }
 
     /// Called when there may be room: resumes one of the queues that wait for it.
-    #[inline]
     pub(crate) fn resume_stalled(self: &Arc<Self>) {
         if self.is_stuck.load(Ordering::SeqCst) {
             self.resume_one();
         }
     }
 
-    #[cold]
     fn resume_one(self: &Arc<Self>) {
         let mut queues = lock(&self.queues);
         let first = queues.resume_stalled();

@@ -55,7 +55,6 @@ impl Promises {
     }
 
     /// Returns the counts of the calls of the connection.
-    #[inline]
     pub(crate) fn counts(&self) -> &CallCounts {
         &self.counts
     }

@@ -55,12 +55,10 @@ impl ImportTable {
 }
 
 impl Import {
-    #[inline]
     pub(crate) fn connection(&self) -> &Connection {
         &self.connection
     }
 
-    #[inline]
     pub(crate) fn number(&self) -> u32 {
         self.number
     }

@@ -27,7 +27,6 @@ struct Often {
 }
 
 impl Often {
-    #[inline]
     fn add(&self) {
         let (owner, this) = (self.owner.load(Ordering::Relaxed), turn::token());
         if owner == this {

@@ -38,13 +38,11 @@ impl DeferredRequests {
 
     /// Returns true if a request should be deferred: the peer's backlog exceeds `most` bytes, it
     /// has a backlog and the sum of all backlogs is large, or earlier requests are deferred.
-    #[inline]
     pub(crate) fn defers(&self, link: &Link, most: u64) -> bool {
         self.0.summary().get() || exceeds(link, link.backlog(), most)
     }
 
     /// Defers a request until the peer's backlog permits it.
-    #[cold]
     pub(crate) fn push(&self, link: &Arc<Link>, request: Request, most: u64) {
         let mut state = self.0.lock();
         // A request that is queued after the end would never be dropped.
@@ -96,7 +94,6 @@ impl DeferredRequests {
 
 /// Returns true if this backlog does not permit another request. A peer without a backlog may
 /// always have one.
-#[inline]
 fn exceeds(link: &Link, backlog: u64, most: u64) -> bool {
     backlog > most || (backlog > 0 && link.settings.has_large_backlog())
 }

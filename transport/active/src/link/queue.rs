@@ -120,7 +120,6 @@ impl Queue {
     }
 
     /// Returns true if an entry may be sent, or is being sent.
-    #[inline]
     fn is_used(&self) -> bool {
         self.state.summary().get_acquire()
     }

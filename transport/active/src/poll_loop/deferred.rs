@@ -78,7 +78,6 @@ impl DeferredWork {
     }
 
     /// Returns true if there is deferred work.
-    #[inline]
     pub(super) fn is_pending(&self) -> bool {
         self.0.summary().get_acquire()
     }

@@ -18,7 +18,6 @@ use jstream_sync::callbacks::Deferral;
 
 impl PollGuard<'_> {
     /// Queues a request for the threads that serve.
-    #[cold]
     pub(crate) fn defer(&self, request: Request) {
         self.poll_loop.defer(request);
     }
@@ -180,7 +179,6 @@ impl PollLoop {
 
     /// Makes the serving threads check the deferred requests of a connection whose peer may have
     /// drained its receive side.
-    #[cold]
     pub(crate) fn run_deferred_of(&self, link: &Arc<Link>) {
         if self.deferred.push_drained(link) {
             self.call();
@@ -216,7 +214,6 @@ impl PollLoop {
     }
 
     /// Handles a deferred item that is due before the next message. Returns true if there was one.
-    #[cold]
     pub(super) fn run_due(&self, guard: &mut PollGuard<'_>) -> bool {
         if self.deliver_moved(guard) || self.serve_urgent(guard) {
             return true;

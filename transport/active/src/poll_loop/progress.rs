@@ -38,7 +38,6 @@ pub(super) struct Progress {
 }
 
 impl Wait<'_> {
-    #[inline]
     pub(super) fn wanted(&self) -> Option<(u64, u32)> {
         Some((self.link?.id, self.number?))
     }

@@ -29,7 +29,6 @@ impl WeakMark {
     }
 
     /// Makes this the mark of the request that `replier` answers.
-    #[inline]
     pub fn set(&mut self, replier: &Replier) {
         if !ptr::eq(self.link.as_ptr(), Arc::as_ptr(&replier.link)) {
             self.link = Arc::downgrade(&replier.link);

@@ -94,12 +94,10 @@ enum Unread {
 }
 
 impl Unread {
-    #[cold]
     fn another_process() -> Self {
         Self::not_permitted("its descriptors belong to another process than the listener")
     }
 
-    #[cold]
     fn not_permitted(reason: &'static str) -> Self {
         Self::Failed(io::Error::new(io::ErrorKind::PermissionDenied, reason))
     }

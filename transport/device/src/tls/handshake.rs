@@ -174,7 +174,6 @@ impl Shaking {
     }
 }
 
-#[cold]
 fn shaking_without_session() -> HandshakeError {
     HandshakeError::Tls {
         reason: "there is no session".into(),

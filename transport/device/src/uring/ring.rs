@@ -370,7 +370,6 @@ impl ReceiveRing {
     }
 
     /// Cancels the receives of sockets that hold many full buffers, until their bytes were taken.
-    #[cold]
     fn hold_back(&self, state: &mut RingState) -> io::Result<()> {
         if state.receivers.iter().flatten().nth(1).is_none() {
             return Ok(());

@@ -83,7 +83,6 @@ impl UringWire {
     }
 
     /// Checks if the kernel has released lent buffers.
-    #[inline]
     fn check_loans(&self) {
         if let Some(lending) = &self.lending {
             lending.check_loans();

@@ -117,7 +117,6 @@ pub(super) struct Asks {
 
 impl Asks {
     /// Returns true if no answer is due.
-    #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.flying.is_empty() && self.waiting.is_empty()
     }

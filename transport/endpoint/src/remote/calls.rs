@@ -34,7 +34,6 @@ pub struct Remote<'a>(&'a Endpoint);
 impl Endpoint {
     /// Returns the one-sided operations: exposing memory to the peer, and writing and reading
     /// memory that the peer has exposed.
-    #[inline]
     #[must_use]
     pub fn remote(&self) -> Remote<'_> {
         Remote(self)

@@ -18,7 +18,6 @@ pub(super) struct Exposed {
 }
 
 impl Exposed {
-    #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.windows.is_empty()
     }

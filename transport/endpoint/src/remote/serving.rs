@@ -28,7 +28,6 @@ pub(crate) enum ServeOutcome {
 
 impl Receiving {
     /// Returns the next message of the device, after serving the frames before it.
-    #[cold]
     pub(crate) fn next_behind_frames(
         &mut self,
         place: Destination<'_>,
@@ -52,7 +51,6 @@ impl Receiving {
     }
 
     /// Receives frames although no receive waits for a message. Messages before them are kept.
-    #[cold]
     pub(crate) fn drive_remote(&mut self) {
         self.remote.stuck = false;
         while self.end.is_none() && self.half.is_some() {

@@ -21,7 +21,6 @@ pub(crate) struct RemoteState {
 impl RemoteState {
     /// Returns true if frames may arrive. Then a thread that drives the direction receives them,
     /// even if no receive waits for a message.
-    #[inline]
     pub(crate) fn is_active(&self) -> bool {
         !self.exposed.is_empty() || !self.asks.is_empty()
     }
@@ -32,7 +31,6 @@ impl RemoteState {
     }
 
     /// Returns true if the direction makes progress when bytes arrive.
-    #[inline]
     pub(crate) fn is_waiting(&self) -> bool {
         self.is_active() && !self.stuck
     }

@@ -58,13 +58,11 @@ impl SendDirection {
 
     /// Charges the cost of a message of a blocking call. Returns false if there is not enough
     /// credit.
-    #[inline]
     pub(crate) fn charge(&mut self, cost: Credit) -> bool {
         self.gate.charge(cost)
     }
 
     /// Refunds the cost of a message that was not sent.
-    #[cold]
     pub(crate) fn refund(&mut self, cost: Credit) {
         self.gate.refund(cost);
         self.send_waiting();

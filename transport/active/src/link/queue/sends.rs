@@ -104,7 +104,6 @@ impl Grant {
 
 impl Link {
     /// Queues a message. If there is credit, it is sent immediately.
-    #[cold]
     pub(crate) fn enqueue(self: &Arc<Self>, message: Message) -> Turn {
         // Entries of outer stack frames can't go before the request of a nested handler.
         blocking::yield_turn();
@@ -124,7 +123,6 @@ impl Link {
     }
 
     /// Returns true if other messages wait for credit, and so go before a new one.
-    #[inline]
     pub(crate) fn has_queue(&self) -> bool {
         self.queue.is_used()
     }
@@ -146,14 +144,12 @@ impl Link {
     }
 
     /// Sends queued messages while there is credit.
-    #[inline]
     pub(crate) fn advance_queue(self: &Arc<Self>) {
         if self.has_queue() && !self.is_elsewhere() {
             self.send_queued();
         }
     }
 
-    #[cold]
     fn send_queued(self: &Arc<Self>) {
         while let Some(next) = self.next_queued() {
             if let Next::Send(payload, begun) = next {
@@ -243,7 +239,6 @@ impl Link {
 
     /// Takes credit back from an entry that can't use it now, for a sender outside the queue.
     /// Returns true if there was one.
-    #[cold]
     pub(crate) fn reclaim_yielded(&self) -> bool {
         if self.is_elsewhere() {
             return false;

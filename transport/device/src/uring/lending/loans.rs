@@ -51,7 +51,6 @@ impl Account {
         !self.closed.swap(true, Ordering::Relaxed)
     }
 
-    #[inline]
     pub(super) fn has_some_out(&self) -> bool {
         self.out.load(Ordering::Relaxed) > 0
     }

@@ -136,14 +136,12 @@ impl Lending {
     }
 
     /// If loans are outstanding, checks if the kernel has released some.
-    #[inline]
     pub(super) fn check_loans(&self) {
         if self.account.has_some_out() {
             self.look_now();
         }
     }
 
-    #[cold]
     fn look_now(&self) {
         for at in 0.. {
             // The lock is not held while returned buffers are dropped.
