@@ -68,7 +68,7 @@ impl AddressList {
     /// An error of kind [`io::ErrorKind::InvalidInput`] if there is no address.
     pub fn new(addresses: impl IntoIterator<Item = Address>) -> io::Result<Self> {
         let members = addresses.into_iter();
-        Self::of(
+        Self::from_members(
             members
                 .map(|address| ListedMember::new(vec![address]))
                 .collect(),
@@ -85,10 +85,10 @@ impl AddressList {
     ) -> io::Result<Self> {
         let members = addresses.into_iter();
         let member = |(zone, address)| ListedMember::new(vec![address]).in_zone(zone);
-        Self::of(members.map(member).collect())
+        Self::from_members(members.map(member).collect())
     }
 
-    fn of(members: Vec<ListedMember>) -> io::Result<Self> {
+    fn from_members(members: Vec<ListedMember>) -> io::Result<Self> {
         let mut all = members.iter().flat_map(|member| &member.addresses);
         match all.next().cloned() {
             Some(first) => Ok(Self { first, members }),

@@ -1,6 +1,6 @@
 //! Names of a registry that several servers have.
 //!
-//! Decision 127 has the reasons.
+//! Decision 123 has the reasons.
 
 use std::hint::black_box;
 use std::sync::Arc;

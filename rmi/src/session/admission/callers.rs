@@ -25,7 +25,7 @@ pub(super) enum CallerKey {
 }
 
 impl CallerKey {
-    pub(super) fn of(peer: &Peer) -> Self {
+    pub(super) fn from_peer(peer: &Peer) -> Self {
         let info = PeerInfo::from_peer(peer);
         match (&info.certificate, info.user) {
             (Some(certificate), _) => Self::Certificate(Sha256::digest(certificate).into()),

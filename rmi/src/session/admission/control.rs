@@ -213,7 +213,7 @@ impl AdmissionControl {
 
     /// Adds a connection with a unique number.
     pub(crate) fn connect(self: &Arc<Self>, peer: &Peer, connection: u64) -> Arc<CallerHandle> {
-        let key = CallerKey::of(peer);
+        let key = CallerKey::from_peer(peer);
         let caller = self.state().callers.connect(key, Instant::now());
         Arc::new(CallerHandle {
             control: self.clone(),

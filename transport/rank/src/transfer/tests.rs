@@ -146,7 +146,7 @@ struct PostedReceive {
     has_message: bool,
 }
 
-struct World {
+struct Simulation {
     random: Random,
     schedule: Schedule,
     nodes: Vec<Node>,
@@ -184,7 +184,7 @@ fn bytes_of(body: &Body<'_>) -> Vec<u8> {
     }
 }
 
-impl World {
+impl Simulation {
     fn new(schedule: Schedule, pool: &Pool) -> Self {
         let mut options = Options::new(pool.clone());
         options.bounds = bounds();
@@ -1090,7 +1090,7 @@ impl World {
 }
 
 fn run(schedule: Schedule, pool: &Pool, steps: usize) {
-    let mut world = World::new(schedule, pool);
+    let mut world = Simulation::new(schedule, pool);
     for _ in 0..steps {
         world.step();
     }
