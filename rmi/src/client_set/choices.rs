@@ -125,6 +125,14 @@ impl SetName {
         }
     }
 
+    /// Returns true if a member can be called, as far as that is known.
+    pub(super) fn has_open(&self) -> bool {
+        lock(&self.members)
+            .found
+            .iter()
+            .any(|one| one.object.is_open())
+    }
+
     /// Chooses a member for a second attempt of a call, other than that of the first one.
     pub(super) fn choose_other(&self, first: &Import) -> Option<RenewedObject> {
         let now = Instant::now();
@@ -223,7 +231,7 @@ impl NamedMembers {
         if policy.has_breaker {
             let is_tested = |one: &&FoundMember| {
                 let circuit = one.object.load().circuit();
-                one.object.is_open() && circuit.is_some_and(|circuit| circuit.begin_test(now))
+                is_awake(one, now) && circuit.is_some_and(|circuit| circuit.begin_test(now))
             };
             if let Some(tested) = self.found.iter().find(is_tested) {
                 return Some(tested);

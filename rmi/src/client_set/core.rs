@@ -169,8 +169,7 @@ impl SetCore {
     pub(super) fn is_ready(&self) -> bool {
         let state = self.state();
         let mut entries = state.entries.iter();
-        entries.all(|entry| entry.name.choose().is_some())
-            && state.list.members.iter().any(Member::is_open)
+        entries.all(|entry| entry.name.has_open()) && state.list.members.iter().any(Member::is_open)
     }
 
     /// Calls `show` for each member, and with true if it has been asked for all names.

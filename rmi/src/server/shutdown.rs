@@ -71,11 +71,15 @@ impl Serving {
 
     fn end(mut self, within: Duration) -> Ended {
         let until = Instant::now().checked_add(within);
-        // Connections that were accepted before are told to move like all others.
         self.state.close_listener();
+        // From now on, calls are refused. Clients whose handshakes end meanwhile are told to move
+        // while the others end their calls.
+        self.state.waiting.end();
+        for peer in self.state.peers() {
+            Connection::from_peer(peer).tell_to_move();
+        }
         drop(self.accepting.take());
         self.state.stop();
-        self.state.waiting.end();
         let mut cut_off = self.state.wait_for_calls(until);
         if cut_off == 0 {
             self.state.wait_for_moves(until);

@@ -785,3 +785,57 @@ fn descriptions_of_callers_are_bounded() {
     assert!(given.number.is_some());
     assert_eq!(refused, [1, 2]);
 }
+
+mod keys {
+    use jstream_rmi::remote;
+
+    #[remote]
+    pub(super) trait Keys {
+        fn audit(&self, key: u64) -> u64;
+        fn get(&self, key: u64) -> u64;
+        fn remove(&self, key: u64) -> u64;
+    }
+
+    pub(super) mod older {
+        use jstream_rmi::remote;
+
+        #[remote]
+        pub(in super::super) trait Keys {
+            fn get(&self, key: u64) -> u64;
+            fn remove(&self, key: u64) -> u64;
+        }
+    }
+}
+
+struct Drawer;
+
+impl keys::older::Keys for Drawer {
+    fn get(&self, key: u64) -> u64 {
+        key
+    }
+
+    fn remove(&self, _: u64) -> u64 {
+        unreachable!("no test calls this")
+    }
+}
+
+#[test]
+fn a_refused_call_is_repeated_as_the_same_method() {
+    let mut options = ServerOptions::default();
+    options.admission.calls_per_second = 8;
+    options.admission.burst = 8;
+    let server = Server::new(options);
+    server
+        .bind::<dyn keys::older::Keys>("keys", Arc::new(Drawer))
+        .unwrap();
+    let serving = server.listen(&"tcp://127.0.0.1:0".parse().unwrap());
+    let serving = serving.unwrap();
+    let client = Client::connect(serving.address()).wait().unwrap();
+    let keys = client.lookup::<dyn keys::Keys>("keys").wait().unwrap();
+    for key in 0..12 {
+        assert_eq!(*keys.get(key).wait().unwrap().get(), key);
+    }
+    assert!(server.admission().refused.rate > 0);
+    let error = keys.audit(1).wait().unwrap_err();
+    assert!(matches!(error, CallError::OtherVersion { .. }), "{error}");
+}

@@ -37,6 +37,7 @@ impl AdmittedCall {
     pub(super) fn give_permit_back(request: &mut Request) {
         if let Some(mut admitted) = request.take_kept::<Self>() {
             let permit = admitted.permit.take();
+            admitted.named.has_paid |= permit.is_some();
             request.keep(admitted);
             drop(permit);
         }
@@ -65,7 +66,7 @@ pub(super) fn admit(request: Request, mut call: AdmittedCall) -> Option<(Request
     };
     let session = request.attached::<Session>()?;
     if call.permit.is_none() {
-        match ask(session, object, call.has_waited) {
+        match ask(session, object, call.has_waited || call.named.has_paid) {
             None => {}
             Some(Asked::Runs(permit)) => call.permit = Some(permit).into(),
             Some(Asked::Refused(retry_after)) => {

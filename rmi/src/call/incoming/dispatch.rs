@@ -190,6 +190,7 @@ fn begin_named(mut request: Request) -> Option<Request> {
         place,
         metadata,
         tail,
+        has_paid: _,
     } = *named;
     let (object, held_turn) = match aim {
         Aim::Object(number) => (number, None),
@@ -227,6 +228,7 @@ fn begin_named(mut request: Request) -> Option<Request> {
                     place: None,
                     metadata,
                     tail,
+                    has_paid: true,
                 };
                 wait_for_room(request, held_turn, named);
                 return None;
@@ -340,6 +342,7 @@ fn queue(request: Request, call: Arrived) {
         place: None,
         metadata: call.metadata,
         tail: call.tail,
+        has_paid: false,
     };
     admission::queue(request, Box::new(named));
 }

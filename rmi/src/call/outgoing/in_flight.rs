@@ -276,7 +276,9 @@ impl Flight {
                     retry.send_after_pause()
                 }
                 None => {
-                    retry.wait_for_renewal()?;
+                    if let Err(error) = retry.wait_for_renewal() {
+                        return Err(retry.error_of_all(error));
+                    }
                     retry.send()
                 }
             });
@@ -305,14 +307,25 @@ impl Flight {
                     retry.send_after_pause()
                 }
                 Some(NextAttempt::AfterRenewal) => {
-                    retry.wait_for_renewal()?;
+                    if let Err(error) = retry.wait_for_renewal() {
+                        return Err(retry.error_of_all(error));
+                    }
                     retry.send()
                 }
                 None => break,
             });
             result = self.wait_for_message();
         }
-        result
+        result.map_err(|error| self.error_of_all(error))
+    }
+
+    /// Returns the error of all attempts, of which this is the last one's.
+    fn error_of_all(&self, error: CallError) -> CallError {
+        let retry = self.more.as_ref().and_then(|more| more.retry.as_ref());
+        match retry {
+            Some(retry) => retry.error_of_all(error),
+            None => error,
+        }
     }
 
     fn wait_for_message(&mut self) -> Result<UnreadResult, CallError> {
@@ -451,8 +464,11 @@ impl Flight {
         let (answer, mut second) = (Some(answer), more.second.take()?);
         if !is_result(&answer) {
             // The first attempt may still have a result.
-            if let Some(answer) = &answer {
-                drop(second.end(answer));
+            let limits = second.limits();
+            let ended = answer.as_ref().map(|of| second.end(of));
+            let result = ended.map(|ended| ended.result(limits, answer));
+            if let (Some(Err(error)), Some(retry)) = (result, &mut more.retry) {
+                retry.record_failure(&error);
             }
             return None;
         }
@@ -465,9 +481,14 @@ impl Flight {
     /// Lets the second attempt become the call, because the first one has failed without a result.
     /// Returns false if there is none.
     fn adopt_second(&mut self, error: &CallError) -> bool {
-        let more = self.more.as_mut();
-        match more.and_then(|more| more.second.take()) {
+        let Some(more) = self.more.as_mut() else {
+            return false;
+        };
+        match more.second.take() {
             Some(second) if error.is_disconnected() || matches!(error, CallError::Busy { .. }) => {
+                if let Some(retry) = more.retry.as_mut() {
+                    retry.adopt_second(error);
+                }
                 self.sent = Some(Ok(second));
                 true
             }
@@ -533,7 +554,7 @@ impl Flight {
                 Poll::Ready(Ok(())) => {}
                 Poll::Ready(Err(error)) => {
                     self.reminder = None;
-                    return Poll::Ready(Err(error));
+                    return Poll::Ready(Err(self.error_of_all(error)));
                 }
                 Poll::Pending => return Poll::Pending,
             }
@@ -571,7 +592,7 @@ impl Flight {
                     if result.is_ok() && self.more.is_some() {
                         self.end_second();
                     }
-                    return Poll::Ready(result);
+                    return Poll::Ready(result.map_err(|error| self.error_of_all(error)));
                 }
             }
         }

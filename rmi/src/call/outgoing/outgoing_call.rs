@@ -209,7 +209,7 @@ impl Object {
         rest: Option<Box<Rest>>,
     ) -> Sent {
         let rest = match &self.methods {
-            Some(methods) => Rest::with_conversion(rest, methods.result_of(method)),
+            Some(methods) => Rest::with_methods(rest, (methods, method), self.renewal().is_some()),
             None => rest,
         };
         let (kept, ahead) = match &self.place {

@@ -15,11 +15,12 @@ use std::time::{Duration, Instant};
 use jstream::MessageBuffer;
 use jstream_active::{Reason, RequestError};
 
+use crate::call::outgoing::failure::lost;
 use crate::call::outgoing::sent::{Answered, Sent};
 use crate::frame::{CallHeader, Metadata, metadata_of};
 use crate::interface::Method;
-use crate::reference::{Object, RenewalError, RenewalWait, RenewedObject, Retries};
-use crate::session::until_ready;
+use crate::reference::{Object, Renewal, RenewalError, RenewalWait, RenewedObject, Retries};
+use crate::session::{Import, until_ready};
 use crate::support::{CallError, Outcome};
 
 /// Maximum number of repetitions, over other connections, of a call that may have run.
@@ -47,10 +48,14 @@ pub(crate) struct RetryState {
     uncertain_repetitions: u32,
     /// Number of repetitions of a call that was refused.
     refused_repetitions: u32,
+    /// True if an attempt that has failed may have run.
+    may_have_run: bool,
     /// The wait for the object.
     waiting: Option<RenewalWait>,
     /// The second attempt at another server, if the call may have one.
     hedge: Option<Hedge>,
+    /// The object to which the second attempt was sent.
+    second: Option<Object>,
 }
 
 /// A second attempt of a call, before the first one has ended.
@@ -90,8 +95,10 @@ impl RetryState {
             times: 0,
             uncertain_repetitions: 0,
             refused_repetitions: 0,
+            may_have_run: false,
             waiting: None,
             hedge: None,
+            second: None,
         }
     }
 
@@ -125,7 +132,44 @@ impl RetryState {
             hedge.at = None;
         }
         let other = self.object.renewal()?.alternative(self.object.import()?)?;
-        self.send_to(&self.object.at(other)).ok()
+        let object = self.object.at(other);
+        let sent = self.send_to(&object).ok()?;
+        self.second = Some(object);
+        Some(sent)
+    }
+
+    /// Records that the first attempt has failed, and that the second one becomes the call.
+    pub(super) fn adopt_second(&mut self, error: &CallError) {
+        self.record_failure(error);
+        if let (Some(renewal), Some(import)) = (self.object.renewal(), self.object.import()) {
+            report(renewal.as_ref(), import, error);
+        }
+        if let Some(object) = self.second.take() {
+            self.object = object;
+        }
+    }
+
+    /// Records that an attempt has failed.
+    pub(super) fn record_failure(&mut self, error: &CallError) {
+        self.may_have_run |= error.outcome() != Outcome::DidNotRun;
+    }
+
+    /// Returns the error of all attempts, of which this is the last one's: the method may have run
+    /// if any attempt may have.
+    pub(super) fn error_of_all(&self, mut error: CallError) -> CallError {
+        if !self.may_have_run || error.outcome() != Outcome::DidNotRun {
+            return error;
+        }
+        match &mut error {
+            CallError::Deadline { outcome, .. } | CallError::Cancelled { outcome, .. } => {
+                *outcome = Outcome::MayHaveRun;
+                error
+            }
+            last => {
+                let reason = format!("an earlier attempt may have run; the last one: {last}");
+                lost(self.method, reason)
+            }
+        }
     }
 
     /// Records that a call was answered by a result.
@@ -136,7 +180,8 @@ impl RetryState {
     }
 
     /// Returns the state for repeating a call that the peer has returned because it is shutting
-    /// down. The arguments are those that it has returned. Calls with references are not repeated.
+    /// down. The arguments are those that it has returned. Calls with references or streams are not
+    /// repeated.
     pub(super) fn of_returned(sent: &Sent, answer: &mut Answered) -> Option<Self> {
         let Some(Err(RequestError::Returned { returned, .. })) = answer else {
             return None;
@@ -150,7 +195,9 @@ impl RetryState {
             Reason::Busy => renewal.has_alternatives() || returned.retry_after.is_some(),
             _ => false,
         };
-        if !is_repeated || !is_plain || header.object != import.number() {
+        // The numbers of streams belong to the connection.
+        let has_streams = sent.method.has_streams();
+        if !is_repeated || !is_plain || has_streams || header.object != import.number() {
             return None;
         }
         let mut payload = match returned.payload.take() {
@@ -161,7 +208,9 @@ impl RetryState {
         let (arguments, metadata) = metadata_of(returned.word, payload.as_bytes())?;
         let len = arguments.len();
         payload.truncate(len);
-        let object = Object::imported(import.clone()).renewed_by(renewal.clone());
+        let methods = sent.rest.as_ref().and_then(|rest| rest.methods().cloned());
+        let object = Object::imported(import.clone()).mapped(methods);
+        let object = object.renewed_by(renewal.clone());
         let interface = renewal.interface();
         // The header has the index that the method has at the object, whose interface may be of
         // another version.
@@ -209,6 +258,7 @@ impl RetryState {
 
     /// Returns the start of the next attempt, or `None` if it cannot help or is not allowed.
     pub(crate) fn after(&mut self, error: &CallError) -> Option<NextAttempt> {
+        self.record_failure(error);
         if self.begin_renewal_after(error) {
             // The servers may have asked to be left alone for some time.
             let rest = match error {
@@ -261,14 +311,7 @@ impl RetryState {
             }
         }
         if let Some(import) = self.object.import() {
-            match error {
-                // The connection is open, but its server accepts no more calls.
-                CallError::Ending { .. } => renewal.abandon(import),
-                CallError::Busy { retry_after, .. } if is_refused => {
-                    renewal.avoid(import, *retry_after);
-                }
-                _ => {}
-            }
+            report(renewal.as_ref(), import, error);
         }
         self.waiting = Some(RenewalWait::new(renewal.clone(), self.deadline));
         true
@@ -375,6 +418,18 @@ impl RetryState {
             }
             Err(error) => Err(error.of_call(self.method.name())),
         }
+    }
+}
+
+/// Tells the source of an object that its server does not take calls, if that is the error.
+fn report(renewal: &dyn Renewal, import: &Import, error: &CallError) {
+    match error {
+        // The connection is open, but its server accepts no more calls.
+        CallError::Ending { .. } => renewal.abandon(import),
+        CallError::Busy { retry_after, .. } if renewal.has_alternatives() => {
+            renewal.avoid(import, *retry_after);
+        }
+        _ => {}
     }
 }
 

@@ -10,7 +10,7 @@ use jstream_active::{Reason, RequestError, Ticket};
 use crate::call::outgoing::failure::{failure, unanswered};
 use crate::call::outgoing::reply::UnreadResult;
 use crate::frame::Code;
-use crate::interface::{MessageConversion, Method};
+use crate::interface::{MessageConversion, Method, MethodMap};
 use crate::reference::{Became, CallEffect, CountedCall, Giving, MemberObject, Renewal};
 use crate::session::{
     Connection, Import, MUCH, Session, Watched, discard_answer, discard_kept, number_of,
@@ -106,6 +106,8 @@ pub(crate) struct Rest {
     fetching: Option<[u8; 4]>,
     /// The conversion of the result, if the server has another version of the method.
     conversion: Option<Arc<MessageConversion>>,
+    /// The methods of the object, if its interface has another version and the call may be repeated.
+    methods: Option<Arc<MethodMap>>,
 }
 
 impl Rest {
@@ -129,17 +131,26 @@ impl Rest {
         }
     }
 
-    /// Adds the conversion of the result, if there is one.
-    pub(super) fn with_conversion(
+    /// Adds what a call of an object of another version needs: the conversion of the result, and
+    /// the methods if the call may be repeated.
+    pub(super) fn with_methods(
         rest: Option<Box<Self>>,
-        conversion: Option<Arc<MessageConversion>>,
+        (methods, method): (&Arc<MethodMap>, &'static Method),
+        may_be_repeated: bool,
     ) -> Option<Box<Self>> {
-        let Some(conversion) = conversion else {
+        let conversion = methods.result_of(method);
+        if conversion.is_none() && !may_be_repeated {
             return rest;
-        };
+        }
         let mut rest = rest.unwrap_or_default();
-        rest.conversion = Some(conversion);
+        rest.conversion = conversion;
+        rest.methods = may_be_repeated.then(|| methods.clone());
         Some(rest)
+    }
+
+    /// Returns the methods of the object, if its interface has another version.
+    pub(super) fn methods(&self) -> Option<&Arc<MethodMap>> {
+        self.methods.as_ref()
     }
 
     fn insert(rest: Option<Box<Self>>, watched: Arc<Watched>) -> Box<Self> {

@@ -54,6 +54,10 @@ struct ReconnectingLink {
     /// Number of failed attempts since the connection was lost, and the last failure.
     attempts: u32,
     reason: String,
+    /// The time at which the last connection was opened again, until it has ended.
+    opened: Option<Instant>,
+    /// Number of the last connections that ended soon, one after the other.
+    short_lived: u32,
     has_thread: bool,
     /// Objects that calls wait for.
     wanted: Vec<Weak<dyn WantedObject>>,
@@ -88,6 +92,8 @@ impl Reconnection {
                 attended: None,
                 is_closed: false,
                 attempts: 0,
+                opened: None,
+                short_lived: 0,
                 reason: String::new(),
                 has_thread: false,
                 wanted: Vec::new(),
@@ -305,6 +311,18 @@ impl Reconnection {
             drop(link);
             return Some(self.find(&connection, generation, wanted));
         }
+        if let Some(opened) = link.opened.take() {
+            let is_short = opened.elapsed() < self.reconnect.longest_pause;
+            link.short_lived = if is_short {
+                link.short_lived.saturating_add(1)
+            } else {
+                0
+            };
+            // A server that accepts connections and ends them is left alone for longer each time.
+            if link.short_lived > 1 {
+                return Some(self.reconnect.pause(link.short_lived));
+            }
+        }
         drop(link);
         match connect(&self.address, &self.options) {
             Ok(connection) => {
@@ -337,6 +355,7 @@ impl Reconnection {
             before = Some(std::mem::replace(&mut link.connection, connection.clone()));
             link.generation = link.generation.saturating_add(1);
             (link.attempts, link.reason) = (0, String::new());
+            link.opened = Some(Instant::now());
         });
         if is_closed {
             connection.close();

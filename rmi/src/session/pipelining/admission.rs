@@ -66,6 +66,7 @@ impl Promises {
             place: None,
             metadata,
             tail: payload.len().saturating_sub(trailers.length),
+            has_paid: false,
         };
         let mut queues = lock(&self.queues);
         let mut depths = names.iter().map(|number| queues.depth_behind(*number));

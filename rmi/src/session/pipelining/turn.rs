@@ -32,6 +32,8 @@ pub(crate) struct Named {
     pub(crate) metadata: Metadata,
     /// Length in bytes of the trailer and the metadata behind the arguments.
     pub(crate) tail: usize,
+    /// True if the call was admitted before, so that it has counted for the rate of its caller.
+    pub(crate) has_paid: bool,
 }
 
 impl Named {
@@ -45,6 +47,7 @@ impl Named {
             place: None,
             metadata: Metadata::default(),
             tail: 0,
+            has_paid: false,
         }
     }
 
