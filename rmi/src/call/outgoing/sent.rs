@@ -106,7 +106,8 @@ pub(crate) struct Rest {
     fetching: Option<[u8; 4]>,
     /// The conversion of the result, if the server has another version of the method.
     conversion: Option<Arc<MessageConversion>>,
-    /// The methods of the object, if its interface has another version and the call may be repeated.
+    /// The methods of the object, if its interface has another version and the call may be
+    /// repeated.
     methods: Option<Arc<MethodMap>>,
 }
 
