@@ -119,7 +119,8 @@ impl RankState {
             | LetterPayload::Requested(_)
             | LetterPayload::Lent { .. }
             | LetterPayload::Lost
-            | LetterPayload::NoRoom(_) => {}
+            | LetterPayload::NoRoom(_)
+            | LetterPayload::Absent => {}
         }
     }
 

@@ -116,9 +116,11 @@ impl RankState {
         id
     }
 
-    /// Releases a claim.
+    /// Releases a claim. The message is dropped if no receive can get it any more.
     pub(super) fn restore(&mut self, claim: Claim, deferred: &mut DeferredWork) {
-        if self.contexts.is_unwanted(&claim.heading().envelope) {
+        let is_unwanted = self.contexts.is_unwanted(&claim.heading().envelope);
+        let letter = self.arrivals.claimed(&claim);
+        if is_unwanted || letter.is_some_and(|letter| letter.is_absent()) {
             let (heading, letter) = self.arrivals.take(claim);
             self.drop_letter(&heading, letter, deferred);
         } else if self.is_announced(&claim) {
@@ -189,6 +191,11 @@ impl RankState {
             LetterPayload::NoRoom(source) => {
                 let length = heading.length;
                 let error = Error::NoBuffer { length, source };
+                self.complete(id, RequestOutcome::failed(error), deferred);
+            }
+            LetterPayload::Absent => {
+                let tag = heading.envelope.tag;
+                let error = Error::Withdrawn { rank: source, tag };
                 self.complete(id, RequestOutcome::failed(error), deferred);
             }
             LetterPayload::Announced

@@ -348,10 +348,15 @@ impl RankState {
         };
         let requester = Requester { request, claim };
         let want = match letter.want() {
-            Some(want) => {
-                incoming.set_requester(want, requester);
-                want
-            }
+            Some(want) => match incoming.set_requester(want, requester) {
+                Ok(()) => want,
+                Err(requester) => {
+                    self.release_credit(source, heading.held, deferred);
+                    let tag = heading.envelope.tag;
+                    let error = Error::Withdrawn { rank: source, tag };
+                    return self.fail_requester(requester, error, deferred);
+                }
+            },
             None => {
                 let want = incoming.insert_want(Want {
                     heading,
@@ -385,8 +390,15 @@ impl RankState {
                 self.fail_requester(requester, error, deferred);
                 true
             }
-            // The message is gone, and has returned its credit, if its communicator was revoked.
-            None => self.arrivals.withdraw(want.message).is_some(),
+            None if self.arrivals.withdraw(want.message).is_some() => true,
+            None => {
+                // The message is claimed, and returns its credit when it leaves the queue; or it
+                // has done so, for example because its communicator was revoked.
+                if let Some(letter) = self.arrivals.letter(want.message) {
+                    letter.lose_payload();
+                }
+                false
+            }
         };
         if is_queued {
             self.release_credit(rank, want.heading.held, deferred);

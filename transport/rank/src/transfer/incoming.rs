@@ -79,9 +79,22 @@ impl Incoming {
     }
 
     /// Sets the receive that waits for a payload that was requested before.
-    pub(crate) fn set_requester(&mut self, want: Number, requester: Requester) {
-        if let Some(want) = self.wants.get_mut(want) {
-            want.requester = Some(requester);
+    ///
+    /// # Errors
+    ///
+    /// Returns the receive if the payload of its message is not expected by this number.
+    pub(crate) fn set_requester(
+        &mut self,
+        want: Number,
+        requester: Requester,
+    ) -> Result<(), Requester> {
+        let message = requester.claim.message();
+        match self.wants.get_mut(want) {
+            Some(want) if want.message == message => {
+                want.requester = Some(requester);
+                Ok(())
+            }
+            _ => Err(requester),
         }
     }
 

@@ -11,6 +11,7 @@
 //! | `Lent`      | is in memory that a blocked thread lends                        |
 //! | `Lost`      | never arrives, because the source was lost before               |
 //! | `NoRoom`    | was dropped, because the pool had no room                       |
+//! | `Absent`    | never arrives, because the source does not send it              |
 //!
 //! and of the acknowledgement that its sender expects: none, that of a rank with a connection, or
 //! the end of the request of a thread. These events change a letter that is queued:
@@ -21,6 +22,7 @@
 //! | its payload begins       | –             | → `Arriving` | –          | –          |
 //! | its payload has arrived  | –             | –            | → `Here`   | –          |
 //! | its payload has no room  | –             | → `NoRoom`   | → `NoRoom` | –          |
+//! | its payload is not sent  | –             | → `Absent`   | –          | –          |
 //! | its source is lost       | –             | –            | → `Lost`   | –          |
 //!
 //! A letter that leaves the queue is answered, by the reason for which it leaves:
@@ -74,6 +76,7 @@ pub(crate) enum LetterPayload {
     },
     Lost,
     NoRoom(PoolError),
+    Absent,
 }
 
 /// The acknowledgement that the sender of a letter expects.
@@ -180,6 +183,11 @@ impl Letter {
         matches!(self.payload, LetterPayload::Lost)
     }
 
+    /// Returns true if the source does not send the payload.
+    pub(crate) fn is_absent(&self) -> bool {
+        matches!(self.payload, LetterPayload::Absent)
+    }
+
     /// Returns true if the payload has arrived, and the sender expects nothing.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
@@ -261,6 +269,13 @@ impl Letter {
     pub(crate) fn lose_room(&mut self, source: PoolError) {
         if self.is_arriving() || self.want().is_some() {
             self.payload = LetterPayload::NoRoom(source);
+        }
+    }
+
+    /// Records that the source does not send the payload that was requested.
+    pub(crate) fn lose_payload(&mut self) {
+        if self.want().is_some() {
+            self.payload = LetterPayload::Absent;
         }
     }
 

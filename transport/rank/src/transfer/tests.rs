@@ -33,7 +33,7 @@ use jstream_endpoint::gate::{Credit, Gate};
 use jstream_endpoint::ops::OpId;
 use jstream_endpoint::receiving::Choice;
 use jstream_endpoint::sending::SendOutcome;
-use jstream_matching::{Bounds, Pattern};
+use jstream_matching::{Bounds, Claim, Pattern};
 
 /// Length in bytes from which a message over the connection is announced.
 const EAGER: usize = 300;
@@ -76,6 +76,7 @@ struct Schedule {
     cancels: bool,
     /// Receives are cancelled even if they have an announced message, and sends are given up.
     abandons: bool,
+    probes: bool,
     revokes: bool,
     loses: bool,
     lacks_room: bool,
@@ -153,6 +154,8 @@ struct Simulation {
     near: HashMap<(usize, usize), Near>,
     sent: Vec<SentMessage>,
     receives: Vec<PostedReceive>,
+    /// The messages that programs have probed, with their patterns and the rank that has them.
+    claims: Vec<(usize, Pattern, Claim)>,
     /// The last message that a receive of this pattern has got, with the number of the receive.
     order: HashMap<(usize, Pattern, usize), Vec<(usize, usize)>>,
     revoked: HashSet<u32>,
@@ -206,6 +209,7 @@ impl Simulation {
             near: near.into(),
             sent: Vec::new(),
             receives: Vec::new(),
+            claims: Vec::new(),
             order: HashMap::new(),
             revoked: HashSet::new(),
             is_lost: false,
@@ -692,6 +696,16 @@ impl Simulation {
             state.drain_queues(deferred);
             state.post(pattern, target, ElementName::BYTES, deferred)
         });
+        self.add_receive(at, pattern, request, capacity)
+    }
+
+    fn add_receive(
+        &mut self,
+        at: usize,
+        pattern: Pattern,
+        request: OpId,
+        capacity: Option<usize>,
+    ) -> usize {
         self.receives.push(PostedReceive {
             at,
             pattern,
@@ -702,6 +716,37 @@ impl Simulation {
             has_message: false,
         });
         self.receives.len() - 1
+    }
+
+    /// Claims a message, as a probe does.
+    fn probe(&mut self) {
+        let at = self.random.index(3);
+        let pattern = Pattern::any(u32::try_from(2 + self.random.below(CONTEXTS)).unwrap());
+        let claimed = self.with(at, |state, deferred| {
+            state.drain_queues(deferred);
+            state.claim(&pattern)
+        });
+        if let Some(Ok((_, claim))) = claimed {
+            self.claims.push((at, pattern, claim));
+        }
+    }
+
+    /// Receives a claimed message, or puts it back.
+    fn use_some_claim(&mut self) {
+        if self.claims.is_empty() {
+            return;
+        }
+        let number = self.random.index(self.claims.len());
+        let (at, pattern, claim) = self.claims.swap_remove(number);
+        if self.random.chance(50) {
+            return self.with(at, |state, deferred| state.restore(claim, deferred));
+        }
+        let capacity = 2 * MAX_ALLOCATED + 2;
+        let target = ReceiveTarget::Memory(EmptyBuffer::heap(capacity));
+        let request = self.with(at, |state, deferred| {
+            state.post_claimed(claim, target, ElementName::BYTES, deferred)
+        });
+        self.add_receive(at, pattern, request, Some(capacity));
     }
 
     /// Breaks the connection. All messages of it that were not sent or received are lost.
@@ -771,6 +816,14 @@ impl Simulation {
     }
 
     fn step(&mut self) {
+        if self.schedule.probes && self.random.chance(30) {
+            return match self.random.below(4) {
+                0 => self.probe(),
+                1 => self.use_some_claim(),
+                2 => self.cancel_some_send(),
+                _ => self.cancel_some_receive(),
+            };
+        }
         match self.random.below(100) {
             0..18 => self.send(),
             18..36 => self.post_receive(),
@@ -1097,6 +1150,9 @@ fn run(schedule: Schedule, pool: &Pool, steps: usize) {
     if world.schedule.is_hostile {
         world.lose();
     }
+    while !world.claims.is_empty() {
+        world.use_some_claim();
+    }
     world.finish();
     world.check_end();
 }
@@ -1108,6 +1164,7 @@ fn run_all(runs: u64, kind: impl Fn(Schedule) -> Schedule) {
             seed,
             cancels: false,
             abandons: false,
+            probes: false,
             revokes: false,
             loses: false,
             lacks_room: false,
@@ -1137,6 +1194,19 @@ fn abandoned_transfers_leave_nothing() {
         cancels: true,
         abandons: true,
         lacks_room: schedule.seed % 2 == 0,
+        ..schedule
+    });
+}
+
+#[test]
+fn probed_messages_are_received_or_leave_nothing() {
+    run_all(600, |schedule| Schedule {
+        cancels: true,
+        abandons: true,
+        probes: true,
+        revokes: schedule.seed % 3 == 0,
+        lacks_room: schedule.seed % 5 == 0,
+        loses: schedule.seed % 7 == 0,
         ..schedule
     });
 }

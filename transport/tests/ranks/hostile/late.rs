@@ -6,7 +6,7 @@ use std::time::Duration;
 use jstream_transport::rank::{Error, Options, Status};
 use jstream_transport::{Endpoint, Header};
 
-use super::{ANNOUNCED, DATA, EAGER, HELLO, MATCHED, WANTED, WITHDRAWN};
+use super::{ABSENT, ANNOUNCED, CREDIT, DATA, EAGER, HELLO, MATCHED, WANTED, WITHDRAWN};
 use super::{against, hear, refused, say, strangers};
 use testing::patterns::bytes;
 use testing::transport::{SCHEMES, filled};
@@ -91,6 +91,39 @@ fn a_slow_message_is_there_for_the_next_receive() {
         say(&bare, DATA, [want, 0, 0], &message);
         say(&bare, EAGER, [3, 0, 0], b"last");
         assert_eq!(next(), b"last");
+    }
+}
+
+#[test]
+fn a_probed_message_that_is_not_sent_fails_its_receive_and_counts_no_more() {
+    for scheme in SCHEMES {
+        let mut options = Options::default();
+        options.bounds.messages = 4;
+        let (rank, _other, bare) = against(scheme, &options);
+        let mut memory = vec![0u8; 100_000];
+        for offer in 0..10 {
+            announce(&bare, 3, offer, memory.len());
+            assert!(is_late(rank.recv_timeout(1, 3, &mut memory, SOON)));
+            let wanted = loop {
+                let (heard, _) = hear(&bare);
+                if heard.kind != CREDIT {
+                    break heard;
+                }
+            };
+            assert_eq!((wanted.kind, wanted.words[0]), (WANTED, offer), "{scheme}");
+            let probed = rank.iprobe(1, 3).unwrap().unwrap();
+            say(&bare, ABSENT, [wanted.words[1], 0, 0], b"");
+            say(&bare, EAGER, [4, 0, 0], b"behind");
+            rank.recv(1, 4, &mut [0u8; 6]).unwrap();
+            if offer % 2 == 0 {
+                let error = probed.recv(&mut memory).unwrap_err();
+                let is_withdrawn = matches!(error, Error::Withdrawn { rank: 1, tag: 3 });
+                assert!(is_withdrawn, "{scheme}: {error}");
+            } else {
+                drop(probed);
+                assert!(rank.iprobe(1, 3).unwrap().is_none(), "{scheme}");
+            }
+        }
     }
 }
 

@@ -25,14 +25,15 @@ enum State {
     Lent,
     Lost,
     NoRoom,
+    Absent,
 }
 
 use State::{
-    Announced, Arriving, ArrivingFrame, Here, HereEnd, HereFrame, Lent, Lost, NoRoom, Requested,
-    Stalled,
+    Absent, Announced, Arriving, ArrivingFrame, Here, HereEnd, HereFrame, Lent, Lost, NoRoom,
+    Requested, Stalled,
 };
 
-const STATES: [State; 11] = [
+const STATES: [State; 12] = [
     Here,
     HereEnd,
     Stalled,
@@ -44,6 +45,7 @@ const STATES: [State; 11] = [
     Lent,
     Lost,
     NoRoom,
+    Absent,
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,6 +122,12 @@ impl Sends {
                 letter.lose_room(no_room());
                 alone(letter)
             }
+            Absent => {
+                let mut letter = Letter::announced(7);
+                assert_eq!(letter.request(3), Some(7));
+                letter.lose_payload();
+                alone(letter)
+            }
         }
     }
 
@@ -164,6 +172,7 @@ fn state_of(payload: &LetterPayload) -> State {
         LetterPayload::Lent { .. } => Lent,
         LetterPayload::Lost => Lost,
         LetterPayload::NoRoom(_) => NoRoom,
+        LetterPayload::Absent => Absent,
     }
 }
 
@@ -171,7 +180,7 @@ fn state_of(payload: &LetterPayload) -> State {
 fn letters_are_answered_by_the_reason_for_which_they_leave() {
     use Answer::{Failure, Matched, Nothing, Refused, Success};
     // Received, unwanted, unwanted with an error, too long; and the payload that remains of each.
-    let table: [(State, [(Answer, State); 4]); 11] = [
+    let table: [(State, [(Answer, State); 4]); 12] = [
         (Here, [(Nothing, Here); 4]),
         (
             HereEnd,
@@ -215,6 +224,7 @@ fn letters_are_answered_by_the_reason_for_which_they_leave() {
         ),
         (Lost, [(Nothing, Lost); 4]),
         (NoRoom, [(Nothing, NoRoom); 4]),
+        (Absent, [(Nothing, Absent); 4]),
     ];
     let sends = Sends::new();
     for (state, row) in table {
@@ -236,7 +246,7 @@ fn letters_are_answered_by_the_reason_for_which_they_leave() {
 #[test]
 fn events_change_queued_letters_as_the_table_says() {
     type Event = fn(&mut Letter);
-    let table: [(Event, &[(State, State)]); 5] = [
+    let table: [(Event, &[(State, State)]); 6] = [
         (
             |letter| assert_eq!(letter.request(3).is_some(), letter.want().is_some()),
             &[(Announced, Requested)],
@@ -257,6 +267,7 @@ fn events_change_queued_letters_as_the_table_says() {
                 (ArrivingFrame, NoRoom),
             ],
         ),
+        (Letter::lose_payload, &[(Requested, Absent)]),
         (
             Letter::lose_source,
             &[(Arriving, Lost), (ArrivingFrame, Lost)],
