@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::communicator::COLLECTIVE;
 use super::error::Error;
-use super::failures::TOLD;
+use super::failures::is_notice;
 use super::outcome::RequestOutcome;
 use super::peers::LostPeer;
 use super::state::RankState;
@@ -159,7 +159,7 @@ impl RankState {
     #[inline]
     pub(super) fn is_dropped(&mut self, heading: &Heading, deferred: &mut DeferredWork) -> bool {
         let descriptor = heading.descriptor.unwrap_or(0);
-        if descriptor >> 32 == TOLD >> 32 {
+        if is_notice(descriptor) {
             self.record_failure(&heading.envelope, descriptor, deferred);
             return true;
         }

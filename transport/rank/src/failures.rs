@@ -23,6 +23,13 @@ const MOST: usize = 256;
 /// The lower 32 bits are the number in the communicator of the rank that has failed.
 pub(super) const TOLD: u64 = 0xffff_fffe << 32;
 
+/// Returns true if the descriptor is that of a message that tells of a failure. Such a message
+/// takes effect when it arrives, and no receive gets it.
+#[inline]
+pub(super) fn is_notice(descriptor: u64) -> bool {
+    descriptor >> 32 == TOLD >> 32
+}
+
 /// Descriptors from this one on are those of failure messages that take the place of others. The
 /// lower 32 bits are the number in the communicator of the rank that has failed. Descriptors of
 /// elements are below `1 << 63`. The payload is the text of the error, or empty.

@@ -16,7 +16,7 @@ use jstream::{Received, Transportable, Writer};
 use super::arrivals::Unexpected;
 use super::communicator::Members;
 use super::error::{ElementName, Error};
-use super::failures::add_text;
+use super::failures::{add_text, is_notice};
 use super::inbox::InboxGuard;
 use super::lent_memory::{AbortOnUnwind, jbuf_of, received};
 use super::line::Line;
@@ -138,7 +138,9 @@ fn take_queued(
         return Poll::Nothing;
     };
     if is_first {
-        let is_wanted = |heading: &Heading| pattern.matches(&heading.envelope);
+        let is_wanted = |heading: &Heading| {
+            pattern.matches(&heading.envelope) && !heading.descriptor.is_some_and(is_notice)
+        };
         let take = |heading, content: Content<'_>| target.take(heading, content, pool);
         if let Some(message) = queue.take(source, is_wanted, take) {
             return Poll::Arrived(message);
@@ -338,12 +340,15 @@ impl Node {
         }
         let inbox = &*self.inbox;
         let may_bypass = || inbox.lock().arrivals.is_empty();
-        let capacity = memory.len() as u64;
+        let shared = line.endpoint.shared();
+        // A longer message violates the protocol, which the receive sink finds.
+        let capacity = shared.info().limits.max_receive.min(memory.len() as u64);
         let wants = |header: &Header| match Frame::parse(header) {
             Ok(Frame::Eager { label }) => {
                 label.context == pattern.context
                     && pattern.tag.is_none_or(|tag| tag == label.tag)
                     && expected.agrees(Some(label.descriptor))
+                    && !is_notice(label.descriptor)
                     && header.length <= capacity
             }
             _ => false,
@@ -362,7 +367,6 @@ impl Node {
         };
         let mut due = None;
         let count = |header: &Header| due = line.passed.count(header.length);
-        let shared = line.endpoint.shared();
         let received = shared.receive_bypassing_sink(memory, may_bypass, wants, count, retry);
         let Some(header) = received else {
             return Err(spin);

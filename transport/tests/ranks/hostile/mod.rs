@@ -116,6 +116,26 @@ fn invented_numbers_kinds_and_lengths_end_the_connection() {
     }
 }
 
+#[test]
+fn a_notice_of_a_failure_is_no_message_for_a_receive() {
+    // The descriptor of a message that tells that rank 2 has failed.
+    const TOLD: u64 = 0xffff_fffe << 32 | 2;
+    for scheme in SCHEMES {
+        let (rank, _other, bare) = against(scheme, &Options::default());
+        let mut memory = [0u8; 8];
+        for _ in 0..3 {
+            say(&bare, EAGER, [3, TOLD, 0], b"");
+            say(&bare, EAGER, [3, 0, 0], b"next");
+            let status = rank.recv(1, 3, &mut memory).unwrap();
+            assert_eq!(memory[..status.len::<u8>()], *b"next", "{scheme}");
+            say(&bare, EAGER, [3, TOLD, 0], b"");
+            say(&bare, EAGER, [3, 0, 0], b"last");
+            let message = rank.buffers().recv(1, 3).unwrap();
+            assert_eq!(message.payload.as_bytes(), b"last", "{scheme}");
+        }
+    }
+}
+
 /// The tag of an agreement that shrinks the first communicator.
 fn shrinking(count: u64) -> u64 {
     1 << 63 | count
