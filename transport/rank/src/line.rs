@@ -16,6 +16,9 @@ use jstream_endpoint::ops::{Notify, OpId, Sink};
 use jstream_endpoint::receiving::Receipt;
 use jstream_endpoint::sending::SendOutcome;
 
+/// Number of polls of a connection through memory that is not the only one.
+const MEMORY_POLLS: u32 = 16;
+
 /// The connection to another rank.
 pub(super) struct Line {
     pub(super) endpoint: Endpoint,
@@ -23,6 +26,9 @@ pub(super) struct Line {
     pub(super) eager: u64,
     /// Maximum length in bytes of a message whose jbuf is moved without an announcement.
     pub(super) max_moved: u64,
+    /// Number of times that a receive polls this connection on the fast path, if it is not the only
+    /// one. The poll of a socket is a system call, which is not repeated.
+    pub(super) polls: u32,
     /// True if the other rank is gone.
     gone: Arc<AtomicBool>,
     /// Receives the outcomes of messages whose request ends when they are sent.
@@ -40,6 +46,10 @@ impl Line {
             .options
             .eager_over(endpoint.info().scheme, endpoint.info().limits);
         let max_moved = endpoint.info().limits.max_send.min(inbox.max_allocated);
+        let polls = match endpoint.info().scheme {
+            "inproc" | "shm" => MEMORY_POLLS,
+            _ => 1,
+        };
         let gone = Arc::new(AtomicBool::new(false));
         let offers: Arc<dyn Sink> = Arc::new(Offers(inbox.clone()));
         let whole = |is_awaited| Whole {
@@ -65,6 +75,7 @@ impl Line {
         let line = Self {
             eager,
             max_moved,
+            polls,
             gone,
             whole,
             offers,

@@ -42,8 +42,6 @@ const POLLS: u32 = 16;
 /// Number of polls of the queues before the first look into the inbox: as many as take the time
 /// in which a message gets from one core to another.
 const EARLY_POLLS: u32 = 64;
-/// Number of polls of a connection that is not the only one.
-const LINE_POLLS: u32 = 16;
 /// Maximum length in bytes of a message that is received from a connection directly into a jbuf:
 /// the capacity of the smallest jbufs of a pool.
 const SHORT_BUFFER: usize = 256;
@@ -362,7 +360,7 @@ impl Node {
                 !self.may_be_over(pattern.context) && spin.may_continue_until(&deadline)
             } else {
                 polls = u32::wrapping_add(polls, 1);
-                polls < LINE_POLLS
+                polls < line.polls
             }
         };
         let mut due = None;
