@@ -74,6 +74,12 @@ impl Shared {
                 may_go_on = may();
             }
         }
+        if received.is_none() {
+            // A part of a message may have been read, or the device may have restarted the
+            // operation for which it was armed. It is armed anew when the lock is released, if a
+            // task waits.
+            self.receiving_alarm.disarm();
+        }
         receiving.release();
         received
     }
