@@ -1122,16 +1122,16 @@ impl Simulation {
         assert_eq!(unreceived, failed, "{:?}", self.schedule);
     }
 
-    /// Checks that the unused credit of both sides is what the other side has granted.
+    /// Checks that no message uses credit any more, and that the unused credit of both sides is
+    /// what the other side has granted.
     fn check_credit(&mut self) {
         let seed = self.schedule;
         for at in [0, 1] {
             let peer = u32::try_from(at).unwrap();
             let used = self.with(1 - at, |state, _| state.peers.used_credit(peer));
-            let left = Credit {
-                messages: window(bounds()).messages - used.messages,
-                bytes: window(bounds()).bytes - used.bytes,
-            };
+            // With this window, the credit of each message is returned at once.
+            assert_eq!(used, Credit::FREE, "{seed:?}: credit is not returned");
+            let left = window(bounds());
             let gate = &mut self.nodes[at].end.gate;
             assert!(gate.charge(left), "{seed:?}: credit is lost");
             assert!(
