@@ -236,8 +236,8 @@ impl Endpoint {
     }
 
     /// Blocks until the next message arrives, and writes its payload to the front of `memory`. The
-    /// header contains the length of the payload. Small messages need no buffer of the pool this
-    /// way.
+    /// header contains the length of the payload. A small message of which all has arrived needs no
+    /// buffer of the pool this way; one that arrives in parts over a socket needs one meanwhile.
     ///
     /// # Errors
     ///
