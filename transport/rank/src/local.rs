@@ -158,7 +158,9 @@ impl Inbox {
         state.arrivals.update_queue(source);
         state.release();
         if !deferred.is_empty() {
-            // The message of a thread needs no answer over a connection, and frees no room for one.
+            // The message of a thread needs no answer over a connection. A notice that another
+            // rank has failed may end a receive of that rank, whose message then returns its
+            // credit: this frame is dropped, because no connection may be used here.
             self.carry_out(deferred, |_| {});
         }
         result

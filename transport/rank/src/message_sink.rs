@@ -63,8 +63,11 @@ impl RankSink {
     #[cold]
     fn carry_out(&self, deferred: DeferredWork, replies: &mut Replies) {
         self.inbox.carry_out(deferred, |task| {
-            // Frames that a message of a rank gives rise to are addressed to that rank, and they
-            // free no room.
+            // Frames that a message of a rank gives rise to are addressed to that rank, except
+            // after a notice that another rank has failed: it may end a receive of that other
+            // rank, whose message is dropped and returns its credit. That frame goes to this rank,
+            // too, although it is addressed to the other one, because no other connection may be
+            // used here.
             if let DeferredTask::SendFrame { frame, .. } = task {
                 replies.alone |= !self.inbox.somebody_waits();
                 // The number of pending answers is limited, so that a peer that asks and does not
