@@ -185,6 +185,8 @@ fn a_call_without_an_answer_is_also_made_at_another_member() {
         assert!(polled.is_pending());
         drop(call);
         until(|| set.members().iter().all(|member| member.in_flight == 0));
+        // The servers learn that later.
+        until(|| running.iter().all(|one| one.server.health().waiting == 0));
         running.iter().for_each(|one| one.object.release());
         assert_eq!(
             ledger.times(10_008) + ledger.times(10_009) + ledger.times(10_010),
