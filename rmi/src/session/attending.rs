@@ -1,9 +1,9 @@
 //! The thread that attends to servers which are shutting down, for all connections of the program
 //! that do so.
 //!
-//! It looks at each connection ten times a second, since an unused one shows nothing by itself.
-//! When the server has told this side to move, the connection is retired, so that callers use
-//! another one. When no call is in flight any longer, the thread ends the calls over the
+//! The thread looks at each connection ten times a second, since an unused one shows nothing by
+//! itself. When the server has told this side to move, the connection is retired, so that callers
+//! use another one. When no call is in flight any longer, the thread ends the calls over the
 //! connection, and answers.
 //!
 //! Invariants: a connection is in the list until it has ended or the server was answered. While the

@@ -136,7 +136,7 @@ mod tests {
     };
 
     #[test]
-    fn decoding_returns_what_was_encoded() {
+    fn encoded_frames_round_trip() {
         let word = u64::MAX;
         let frames = [
             Frame::Request {

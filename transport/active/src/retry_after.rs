@@ -1,7 +1,7 @@
 //! The time after which a request that was returned as busy may be repeated.
 //!
-//! It is the text of the returned message: a decimal number of milliseconds. So peers that do not
-//! know it see a reason in words.
+//! The text of the returned message has this time, as a decimal number of milliseconds. So peers
+//! that do not know it see a text like any other reason.
 //!
 //! Decision 124 has the reasons.
 
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_come_back_rounded_up_and_bounded() {
+    fn decoded_times_are_rounded_up_and_bounded() {
         for (time, text, decoded) in [
             (Duration::ZERO, "0", Duration::ZERO),
             (Duration::from_nanos(1), "1", Duration::from_millis(1)),
