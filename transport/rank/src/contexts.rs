@@ -174,7 +174,7 @@ mod tests {
         let mut contexts = Contexts::default();
         let flags = |contexts: &Contexts| {
             let flags = contexts.flags();
-            (flags.has_revocations(), flags.has_open_revocations())
+            (flags.has_revocations(), flags.has_pending())
         };
         assert_eq!(flags(&contexts), (false, false));
         assert!(contexts.revoke(7, 1, 1) && !contexts.revoke(7, 1, 1));

@@ -158,10 +158,8 @@ impl Inbox {
         state.arrivals.update_queue(source);
         state.release();
         if !deferred.is_empty() {
-            // The message of a thread needs no answer over a connection. A notice that another
-            // rank has failed may end a receive of that rank, whose message then returns its
-            // credit: this frame is dropped, because no connection may be used here.
-            self.carry_out(deferred, |_| {});
+            // This thread belongs to another rank and must not use the connections of this one.
+            self.carry_out(deferred, |task| self.defer_frame(task));
         }
         result
     }

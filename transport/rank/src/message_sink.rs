@@ -63,12 +63,10 @@ impl RankSink {
     #[cold]
     fn carry_out(&self, deferred: DeferredWork, replies: &mut Replies) {
         self.inbox.carry_out(deferred, |task| {
-            // Frames that a message of a rank gives rise to are addressed to that rank, except
-            // after a notice that another rank has failed: it may end a receive of that other
-            // rank, whose message is dropped and returns its credit. That frame goes to this rank,
-            // too, although it is addressed to the other one, because no other connection may be
-            // used here.
-            if let DeferredTask::SendFrame { frame, .. } = task {
+            let DeferredTask::SendFrame { to, frame } = task else {
+                return;
+            };
+            if to == self.rank {
                 replies.alone |= !self.inbox.somebody_waits();
                 // The number of pending answers is limited, so that a peer that asks and does not
                 // read can't exhaust the memory.
@@ -77,6 +75,9 @@ impl RankSink {
                     _ => Notify::Request,
                 };
                 replies.push(without_payload(frame), notify);
+            } else {
+                self.inbox
+                    .defer_frame(DeferredTask::SendFrame { to, frame });
             }
         });
     }
@@ -235,6 +236,7 @@ impl ReceiveSink for RankSink {
         let mut deferred = DeferredWork::default();
         self.inbox.lock().lose(self.rank, &reason, &mut deferred);
         self.gone.store(true, Ordering::Release);
-        self.inbox.carry_out(deferred, |_| {});
+        self.inbox
+            .carry_out(deferred, |task| self.inbox.defer_frame(task));
     }
 }

@@ -339,8 +339,36 @@ impl Node {
         if !deferred.is_empty() {
             self.carry_out(deferred);
         }
-        self.end_open_revocations();
+        self.finish_pending();
         result
+    }
+
+    /// Does the work that other threads left to this rank: ends the operations of communicators
+    /// that were revoked, and sends deferred frames. Called without a lock whenever a thread drives
+    /// the connections or changes the state, so that no operation returns the error of a revocation
+    /// that is not passed on.
+    #[inline]
+    pub(super) fn finish_pending(&self) {
+        if self.inbox.flags().has_pending() {
+            self.finish_pending_work();
+        }
+    }
+
+    #[cold]
+    fn finish_pending_work(&self) {
+        let (frames, revoked) = {
+            let mut state = self.inbox.lock();
+            let frames = state.peers.take_deferred();
+            (frames, state.contexts.take_open_revocations())
+        };
+        for (to, frame) in frames {
+            if let Some(line) = self.line(to) {
+                line.send_frame(frame);
+            }
+        }
+        if !revoked.is_empty() {
+            self.end_revoked(revoked);
+        }
     }
 
     /// Does the work that was recorded under the lock of this rank's inbox.
@@ -360,7 +388,7 @@ impl Node {
     pub(super) fn drive(&self) {
         self.take_in();
         self.drive_lines();
-        self.end_open_revocations();
+        self.finish_pending();
     }
 
     /// Drains the queues of threads, and runs `work` on the state.

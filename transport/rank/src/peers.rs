@@ -22,6 +22,9 @@ pub(super) struct Peers {
     /// Number of other ranks that are not gone.
     live: usize,
     wanted: WantedLines,
+    /// Frames that could not be sent when they were due. Their number is limited by the credit of
+    /// their ranks: each answers a message that was charged.
+    deferred: Vec<(u32, Frame)>,
 }
 
 /// Another rank.
@@ -52,6 +55,7 @@ impl Peers {
             live: list.len().saturating_sub(1),
             list,
             wanted: WantedLines::new(size),
+            deferred: Vec::new(),
         }
     }
 
@@ -208,11 +212,20 @@ impl Peers {
     /// Returns the flags of the parts that change rarely.
     #[inline]
     pub(super) fn flags(&self) -> Flags {
-        if self.wanted.is_empty() {
-            Flags::NONE
-        } else {
-            Flags::WANTED_LINES
-        }
+        Flags::new(&[
+            (Flags::WANTED_LINES, !self.wanted.is_empty()),
+            (Flags::DEFERRED_FRAMES, !self.deferred.is_empty()),
+        ])
+    }
+
+    /// Keeps a frame for a rank until a thread may use the connection.
+    pub(super) fn defer_frame(&mut self, to: u32, frame: Frame) {
+        self.deferred.push((to, frame));
+    }
+
+    /// Removes and returns the frames that were kept, with their ranks.
+    pub(super) fn take_deferred(&mut self) -> Vec<(u32, Frame)> {
+        std::mem::take(&mut self.deferred)
     }
 
     /// Returns the connections that receives wait for.

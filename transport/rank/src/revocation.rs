@@ -3,7 +3,7 @@
 //! A rank gets to know of a revocation by a frame of another rank, or by a call of a thread of
 //! another rank. Both only record it, under the lock of the inbox. The next thread that drives the
 //! connections of this rank ends the operations of the communicator
-//! ([`Node::end_open_revocations`]), because this sends frames to several ranks. It also passes the
+//! ([`Node::finish_pending`]), because this sends frames to several ranks. It also passes the
 //! revocation on to all members, so that they get to know of it even if the rank that revoked the
 //! communicator has died meanwhile.
 //!
@@ -54,7 +54,7 @@ impl Recovery<'_> {
         let (node, own) = (self.rank.node(), self.rank.node().inbox.rank);
         let context = self.rank.context();
         node.inbox.lock().record_revocation(context, own, own);
-        node.end_open_revocations();
+        node.finish_pending();
     }
 
     /// Returns the number of a member that has revoked this communicator, or `None` if this rank
@@ -98,7 +98,7 @@ impl Node {
 
     #[cold]
     fn check_revoked(&self, context: u32) -> Result<(), Error> {
-        self.end_open_revocations();
+        self.finish_pending();
         let error = self.inbox.lock().contexts.revocation(context);
         error.map_or(Ok(()), Err)
     }
@@ -108,20 +108,8 @@ impl Node {
         self.with(|state, _| state.contexts.add(context, communicator));
     }
 
-    /// Ends the operations of communicators that were revoked since this was called last. Called
-    /// without a lock whenever a thread drives the connections or changes the state, so that no
-    /// operation returns the error of a revocation that is not passed on.
-    #[inline]
-    pub(super) fn end_open_revocations(&self) {
-        if self.inbox.flags().has_open_revocations() {
-            self.end_revoked();
-        }
-    }
-
     /// Ends the operations of communicators that were revoked, and tells all members.
-    #[cold]
-    fn end_revoked(&self) {
-        let open = self.inbox.lock().contexts.take_open_revocations();
+    pub(super) fn end_revoked(&self, open: Vec<u32>) {
         for context in open {
             self.tell_revoked(context);
             let sends = self.with(|state, deferred| state.end_context(context, deferred));

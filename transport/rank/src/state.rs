@@ -9,6 +9,7 @@ use super::peers::Peers;
 use super::request::Requests;
 use super::summary::Summary;
 use super::waiters::Waiters;
+use super::wire::Frame;
 use jstream::buffer::Pool;
 use jstream_endpoint::ops::OpId;
 
@@ -82,6 +83,15 @@ impl RankState {
     /// Records a new connection, which the threads and tasks that wait have to drive.
     pub(super) fn add_connection(&mut self, rank: u32) {
         self.peers.wanted().resolve(rank);
+        if self.requests.have_tasks() {
+            self.requests.wake_all_tasks();
+        }
+        self.waiters.notify();
+    }
+
+    /// Keeps a frame for a rank, which the next thread that drives the connections sends.
+    pub(super) fn defer_frame(&mut self, to: u32, frame: Frame) {
+        self.peers.defer_frame(to, frame);
         if self.requests.have_tasks() {
             self.requests.wake_all_tasks();
         }

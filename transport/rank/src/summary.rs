@@ -14,6 +14,8 @@ impl Flags {
     pub(super) const FAILURES: Self = Self(1 << 2);
     /// Receives wait for ranks without a connection.
     pub(super) const WANTED_LINES: Self = Self(1 << 3);
+    /// Frames wait for a thread that may use the connections to their ranks.
+    pub(super) const DEFERRED_FRAMES: Self = Self(1 << 4);
 
     /// Returns the flags whose conditions are true.
     pub(super) fn new(conditions: &[(Self, bool)]) -> Self {
@@ -38,10 +40,10 @@ impl Flags {
         self.has(Self::REVOCATIONS)
     }
 
-    /// Returns true if the operations of a revoked communicator have not been ended.
+    /// Returns true if other threads have left work to a thread that drives the connections.
     #[inline]
-    pub(super) const fn has_open_revocations(self) -> bool {
-        self.has(Self::OPEN_REVOCATIONS)
+    pub(super) const fn has_pending(self) -> bool {
+        self.has(Self::OPEN_REVOCATIONS.and(Self::DEFERRED_FRAMES))
     }
 
     /// Returns true if operations have failed at other ranks.

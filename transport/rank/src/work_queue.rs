@@ -166,6 +166,16 @@ impl Inbox {
         }
     }
 
+    /// Leaves a frame to the next thread that drives the connections, in a place where no other
+    /// connection may be used. Only a notice that a rank has failed leads to such frames: it may
+    /// end a receive of a third rank, whose message is dropped and returns its credit.
+    #[cold]
+    pub(super) fn defer_frame(&self, task: DeferredTask) {
+        if let DeferredTask::SendFrame { to, frame } = task {
+            self.lock().defer_frame(to, frame);
+        }
+    }
+
     fn copy(&self, copy: Copy) {
         let Copy {
             request,
@@ -214,5 +224,45 @@ impl Inbox {
     pub(super) fn complete(&self, request: OpId, outcome: RequestOutcome) {
         let mut deferred = DeferredWork::default();
         self.lock().complete(request, outcome, &mut deferred);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::options::Options;
+    use super::*;
+
+    #[test]
+    fn frames_of_a_foreign_thread_wait_for_a_thread_of_the_rank() {
+        let inbox = Inbox::new(0, 3, &Options::default());
+        inbox.add_line(2);
+        let frame = || Frame::Credit {
+            messages: 3,
+            bytes: 40,
+        };
+        let before = inbox.lock().summary().epoch();
+        assert!(!inbox.flags().has_pending());
+        inbox.work(1, |_, deferred| {
+            deferred.push(DeferredTask::SendFrame {
+                to: 2,
+                frame: frame(),
+            });
+        });
+        assert!(inbox.flags().has_pending());
+        let mut state = inbox.lock();
+        assert_ne!(state.summary().epoch(), before, "nobody was notified");
+        let kept = state.peers.take_deferred();
+        drop(state);
+        assert!(matches!(
+            kept[..],
+            [(
+                2,
+                Frame::Credit {
+                    messages: 3,
+                    bytes: 40
+                }
+            )]
+        ));
+        assert!(!inbox.flags().has_pending());
     }
 }
