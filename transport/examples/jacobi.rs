@@ -13,7 +13,7 @@ use std::error::Error;
 
 use jstream_transport::rank::operation::Max;
 use jstream_transport::rank::world::{World, WorldOptions};
-use jstream_transport::rank::{self, Cartesian, Dimension, Rank};
+use jstream_transport::rank::{self, Cartesian, Dimension, Neighbours, Rank};
 
 /// Ranks in each dimension.
 const SIDE: u32 = 2;
@@ -38,8 +38,10 @@ fn solve(rank: &Rank) -> Result<(u32, f64), rank::Error> {
     if grid.coordinates()[1] == 0 {
         (0..ROW).for_each(|row| tile[row * ROW] = 1.0);
     }
+    let halos = grid.halos(&[ROW, ROW], 1, Neighbours::Faces)?;
     for step in 1.. {
-        exchange(&grid, &mut tile)?;
+        // At an edge of the plate, the border stays as it is.
+        halos.exchange(&mut tile)?;
         let mut next = tile.clone();
         let mut change = 0.0f64;
         for row in 1..=TILE {
@@ -56,32 +58,6 @@ fn solve(rank: &Rank) -> Result<(u32, f64), rank::Error> {
         }
     }
     unreachable!("the loop has no end")
-}
-
-/// Exchanges the borders of the tile with the neighbours. At an edge of the plate, nothing is sent
-/// or received.
-fn exchange(grid: &Cartesian, tile: &mut [f64]) -> Result<(), rank::Error> {
-    // For each dimension and direction: the first point that is sent, the first one that is
-    // received, and the distance between points.
-    let last = TILE * ROW;
-    let borders = [
-        (0, 1, last + 1, 1, 1),
-        (0, -1, ROW + 1, last + ROW + 1, 1),
-        (1, 1, ROW + TILE, ROW, ROW),
-        (1, -1, ROW + 1, ROW + TILE + 1, ROW),
-    ];
-    for (dimension, distance, sent, received, stride) in borders {
-        let (from, to) = grid.shift(dimension, distance);
-        let points = |first: usize| (first..).step_by(stride).take(TILE);
-        let line: Vec<f64> = points(sent).map(|at| tile[at]).collect();
-        // What is at the edge of the plate stays as it is.
-        let mut border: Vec<f64> = points(received).map(|at| tile[at]).collect();
-        grid.sendrecv(to, 0, &line, from, 0, &mut border)?;
-        points(received)
-            .zip(border)
-            .for_each(|(at, value)| tile[at] = value);
-    }
-    Ok(())
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

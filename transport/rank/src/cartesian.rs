@@ -69,6 +69,8 @@ pub struct Cartesian {
     rank: Rank,
     dimensions: Vec<Dimension>,
     coordinates: Vec<u32>,
+    /// This rank in the context of the halo exchanges.
+    for_halos: Rank,
 }
 
 /// Returns a digest of the dimensions, to compare them between ranks.
@@ -119,10 +121,17 @@ impl Cartesian {
         }
         coordinates.reverse();
         Ok(Some(Self {
+            for_halos: rank.duplicate()?,
             rank,
             dimensions: dimensions.to_vec(),
             coordinates,
         }))
+    }
+
+    /// Returns this rank in the context of the halo exchanges, whose messages do not meet those of
+    /// the program.
+    pub(super) fn for_halos(&self) -> &Rank {
+        &self.for_halos
     }
 
     /// Returns the dimensions of the grid.

@@ -8,6 +8,7 @@ pub(crate) mod transfer;
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::sync::Arc;
 
 use self::error::LayoutError;
@@ -92,6 +93,55 @@ impl Layout {
     pub fn indexed(blocks: impl IntoIterator<Item = (usize, usize)>) -> Result<Self, LayoutError> {
         let blocks = blocks.into_iter().map(|(start, len)| Block { start, len });
         Shape::from_blocks(blocks).map(Self::new)
+    }
+
+    /// Selects a part of an array in row-major order. Each dimension has its length in the array
+    /// and the range that is selected, and the last one varies fastest.
+    ///
+    /// ```
+    /// use jstream_transport::rank::{Layout, LayoutError};
+    ///
+    /// # fn main() -> Result<(), LayoutError> {
+    /// // Rows 1 and 2, and columns 2 to 4, of a matrix of 8 x 8 elements.
+    /// let tile = Layout::subarray([(8, 1..3), (8, 2..5)])?;
+    /// // As `Layout::indexed([(10, 3), (18, 3)])`.
+    /// assert_eq!((tile.len(), tile.blocks(), tile.span()), (6, 2, 21));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`LayoutError::OutsideArray`] if a range ends behind its dimension.
+    /// [`LayoutError::TooLarge`] if the array has more than `usize::MAX` elements.
+    pub fn subarray(
+        dimensions: impl IntoIterator<Item = (usize, Range<usize>)>,
+    ) -> Result<Self, LayoutError> {
+        let dimensions: Vec<_> = dimensions.into_iter().collect();
+        // The distance between neighbours in the dimension, and the index of the first element.
+        let (mut stride, mut first) = (1usize, 0usize);
+        let mut loops = Vec::with_capacity(dimensions.len());
+        for (dimension, (length, range)) in dimensions.iter().enumerate().rev() {
+            let (length, end) = (*length, range.end);
+            if end > length {
+                return Err(LayoutError::OutsideArray {
+                    dimension,
+                    end,
+                    length,
+                });
+            }
+            loops.push((range.len(), stride));
+            let start = range.start.checked_mul(stride);
+            first = start
+                .and_then(|start| start.checked_add(first))
+                .ok_or(LayoutError::TooLarge)?;
+            stride = stride.checked_mul(length).ok_or(LayoutError::TooLarge)?;
+        }
+        let element = Self::indexed([(first, 1)]);
+        let mut loops = loops.into_iter();
+        loops.try_fold(element?, |layout, (count, extent)| {
+            layout.repeat(count, extent)
+        })
     }
 
     /// Returns a layout that repeats this one `count` times. Each repetition begins `extent`

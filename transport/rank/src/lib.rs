@@ -16,7 +16,7 @@
 //! | [`Scope`], by [`scope`](Rank::scope) | borrowed elements | posted: [`isend`](Scope::isend), [`irecv`](Scope::irecv) |
 //! | [`Buffers`], by [`buffers`](Rank::buffers) | jbufs | [`send`](Buffers::send), [`recv`](Buffers::recv); posted, or async: [`isend`](Buffers::isend), [`irecv`](Buffers::irecv) |
 //! | [`Objects`], by [`objects`](Rank::objects) | objects | [`send`](Objects::send), [`recv`](Objects::recv); posted, or async: [`isend`](Objects::isend), [`irecv`](Objects::irecv) |
-//! | [`Layouts`], by [`layouts`](Rank::layouts) | selected elements | [`send`](Layouts::send), [`recv`](Layouts::recv) |
+//! | [`Layouts`], by [`layouts`](Rank::layouts) | selected elements | [`send`](Layouts::send), [`recv`](Layouts::recv); several messages at once [`exchange`](Layouts::exchange) |
 //!
 //! All members of a communicator take part in [collective
 //! operations](Rank#collective-operations), such as [`broadcast`](Rank::broadcast) and
@@ -82,9 +82,11 @@
 // | `scope`, `waiting`, `mesh` | requests that borrow memory; waits for several; groups of ranks |
 // | `buffers`, `persistent`, `object` | families of operations on jbufs and objects |
 // | `point_to_point` | operations on borrowed elements, and the other families |
+// | `exchange` | several messages from and to the elements of one slice |
 // | `rank_local` | variables with a value for each rank |
 // | `operation`, `collective` | combinations of elements; collective operations |
 // | `unused_contexts`, `split`, `cartesian` | contexts; communicators of some ranks; grids |
+// | `halos` | exchange of the borders of arrays on a grid |
 // | `revocation`, `agreement` | failures: revoked communicators, and those of the survivors |
 // | `world` | processes that find each other |
 //
@@ -109,7 +111,9 @@ mod contexts;
 mod credit;
 mod element;
 mod error;
+mod exchange;
 mod failures;
+mod halos;
 mod inbox;
 mod layout;
 mod lent_memory;
@@ -165,6 +169,8 @@ pub use self::collective::ScopedCollective;
 pub use self::collective::objects::ObjectParts;
 pub use self::element::Element;
 pub use self::error::{ElementName, Error, Unreceived, Unsent};
+pub use self::exchange::{Exchange, PostedExchange};
+pub use self::halos::{Halos, Neighbours};
 pub use self::layout::error::LayoutError;
 pub use self::layout::transfer::Layouts;
 pub use self::layout::{Field, FieldLayout, Layout, Packed, Record, Selection};

@@ -101,7 +101,11 @@ fn is_of<R: Request>(request: &R, node: &Arc<Node>) -> bool {
         .is_some_and(|other| Arc::ptr_eq(other, node))
 }
 
-fn any_until<R: Request>(requests: &mut [R], deadline: Deadline) -> Option<(usize, R::Output)> {
+/// Like [`wait_any`], until a deadline.
+pub(super) fn any_until<R: Request>(
+    requests: &mut [R],
+    deadline: Deadline,
+) -> Option<(usize, R::Output)> {
     loop {
         let node = requests.iter().find_map(|request| request.pending());
         let Some(node) = node.cloned() else {

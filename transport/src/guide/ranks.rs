@@ -176,6 +176,46 @@
 //! also from receives with wildcards. The examples `pi` and `jacobi` show reductions and a grid of
 //! ranks.
 //!
+//! ## Borders of a distributed array
+//!
+//! A stencil needs the elements next to those of its rank. Each rank of a grid has its part of the
+//! array with a border around it, and [`Cartesian::halos`](crate::rank::Cartesian::halos) fills the
+//! borders from the neighbours, in any number of dimensions:
+//!
+//! ```
+//! use jstream_transport::rank::{self, Cartesian, Dimension, Neighbours, Rank};
+//!
+//! /// Replaces each element by the mean of its neighbours. The array is 100 x 100 elements of this
+//! /// rank, with a border of one element.
+//! fn smooth(grid: &Cartesian, array: &mut [f64]) -> Result<(), rank::Error> {
+//!     const ROW: usize = 102;
+//!     let halos = grid.halos(&[ROW, ROW], 1, Neighbours::Faces)?;
+//!     let posted = halos.begin(array)?;
+//!     // Here, the elements that need no border can be computed.
+//!     posted.wait(array)?;
+//!     let before = array.to_vec();
+//!     for at in (1..=100).flat_map(|row| row * ROW + 1..=row * ROW + 100) {
+//!         let around = [at - 1, at + 1, at - ROW, at + ROW];
+//!         array[at] = around.iter().map(|at| before[*at]).sum::<f64>() / 4.0;
+//!     }
+//!     Ok(())
+//! }
+//!
+//! # fn main() -> Result<(), rank::Error> {
+//! let ranks = rank::threads(1, &rank::Options::default());
+//! let grid = Cartesian::new(&ranks[0], &[Dimension::periodic(1); 2])?.unwrap();
+//! let mut array = vec![1.0; 102 * 102];
+//! smooth(&grid, &mut array)?;
+//! assert_eq!(array[102 + 1], 1.0);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`Layouts::exchange`](crate::rank::Layouts::exchange) exchanges any other elements. Ranks that
+//! send with [`send`](crate::rank::Layouts::send) and receive afterwards wait for each other for
+//! ever once the messages are longer than the [eager limit](crate::rank::Rank::eager); an exchange
+//! posts all messages before it waits.
+//!
 //! ## Overlap with computation
 //!
 //! Each collective operation can be [posted](crate::rank::Scope#posted-collective-operations) in a

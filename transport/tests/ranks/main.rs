@@ -13,6 +13,7 @@ mod cancel;
 mod collectives;
 mod credit;
 mod ends;
+mod exchange;
 mod hostile;
 mod layouts;
 mod locals;

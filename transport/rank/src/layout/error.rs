@@ -40,6 +40,34 @@ pub enum LayoutError {
         /// Maximum number of interleaved blocks that are checked.
         limit: usize,
     },
+    /// The selected range of a dimension ends behind the array.
+    #[error(
+        "the selected range ends at {end} in dimension {dimension}, but the array has only {length} \
+         elements there"
+    )]
+    OutsideArray {
+        /// The dimension, counted from 0.
+        dimension: usize,
+        /// The end of the range.
+        end: usize,
+        /// The length of the array in this dimension.
+        length: usize,
+    },
+    /// The array has no room for its borders.
+    #[error(
+        "the array has {length} elements in dimension {dimension}, but borders of {width} on both \
+         sides, and as many elements of its own, need {needed}; the length includes the borders"
+    )]
+    TooNarrow {
+        /// The dimension, counted from 0.
+        dimension: usize,
+        /// The length of the array in this dimension.
+        length: usize,
+        /// The width of a border.
+        width: usize,
+        /// The shortest length with such borders.
+        needed: usize,
+    },
     /// The function that should select a field returned a reference to other memory.
     #[error("the function that selects a field does not return a part of its argument")]
     NoField,

@@ -95,6 +95,11 @@ impl Runs {
         self.length()
     }
 
+    /// Returns the number of elements that a slice must have at least.
+    pub(crate) fn span(&self) -> usize {
+        self.shape.span
+    }
+
     /// Returns the length of the packed message in bytes.
     pub(crate) fn length(&self) -> Result<usize, LayoutError> {
         let size = match &self.parts {
