@@ -6,6 +6,7 @@ use std::ops::Deref;
 use jstream_collective::Collective;
 
 use super::error::Error;
+use super::group::digest_of;
 use super::member::Rank;
 use super::names::{Destination, Source};
 
@@ -76,11 +77,7 @@ pub struct Cartesian {
 /// Returns a digest of the dimensions, to compare them between ranks.
 fn digest(dimensions: &[Dimension]) -> u64 {
     let dimensions = dimensions.iter();
-    let words = dimensions.map(|one| (u64::from(one.size) << 1) | u64::from(one.is_periodic));
-    // FNV-1a, with a multiplication that spreads each word of 33 bits.
-    words.fold(0xcbf2_9ce4_8422_2325, |digest, word| {
-        (digest ^ word).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+    digest_of(dimensions.map(|one| (u64::from(one.size) << 1) | u64::from(one.is_periodic)))
 }
 
 impl Cartesian {
@@ -103,16 +100,18 @@ impl Cartesian {
             rank.refuse(Collective::AllGather);
             return Err(Error::TooFewRanks { points, size });
         }
-        let own = digest(dimensions);
-        let mut all = vec![0; rank.size() as usize];
-        rank.choosing(None).all_gather(&[own], &mut all)?;
-        if let Some((other, _)) = (0..).zip(&all).find(|(_, digest)| **digest != own) {
+        if let Some(other) = rank.find_other(digest(dimensions))? {
             return Err(Error::OtherGrid { rank: other });
         }
         let is_needed = u64::from(rank.rank()) < points;
         let Some(rank) = rank.split(is_needed.then_some(0), 0)? else {
             return Ok(None);
         };
+        Self::arranged(rank, dimensions.to_vec()).map(Some)
+    }
+
+    /// Returns the grid of all members of a communicator, which are as many as the points.
+    fn arranged(rank: Rank, dimensions: Vec<Dimension>) -> Result<Self, Error> {
         let mut rest = rank.rank();
         let mut coordinates = Vec::with_capacity(dimensions.len());
         for dimension in dimensions.iter().rev() {
@@ -120,12 +119,74 @@ impl Cartesian {
             rest = rest.checked_div(dimension.size).unwrap_or(0);
         }
         coordinates.reverse();
-        Ok(Some(Self {
+        Ok(Self {
             for_halos: rank.duplicate()?,
             rank,
-            dimensions: dimensions.to_vec(),
+            dimensions,
             coordinates,
-        }))
+        })
+    }
+
+    /// Returns the grid of the dimensions that `is_kept` selects: of the ranks that have the same
+    /// coordinates as this one in all other dimensions, such as a row or a column. Missing values
+    /// of `is_kept` are false.
+    ///
+    /// This is a collective operation: all ranks of the grid have to call it, with the same
+    /// dimensions.
+    ///
+    /// ```
+    /// use jstream_transport::rank::{self, Cartesian, Dimension};
+    /// use jstream_transport::rank::operation::Sum;
+    ///
+    /// # fn main() -> Result<(), rank::Error> {
+    /// let ranks = rank::threads(6, &rank::Options::default());
+    /// std::thread::scope(|scope| {
+    ///     for rank in &ranks {
+    ///         scope.spawn(move || -> Result<(), rank::Error> {
+    ///             let grid = Cartesian::new(rank, &[Dimension::open(2), Dimension::open(3)])?;
+    ///             let row = grid.unwrap().subgrid(&[false, true])?;
+    ///             let mut sum = [0];
+    ///             row.all_reduce(&[rank.rank()], &mut sum, &Sum)?;
+    ///             // Ranks 0, 1 and 2, or 3, 4 and 5.
+    ///             assert_eq!(sum, [if rank.rank() < 3 { 3 } else { 12 }]);
+    ///             Ok(())
+    ///         });
+    ///     }
+    /// });
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OtherGrid`] at all members if they give different dimensions. Otherwise as for
+    /// [`Rank::split`].
+    pub fn subgrid(&self, is_kept: &[bool]) -> Result<Self, Error> {
+        let is_kept = |dimension: usize| is_kept.get(dimension).copied().unwrap_or(false);
+        let kept = (0..self.dimensions.len()).map(|at| u64::from(is_kept(at)));
+        if let Some(other) = self.rank.find_other(digest_of(kept))? {
+            return Err(Error::OtherGrid { rank: other });
+        }
+        // The point of the subgrid with the coordinates 0 has the least number of its ranks.
+        let mut first = 0u32;
+        let mut dimensions = Vec::new();
+        let each = self.dimensions.iter().zip(&self.coordinates).enumerate();
+        for (at, (dimension, coordinate)) in each {
+            let coordinate = if is_kept(at) {
+                dimensions.push(*dimension);
+                0
+            } else {
+                *coordinate
+            };
+            // At most the number of this rank.
+            first = first
+                .saturating_mul(dimension.size)
+                .saturating_add(coordinate);
+        }
+        match self.rank.split(Some(first), self.rank.rank())? {
+            Some(rank) => Self::arranged(rank, dimensions),
+            None => unreachable!("each rank is in the communicator of its color"),
+        }
     }
 
     /// Returns this rank in the context of the halo exchanges, whose messages do not meet those of

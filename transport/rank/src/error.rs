@@ -257,6 +257,27 @@ pub enum Error {
         /// The number of the other rank.
         rank: u32,
     },
+    /// Another rank has given another group.
+    #[error("rank {rank} has given another group; give the same group at all ranks")]
+    OtherGroup {
+        /// The number of the other rank.
+        rank: u32,
+    },
+    /// A position was given twice for a group.
+    #[error("the position {rank} was given twice; a group has each rank once")]
+    RankTwice {
+        /// The position.
+        rank: u32,
+    },
+    /// A group has a rank that is not in the communicator.
+    #[error(
+        "rank {rank} of the world is not in the communicator; make the group of members of it, or \
+         use a communicator that has all of them"
+    )]
+    NotMember {
+        /// The number of the rank in the world.
+        rank: u32,
+    },
     /// All numbers of contexts have been used.
     #[error(
         "all 2147483648 contexts of a rank have been used; keep communicators instead of \
@@ -322,6 +343,9 @@ impl Error {
             | Self::TooFewRanks { .. }
             | Self::Layout(_)
             | Self::OtherGrid { .. }
+            | Self::OtherGroup { .. }
+            | Self::RankTwice { .. }
+            | Self::NotMember { .. }
             | Self::NoContext => {}
         }
     }

@@ -22,8 +22,8 @@
 //! operations](Rank#collective-operations), such as [`broadcast`](Rank::broadcast) and
 //! [`all_reduce`](Rank::all_reduce). They block, or are [posted in a
 //! scope](Scope#posted-collective-operations). [`Objects`](Objects#collective-operations-on-objects)
-//! and [`Layouts`] have some, too. [`split`](Rank::split) makes communicators of some of the ranks,
-//! and [`Cartesian`] arranges ranks in a grid.
+//! and [`Layouts`] have some, too. [`split`](Rank::split) and [`Group`] make communicators of some
+//! of the ranks, and [`Cartesian`] arranges ranks in a grid.
 //!
 //! # Guarantees
 //!
@@ -85,7 +85,8 @@
 // | `exchange` | several messages from and to the elements of one slice |
 // | `rank_local` | variables with a value for each rank |
 // | `operation`, `collective` | combinations of elements; collective operations |
-// | `unused_contexts`, `split`, `cartesian` | contexts; communicators of some ranks; grids |
+// | `unused_contexts`, `split` | contexts; communicators of some ranks |
+// | `group`, `cartesian` | sets of ranks; grids |
 // | `halos` | exchange of the borders of arrays on a grid |
 // | `revocation`, `agreement` | failures: revoked communicators, and those of the survivors |
 // | `world` | processes that find each other |
@@ -113,6 +114,7 @@ mod element;
 mod error;
 mod exchange;
 mod failures;
+mod group;
 mod halos;
 mod inbox;
 mod layout;
@@ -170,6 +172,7 @@ pub use self::collective::objects::ObjectParts;
 pub use self::element::Element;
 pub use self::error::{ElementName, Error, Unreceived, Unsent};
 pub use self::exchange::{Exchange, PostedExchange};
+pub use self::group::Group;
 pub use self::halos::{Halos, Neighbours};
 pub use self::layout::error::LayoutError;
 pub use self::layout::transfer::Layouts;

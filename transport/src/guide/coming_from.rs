@@ -17,6 +17,8 @@
 //! | `MPI_Init`, `MPI_Finalize` | `mpi::initialize()`, and the end of its value | a constructor of [`World`](crate::rank::world::World), and [`finish`](crate::rank::world::World::finish) |
 //! | `MPI_Comm_rank`, `MPI_Comm_size` | `world.rank()`, `world.size()` | [`rank`](crate::rank::Rank::rank), [`size`](crate::rank::Rank::size) |
 //! | `MPI_Comm_dup`, `MPI_Comm_split` | `duplicate`, `split_by_color_with_key` | [`duplicate`](crate::rank::Rank::duplicate), [`split`](crate::rank::Rank::split) |
+//! | `MPI_Group_union`, `MPI_Group_incl`, `MPI_Comm_create` | `Group`, `split_by_subgroup_collective` | [`Group`](crate::rank::Group), [`communicator`](crate::rank::Group::communicator) |
+//! | `MPI_Cart_sub`, `MPI_Neighbor_alltoallw` on a grid | – | [`subgrid`](crate::rank::Cartesian::subgrid), [`halos`](crate::rank::Cartesian::halos) |
 //! | `MPI_Cart_create`, `MPI_Cart_shift`, `MPI_Cart_coords` | `create_cartesian_communicator` | [`Cartesian::new`](crate::rank::Cartesian::new), [`shift`](crate::rank::Cartesian::shift), [`coordinates`](crate::rank::Cartesian::coordinates) |
 //! | `MPI_Send`, `MPI_Recv` | `process_at_rank(1).send(&x)`, `receive_into(&mut y)` | [`send`](crate::rank::Rank::send), [`recv`](crate::rank::Rank::recv) |
 //! | `MPI_Ssend`, `MPI_Rsend` | `synchronous_send`, `ready_send` | [`ssend`](crate::rank::Rank::ssend); `send` finds a posted receive |

@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use jstream_transport::rank::operation::Sum;
-use jstream_transport::rank::{Cartesian, Dimension, Error, Options, Rank, Source, Tag};
+use jstream_transport::rank::{Cartesian, Dimension, Error, Group, Options, Rank, Source, Tag};
 use jstream_transport::rank::{Destination, Status};
 use testing::transport::ranks::{each, group, ways};
 
@@ -272,4 +272,106 @@ fn a_lost_member_is_named_by_its_number_in_the_subgroup() {
             .unwrap_err();
         assert!(matches!(error, Error::PeerGone { rank: 0, .. }), "{error}");
     }
+}
+
+#[test]
+fn groups_are_ordered_sets() {
+    let ranks = group("threads", 6, &Options::default());
+    let all = Group::of(&ranks[0]);
+    let of = |positions: &[u32]| all.include(positions.iter().copied()).unwrap();
+    let (left, right) = (of(&[4, 1, 2]), of(&[2, 5, 4]));
+    assert_eq!(left.union(&right), of(&[4, 1, 2, 5]));
+    assert_eq!(left.intersection(&right), of(&[4, 2]));
+    assert_eq!(left.difference(&right), of(&[1]));
+    assert_eq!(right.difference(&right), of(&[]));
+    assert!(of(&[]).is_empty());
+    assert_ne!(left, of(&[1, 2, 4]));
+    assert!(left.is_similar(&of(&[1, 2, 4])) && !left.is_similar(&right));
+    assert_eq!(left.exclude([0, 2, 0]).unwrap(), of(&[1]));
+    assert_eq!(left.translate(2, &right), Some(0));
+    assert_eq!(left.translate(1, &right), None);
+    assert_eq!(left.translate(3, &right), None);
+    for wrong in [left.include([3]), left.exclude([3])] {
+        let error = wrong.unwrap_err();
+        assert!(
+            matches!(error, Error::NoRank { rank: 3, size: 3 }),
+            "{error}"
+        );
+    }
+    let twice = left.include([1, 0, 1]).unwrap_err();
+    assert!(matches!(twice, Error::RankTwice { rank: 1 }), "{twice}");
+}
+
+#[test]
+fn communicators_have_the_ranks_of_their_group_in_its_order() {
+    for way in ["threads", "shm"] {
+        let ranks = group(way, 5, &Options::default());
+        each(&ranks, |rank| {
+            let all = Group::of(rank);
+            let chosen = all.include([3, 0, 4]).unwrap();
+            let inner = chosen.communicator(rank).unwrap();
+            let place = [Some(1), None, None, Some(0), Some(2)][rank.rank() as usize];
+            assert_eq!(inner.as_ref().map(Rank::rank), place);
+            let nobody = all.include([]).unwrap();
+            assert!(nobody.communicator(rank).unwrap().is_none());
+            let Some(inner) = inner else {
+                return;
+            };
+            assert_eq!(Group::of(&inner), chosen);
+            // A group of members of a subgroup, made from the whole world.
+            let pair = all.include([4, 3]).unwrap().communicator(&inner).unwrap();
+            assert_eq!(
+                pair.map(|pair| pair.rank()),
+                [Some(1), None, Some(0)][inner.rank() as usize]
+            );
+            let foreign = all.include([4, 1]).unwrap().communicator(&inner);
+            assert!(matches!(foreign, Err(Error::NotMember { rank: 1 })));
+        });
+    }
+}
+
+#[test]
+fn different_groups_are_an_error_at_all_ranks() {
+    let ranks = group("threads", 3, &Options::default());
+    each(&ranks, |rank| {
+        let all = Group::of(rank);
+        let order = if rank.rank() == 2 { [1, 0] } else { [0, 1] };
+        let named = if rank.rank() == 2 { 0 } else { 2 };
+        let refused = all.include(order).unwrap().communicator(rank);
+        assert!(matches!(refused, Err(Error::OtherGroup { rank }) if rank == named));
+        // The communicator goes on.
+        assert!(all.communicator(rank).unwrap().is_some());
+    });
+}
+
+#[test]
+fn subgrids_have_the_kept_dimensions() {
+    let ranks = group("threads", 12, &Options::default());
+    each(&ranks, |rank| {
+        let dimensions = [
+            Dimension::open(2),
+            Dimension::periodic(2),
+            Dimension::open(3),
+        ];
+        let grid = Cartesian::new(rank, &dimensions).unwrap().unwrap();
+        let point = grid.coordinates().to_vec();
+        for mask in 0..8u32 {
+            let is_kept = [0, 1, 2].map(|at| mask >> at & 1 == 1);
+            // Missing values are false.
+            let given = &is_kept[..3 - is_kept.iter().rev().take_while(|kept| !**kept).count()];
+            let part = grid.subgrid(given).unwrap();
+            let kept: Vec<_> = (0..3).filter(|at| is_kept[*at]).collect();
+            let expected: Vec<_> = kept.iter().map(|at| dimensions[*at]).collect();
+            assert_eq!(part.dimensions(), expected);
+            let expected: Vec<_> = kept.iter().map(|at| point[*at]).collect();
+            assert_eq!(part.coordinates(), expected);
+            let mut points = vec![[0; 3]; part.size() as usize];
+            part.all_gather(&[[point[0], point[1], point[2]]], &mut points)
+                .unwrap();
+            let others = (0..3).filter(|at| !is_kept[*at]);
+            others.for_each(|at| assert!(points.iter().all(|other| other[at] == point[at])));
+        }
+        let kept = [rank.rank() != 7, true, true];
+        assert!(matches!(grid.subgrid(&kept), Err(Error::OtherGrid { .. })));
+    });
 }
