@@ -19,6 +19,10 @@ pub(super) const SENDING_THREAD: &str = "jstream-endpoints";
 /// Time beyond the send timeout that a connection may take to end.
 const SLACK: Duration = Duration::from_secs(1);
 
+/// Longest send timeout that the end of the process waits for. It stands for those that no `Instant`
+/// can express, too, which would otherwise count as none.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
 static UNSENT: Mutex<Unsent> = Mutex::new(Unsent {
     count: 0,
     until: None,
@@ -41,12 +45,18 @@ impl UnsentConnection {
     /// `send_timeout`.
     pub(super) fn new(send_timeout: Duration) -> Self {
         wait_at_exit();
-        let until = Instant::now().checked_add(send_timeout.saturating_add(SLACK));
+        let until = end_of_wait(Instant::now(), send_timeout);
         let mut unsent = lock(&UNSENT);
         unsent.count = unsent.count.saturating_add(1);
         unsent.until = unsent.until.max(until);
         Self(())
     }
+}
+
+/// Returns the time at which a connection has sent everything or has timed out. `None` if the clock
+/// is about to end.
+fn end_of_wait(now: Instant, send_timeout: Duration) -> Option<Instant> {
+    now.checked_add(send_timeout.min(LONGEST).saturating_add(SLACK))
 }
 
 impl Drop for UnsentConnection {
@@ -102,5 +112,19 @@ fn wait() {
             });
         };
         unsent = unpoisoned(CHANGED.wait_timeout(unsent, left)).0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_endless_send_timeout_is_the_longest() {
+        let now = Instant::now();
+        let [short, endless] = [Duration::from_secs(60), Duration::MAX]
+            .map(|send_timeout| end_of_wait(now, send_timeout));
+        assert!(short > Some(now));
+        assert!(endless > short);
     }
 }

@@ -133,10 +133,11 @@ impl Peers {
         })
     }
 
-    /// Prepares for messages of a rank over a connection.
+    /// Prepares for messages of a rank over a connection. A second connection, which is not used,
+    /// changes nothing.
     pub(super) fn open_account(&mut self, rank: u32, bounds: Bounds) {
         if let Some(peer) = self.get_mut(rank) {
-            peer.account = Some(Account::new(bounds));
+            peer.account.get_or_insert_with(|| Account::new(bounds));
         }
     }
 

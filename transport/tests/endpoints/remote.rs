@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::Poll;
 use std::thread::{self};
+use std::time::Duration;
 
 use jstream::buffer::{Pool, Region};
 use jstream::{EmptyBuffer, MessageBuffer};
@@ -308,6 +309,51 @@ fn messages_that_nobody_receives_block(scheme: &str) {
         client.remote().put(&key, 1, &[2]).unwrap();
         drop(client);
     });
+}
+
+#[test]
+fn an_owner_that_is_slow_does_not_use_up_the_time_of_lacking_room() {
+    let mut few = patient();
+    few.queue_messages = 2;
+    few.send_timeout = Duration::from_secs(2);
+    let (client, server) = pair("uds", &few, &patient());
+    let exposure = expose(&server, 10);
+    let key = exposure.key();
+    // More than the queue has room for.
+    let send_four = || {
+        for number in 0..4 {
+            let header = Header::new(1, [number, 0, 0]);
+            server.send_message(header, &[]).unwrap();
+        }
+    };
+    let receive_four = || {
+        for number in 0..4 {
+            let message = client.recv_message_within(LONG).unwrap();
+            assert_eq!(message.header.words[0], number);
+        }
+    };
+    let is_done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let put = scope.spawn(|| client.remote().put(&key, 0, &[1]));
+        send_four();
+        thread::sleep(SHORT);
+        receive_four();
+        // The owner does not serve the put for longer than the timeout.
+        thread::sleep(few.send_timeout + SHORT);
+        send_four();
+        thread::sleep(SHORT);
+        receive_four();
+        let serving = scope.spawn(|| {
+            while !is_done.load(Ordering::Relaxed) {
+                let _ = server.recv_message_within(SHORT);
+            }
+        });
+        let put = put.join();
+        is_done.store(true, Ordering::Relaxed);
+        serving.join().unwrap();
+        put.unwrap().unwrap();
+    });
+    exposure.with(|memory| assert_eq!(memory[0], 1));
 }
 
 fn both_sides_and_many_threads(scheme: &str) {

@@ -112,7 +112,14 @@ pub(super) fn wait_unless_blocked<R>(
             || deadline,
             |receiving| match attempt(receiving) {
                 Some(answer) => Some(Ok(answer)),
-                None => receiving.blocked_by().map(Err),
+                None => {
+                    let blocked = receiving.blocked_by();
+                    if blocked.is_none() {
+                        // There is room again, and the owner may take as long as it likes.
+                        blocked_since = None;
+                    }
+                    blocked.map(Err)
+                }
             },
         );
         let messages = match found? {
