@@ -10,14 +10,15 @@ stage_bench() {
         run "$target/release/jstream-benches" "$suite" --quick --json "$rows"
         assert_rows "$rows"
     done
-    # Tests of the program that measure for long without optimisation.
-    run cargo test --release --workspace --test suites -- --ignored
+    # Tests of the whole program, of which some measure for long without optimisation.
+    run cargo test --release --workspace --test suites -- --include-ignored
 }
 
-# Compiles the program of the benchmarks, and what the stage `counts` needs. The features are those of the workspace,
-# with which the quickstart is compiled too.
+# Compiles the program of the benchmarks. The features are those of the workspace, with which the stages `counts` and
+# `examples` have compiled the libraries.
 build_benches() {
-    run cargo build --release --workspace --bin jstream-benches --bench counts
+    run cargo build --release --workspace --bin jstream-benches 2>&1 | tee "$target/ci/benches"
+    ! grep -A 8 '^warning' "$target/ci/benches" || fail "there are warnings in the program"
 }
 
 # assert_rows FILE: it holds rows as --json writes them, and no case has only zeros.

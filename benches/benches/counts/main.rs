@@ -10,7 +10,7 @@
 //!
 //! Needs valgrind, and the program `gungraun-runner` in the version of the library.
 //!
-//! Decision 097 has the reasons.
+//! Decisions 097 and 133 have the reasons.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -89,7 +89,7 @@ fn main() -> ExitCode {
 
 /// Counts the instructions, and compares them with the limits or makes them the limits.
 fn run(update: bool) -> Result<ExitCode, Failure> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/counts/limits.json");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("counts/limits.json");
     let compiler = compiler()?;
     let counts = count()?;
     let limits = match fs::read_to_string(&file) {

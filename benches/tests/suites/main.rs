@@ -1,4 +1,8 @@
 //! Tests of the suites, as runs of the program.
+//!
+//! Cargo runs them only by name: `cargo test -p jstream-benches --test suites`.
+//!
+//! Decision 133 has the reasons.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -9,7 +13,6 @@
 mod apps;
 mod apps_irregular;
 mod apps_ranks;
-mod counts;
 mod evolution;
 mod profiles;
 mod report;

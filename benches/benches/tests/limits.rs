@@ -1,6 +1,7 @@
 //! The limits of the benchmark `counts`.
+#![allow(clippy::unwrap_used, reason = "test code")]
 
-#[path = "../../benches/counts/limits.rs"]
+#[path = "../counts/limits.rs"]
 mod limits;
 
 use limits::{Counts, Limits, counts};
@@ -109,7 +110,7 @@ fn limits_are_written_and_parsed() {
 
 #[test]
 fn the_checked_in_limits_are_well_formed() {
-    let limits = Limits::from_json(include_str!("../../benches/counts/limits.json"));
+    let limits = Limits::from_json(include_str!("../counts/limits.json"));
     let limits = limits.unwrap();
     assert!(limits.compiler().starts_with("rustc "));
     // Each path of the limits lacks a count, and there is no other fault.
