@@ -55,7 +55,7 @@
 //! | `directory` (default) | a registry of several programs, in the module of that name |
 //! | `secret` (default) | a [`Secret`] that client and server prove to each other |
 //! | `tokio` | methods run in the runtime of tokio in which their server starts |
-//! | `tower` | stubs as services of tower |
+//! | `tower` | layers of tower around calls, and stubs as services of tower |
 //! | `tls` | calls over TLS 1.3, at addresses `tls://host:port` |
 //! | `metrics` | publishes the counters of calls through the `metrics` crate |
 //! | `cli` | builds the programs `jcall` and `jregistry` |
@@ -323,6 +323,8 @@ pub use reference::{
     Retries, Stub,
 };
 pub use server::{Ended, Local, LocalServer, Server, ServerOptions, Serving, WeakServer, Workers};
+#[cfg(feature = "tower")]
+pub use session::CallService;
 #[cfg(feature = "capture")]
 pub use session::CaptureOptions;
 #[cfg(feature = "metrics")]
@@ -330,8 +332,9 @@ pub use session::Metered;
 #[cfg(feature = "secret")]
 pub use session::SecretTooShort;
 pub use session::{
-    AdmissionOptions, AdmissionStatus, CallEnd, CallInfo, Capture, Clock, Context, Denied,
-    Interceptor, Interceptors, PeerInfo, RefusalCounts, Secret, Side, Traced, Watch, context,
+    AdmissionOptions, AdmissionStatus, AsyncInterceptor, CallEnd, CallInfo, CallRequest,
+    CallResponse, Capture, Clock, Context, Denied, Interceptor, Interceptors, PeerInfo,
+    RefusalCounts, Secret, Side, Traced, Watch, context,
 };
 pub use stream::{Item, Next, Sender, Sending, Stream, StreamError, Unwanted, stream};
 pub use support::{

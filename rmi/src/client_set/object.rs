@@ -11,7 +11,7 @@ use crate::client_set::core::SetCore;
 use crate::client_set::counters::count_hedge;
 use crate::interface::Interface;
 use crate::reference::{MemberObject, Renewal, RenewalError, RenewedObject};
-use crate::session::Import;
+use crate::session::{CallLayers, Import};
 
 /// An object that any member may have. Calls in flight do not keep the set.
 pub(super) struct SetObject {
@@ -58,6 +58,11 @@ impl SetObject {
 }
 
 impl Renewal for SetObject {
+    fn layers(&self) -> Option<CallLayers> {
+        let state = self.state.upgrade()?;
+        state.options.client.interceptors.layers().cloned()
+    }
+
     fn known(&self) -> Option<RenewedObject> {
         self.name.choose()
     }
@@ -200,6 +205,10 @@ impl PinnedObject {
 }
 
 impl Renewal for PinnedObject {
+    fn layers(&self) -> Option<CallLayers> {
+        self.object.layers()
+    }
+
     fn known(&self) -> Option<RenewedObject> {
         self.choose()
     }

@@ -14,15 +14,15 @@
 //!   it](crate::Watch::add_metadata).
 //!
 //! The limits are [32 entries](crate::Metadata::MAX_ENTRIES) and
-//! [4 KiB](crate::Metadata::MAX_BYTES). A call that would have more is not sent. Metadata comes from
-//! the peer: check it as you check arguments, and let it reach peers outside of your system only if
-//! it may. A call without metadata costs nothing.
+//! [4 KiB](crate::Metadata::MAX_BYTES). A call that would have more is not sent. Metadata comes
+//! from the peer: check it as you check arguments, and let it reach peers outside of your system
+//! only if it may. A call without metadata costs nothing.
 //!
 //! # Trace context
 //!
-//! An interceptor carries the [trace context of W3C](https://www.w3.org/TR/trace-context/) between the
-//! spans of a tracing library. Each call gets an id of its own, within the trace of the method that
-//! makes it, or within a new one. `tracestate` is inherited as it is:
+//! An interceptor carries the [trace context of W3C](https://www.w3.org/TR/trace-context/) between
+//! the spans of a tracing library. Each call gets an id of its own, within the trace of the method
+//! that makes it, or within a new one. `tracestate` is inherited as it is:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -85,6 +85,8 @@
 //! # }
 //! ```
 //!
-//! A [`StubService`](https://docs.rs/jstream-rmi/latest/jstream_rmi/struct.StubService.html) of tower
-//! sets metadata in the function that makes the call, from the request that it gets:
+//! An [asynchronous interceptor](crate::guide::layers) fetches a token before each call.
+//!
+//! A [`StubService`](https://docs.rs/jstream-rmi/latest/jstream_rmi/struct.StubService.html) of
+//! tower sets metadata in the function that makes the call, from the request that it gets:
 //! `stub.with_metadata(request.metadata).order(&request.what)`.

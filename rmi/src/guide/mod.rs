@@ -15,6 +15,7 @@
 //! | [`polymorphism`] | arguments that are trait objects |
 //! | [`deadlines`] | deadlines of calls, their propagation, and cancellation |
 //! | [`metadata`] | keys and values that travel with calls, such as trace contexts |
+//! | [`layers`] | asynchronous interceptors and layers of tower around all calls |
 //! | [`failures`] | errors of calls, and when to retry |
 //! | [`restarts`] | servers that are restarted, and what becomes of calls |
 //! | [`versions`] | clients and servers that have different versions of a trait |
@@ -36,6 +37,7 @@ pub mod deadlines;
 pub mod debugging;
 pub mod failures;
 pub mod first_call;
+pub mod layers;
 pub mod metadata;
 pub mod polymorphism;
 pub mod production;

@@ -5,7 +5,8 @@
 //! use std::sync::Arc;
 //! use std::time::Duration;
 //!
-//! use jstream_rmi::{Client, ClientOptions, Interceptors, Secret, Server, ServerOptions, Traced, remote};
+//! use jstream_rmi::{Client, ClientOptions, Interceptors, Secret, Server, ServerOptions, Traced,
+//! remote};
 //!
 //! #[remote]
 //! trait Clock {
@@ -102,8 +103,8 @@
 //! - **Quotas.** Each caller has a number of calls per second, and of calls at once. A caller is a
 //!   TLS certificate, a user of the host, or an address.
 //! - **Refusal.** A call that is refused did not run. Its error is
-//!   [`CallError::Busy`](crate::CallError::Busy) with the time after which it may be repeated. Stubs
-//!   that are [`retrying`](crate::Stub::retrying) and stubs of clients that
+//!   [`CallError::Busy`](crate::CallError::Busy) with the time after which it may be repeated.
+//!   Stubs that are [`retrying`](crate::Stub::retrying) and stubs of clients that
 //!   [reconnect](super::restarts) wait for that time, if the deadline of the call permits. Stubs of
 //!   a [set](super::several_servers) call another server.
 //!
@@ -156,13 +157,14 @@
 //!
 //! An [`Interceptor`](crate::Interceptor) is called before and after each call, at either side, and
 //! can deny the call. [`Traced`](crate::Traced) creates a span for each call, and `Metered`
-//! (feature `metrics`) counts the calls. Without interceptors, calls have no additional cost. The
-//! [`Health`](crate::Health) of a server is an ordinary remote object.
+//! (feature `metrics`) counts the calls. Without interceptors, calls have no additional cost.
+//! Interceptors that wait, and layers of tower, have a [page](crate::guide::layers) of their own.
+//! The [`Health`](crate::Health) of a server is an ordinary remote object.
 //!
 //! # Shutdown
 //!
-//! [`shutdown`](crate::Serving::shutdown), which is waited for or awaited, lets running methods finish, refuses new calls, and ends
-//! the remaining methods when the timeout has passed. Each caller gets a result, or an error whose
-//! [`outcome`](crate::CallError::outcome) states whether its method ran. If the handle is dropped
-//! instead, all connections close immediately. The drop then blocks until all running methods have
-//! ended, without a timeout.
+//! [`shutdown`](crate::Serving::shutdown), which is waited for or awaited, lets running methods
+//! finish, refuses new calls, and ends the remaining methods when the timeout has passed. Each
+//! caller gets a result, or an error whose [`outcome`](crate::CallError::outcome) states whether
+//! its method ran. If the handle is dropped instead, all connections close immediately. The drop
+//! then blocks until all running methods have ended, without a timeout.

@@ -91,7 +91,8 @@ impl Ahead {
                      for that call to see why",
             ),
             (None, None) => Some(
-                "the object is the result of a local call, which has not ended: wait for it first",
+                "the object is the result of a local call, or of one that waits for an \
+                     interceptor, which has not ended: wait for it first",
             ),
             _ => None,
         }

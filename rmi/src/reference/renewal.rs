@@ -9,7 +9,7 @@ use jstream_base::Address;
 use crate::interface::{Interface, MethodMap};
 use crate::reference::found::FoundObject;
 use crate::reference::load::{CallEffect, MemberLoad};
-use crate::session::{Connection, Import};
+use crate::session::{CallLayers, Connection, Import};
 use crate::support::CallError;
 
 /// The source of an object that was found by its name, at one server or at several.
@@ -81,6 +81,9 @@ pub(crate) trait Renewal: Send + Sync {
     fn alternative(&self, _: &Import) -> Option<RenewedObject> {
         None
     }
+
+    /// Returns the layers around calls of the object, if there are any.
+    fn layers(&self) -> Option<CallLayers>;
 
     /// Returns the time that a call waits at most.
     fn patience(&self) -> Duration;

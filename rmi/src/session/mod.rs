@@ -59,11 +59,16 @@ pub(crate) use self::clock::Alarm;
 pub use self::clock::Clock;
 pub(crate) use self::connection::Connection;
 pub(crate) use self::exports::Exports;
+#[cfg(feature = "tower")]
+pub use self::intercept::CallService;
 #[cfg(feature = "metrics")]
 pub use self::intercept::Metered;
-pub(crate) use self::intercept::Watched;
 pub use self::intercept::{
-    CallEnd, CallInfo, Denied, Interceptor, Interceptors, Side, Traced, Watch,
+    AsyncInterceptor, CallEnd, CallInfo, CallRequest, CallResponse, Denied, Interceptor,
+    Interceptors, Side, Traced, Watch,
+};
+pub(crate) use self::intercept::{
+    CallCore, CallFuture, CallLayers, CallParts, StopSwitch, Watched,
 };
 pub(crate) use self::kept_results::{
     discard_answer, discard_kept, fetched, keep_result, number_of,

@@ -63,6 +63,14 @@ impl Session {
         }
     }
 
+    /// Returns the state that objects exported over this connection share, if there are some.
+    pub(crate) fn known_home(&self) -> Option<&Arc<Home>> {
+        match self.exports() {
+            Some(exports) => Some(exports.home()),
+            None => self.home.get(),
+        }
+    }
+
     /// Returns the table of references in both directions.
     pub(crate) fn references(&self) -> &Arc<References> {
         self.joined.get().unwrap_or(&self.references)

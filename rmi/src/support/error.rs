@@ -122,8 +122,8 @@ pub enum CallError {
         outcome: Outcome,
     },
     /// The peer refused the call because the limit of suspended methods, streams or nested calls is
-    /// reached, or did not [admit](crate::AdmissionOptions) it. As a rule, the transport has already
-    /// resent the call several times, unless the peer says when to repeat it.
+    /// reached, or did not [admit](crate::AdmissionOptions) it. As a rule, the transport has
+    /// already resent the call several times, unless the peer says when to repeat it.
     #[error(
         "the peer is busy and refused the call of {method}: {}",
         WhenToRetry(*retry_after)
@@ -146,8 +146,8 @@ pub enum CallError {
         method: &'static str,
     },
     /// The connection was lost, and could not be opened again in time
-    /// ([`Reconnect::patience`](crate::Reconnect::patience), or the timeout of the call). The method
-    /// did not run.
+    /// ([`Reconnect::patience`](crate::Reconnect::patience), or the timeout of the call). The
+    /// method did not run.
     #[error(
         "{method} did not run, because the connection to {address} was lost and has not been \
          opened again: {reason}"
@@ -211,6 +211,19 @@ pub enum CallError {
         method: &'static str,
         /// The text of the interceptor.
         reason: String,
+    },
+    /// A layer around the calls of this side has ended the call with an error of its own, such as a
+    /// timeout, or has panicked, or made a call again that can't be.
+    #[error("a layer ended the call of {method}, which {outcome}: {reason}")]
+    Layer {
+        /// The method.
+        method: &'static str,
+        /// The error of the layer.
+        reason: String,
+        /// Execution state of the method.
+        outcome: Outcome,
+        /// True if the method is declared idempotent.
+        idempotent: bool,
     },
     /// The peer could not read the arguments.
     #[error("the peer could not read the arguments of {method}: {reason}")]
@@ -300,7 +313,9 @@ impl CallError {
             | Self::Here { .. }
             | Self::Denied { .. }
             | Self::Refused { .. } => Outcome::DidNotRun,
-            Self::Deadline { outcome, .. } | Self::Cancelled { outcome, .. } => *outcome,
+            Self::Deadline { outcome, .. }
+            | Self::Cancelled { outcome, .. }
+            | Self::Layer { outcome, .. } => *outcome,
             Self::NotSent { source, .. } => match source {
                 SendError::TooLarge { .. }
                 | SendError::NoBuffer { .. }
@@ -322,6 +337,7 @@ impl CallError {
         match self {
             Self::Lost { idempotent, .. }
             | Self::Deadline { idempotent, .. }
+            | Self::Layer { idempotent, .. }
             | Self::Panicked { idempotent, .. }
                 if *idempotent =>
             {

@@ -10,6 +10,7 @@
 
 mod admission;
 mod arrays;
+mod async_interceptors;
 mod async_methods;
 mod both_ways;
 mod callbacks;

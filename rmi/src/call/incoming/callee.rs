@@ -141,6 +141,14 @@ where
     let mut waits = None;
     let mut reminder = None;
     std::future::poll_fn(|task| {
+        let stop_switch = context.watched.as_ref().and_then(|of| of.stop_switch());
+        if stop_switch.is_some_and(|switch| switch.is_stopped(task.waker())) {
+            // The layers around the call have ended.
+            ending(Code::Overdue, || {
+                entered(&mut context, || method.set(None));
+            });
+            return Poll::Ready(());
+        }
         let polled = entered(&mut context, || match method.as_mut().as_pin_mut() {
             Some(method) => poll_method(|| method.poll(task)).map(drop),
             None => Poll::Ready(()),

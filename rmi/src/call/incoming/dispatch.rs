@@ -8,11 +8,12 @@ use std::time::Duration;
 use jstream_active::{Request, until_waiting};
 
 use crate::call::incoming::admission::{self, AdmittedCall};
+use crate::call::incoming::surrounded_call::{self, Start, StartingCall};
 use crate::frame::{CallHeader, Code, Deadline, Metadata, REFLECTION, RESULTS};
 use crate::interface::Interface;
 use crate::session::{
-    Aim, Answer, Asked, CallInfo, Callee, Clock, Denied, Incoming, Named, PeerInfo, Promise,
-    PromisedArguments, RunPermit, Session, Side, Turn, Watched, fail, fetched,
+    Aim, Answer, Asked, CallInfo, CallParts, Callee, Clock, Denied, Incoming, Named, PeerInfo,
+    Promise, PromisedArguments, RunPermit, Session, Side, Turn, Watched, fail, fetched,
 };
 use crate::support::RareBox;
 
@@ -51,6 +52,8 @@ struct Admission {
     permit: RareBox<RunPermit>,
     /// The interface of the object.
     interface: &'static Interface,
+    /// True if layers surround the call.
+    has_layers: bool,
 }
 
 /// The reason why a call is not started.
@@ -139,7 +142,10 @@ fn deadline_of(clock: &Clock, request: &Request) -> Option<Deadline> {
 /// Starts a call that names another one, that others may name, or that has metadata, and then the
 /// calls that were held behind it.
 #[inline(never)]
-fn begin_in_a_row(request: Request) {
+fn begin_in_a_row(mut request: Request) {
+    if let Some(starting) = request.take_kept::<StartingCall>() {
+        return starting.start(request);
+    }
     let mut next = Some(request);
     for _ in 0..MOST_IN_A_ROW {
         let Some(request) = next else { return };
@@ -387,6 +393,7 @@ fn admit(session: &Session, request: &Request, call: &Arrived) -> Result<Admissi
         is_paused: !session.is_plain && session.terms.clock.is_paused(),
         permit,
         interface,
+        has_layers: !session.is_plain && session.terms.interceptors.layers().is_some(),
     })
 }
 
@@ -409,7 +416,13 @@ fn seen(
     call: &Arrived,
     interface: &Interface,
 ) -> Result<Option<Arc<Watched>>, Rejection> {
-    let watched = session.terms.interceptors.before(|| CallInfo {
+    let interceptors = &session.terms.interceptors;
+    let watched = interceptors.before(|| call_info(request, call, interface));
+    watched.map_err(|Denied(reason)| Rejection::Fails(Code::Denied, reason))
+}
+
+fn call_info(request: &Request, call: &Arrived, interface: &Interface) -> CallInfo {
+    CallInfo {
         side: Side::Callee,
         object: call.object.into(),
         interface: interface.name(),
@@ -418,25 +431,80 @@ fn seen(
         peer: PeerInfo::from_peer(&request.peer()),
         bytes: request.bytes().len().saturating_sub(call.tail) as u64,
         metadata: call.metadata.clone(),
+    }
+}
+
+/// Runs the layers of a call, which begin it or refuse it.
+#[cold]
+fn surround(request: Request, mut call: Arrived, mut admission: Admission) {
+    let session = request.attached::<Session>();
+    let layers = session.and_then(|session| session.terms.interceptors.layers().cloned());
+    let Some(layers) = layers else {
+        return nack(request, call.promise);
+    };
+    let interface = admission.interface;
+    let info = call_info(&request, &call, interface);
+    let parts = CallParts {
+        side: info.side,
+        interface: info.interface,
+        method: info.method,
+        is_idempotent: interface.method(call.method.into()).is_idempotent(),
+        deadline: info.deadline,
+        peer: Some(info.peer),
+        bytes: Some(info.bytes),
+        metadata: info.metadata,
+    };
+    let begin = Box::new(move |request: Request, start| match start {
+        Start::Runs {
+            metadata,
+            watch,
+            stop_switch,
+        } => {
+            call.metadata = metadata;
+            let watched = admission.watched.take();
+            let info = || call_info(&request, &call, interface);
+            let watched = Watched::surrounded(watched, info, watch, stop_switch);
+            admission.watched = Some(watched);
+            run(request, call, admission);
+        }
+        Start::Refused(code, reason) => {
+            if let Some(watched) = &admission.watched {
+                watched.end(Err(code.outcome()), 0);
+            }
+            // The calls that depend on this one fail.
+            drop(call);
+            fail(request, code, &reason);
+        }
     });
-    watched.map_err(|Denied(reason)| Rejection::Fails(Code::Denied, reason))
+    surrounded_call::surround(request, (parts, layers), begin);
 }
 
 /// Starts a call, if it may start.
 #[inline(always)]
 fn begin(lent: &mut Option<Request>, call: Arrived, admission: Result<Admission, Rejection>) {
+    let admission = match admission {
+        Ok(admission) => admission,
+        Err(Rejection::Waits) => return taken(lent, |request| queue(request, call)),
+        Err(reason) => return taken(lent, |request| reject(request, call.promise, reason)),
+    };
+    if admission.has_layers {
+        return taken(lent, |request| surround(request, call, admission));
+    }
+    let Some(request) = lent.take() else { return };
+    run(request, call, admission);
+}
+
+/// Runs the method of a call that may start.
+#[inline(always)]
+fn run(request: Request, call: Arrived, admission: Admission) {
     let Admission {
         callee,
         watched,
         is_paused,
         mut permit,
         interface,
-    } = match admission {
-        Ok(admission) => admission,
-        Err(Rejection::Waits) => return taken(lent, |request| queue(request, call)),
-        Err(reason) => return taken(lent, |request| reject(request, call.promise, reason)),
-    };
-    let Some(request) = lent.take() else { return };
+        has_layers: _,
+    } = admission;
     if permit.is_none() {
         permit = call.permit;
     }

@@ -8,6 +8,7 @@ mod handlers;
 mod panic_reason;
 mod serves;
 mod skeleton;
+mod surrounded_call;
 
 pub(crate) use self::handlers::{MOST_WAITING, handlers};
 pub use self::serves::Serves;

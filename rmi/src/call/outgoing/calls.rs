@@ -4,20 +4,21 @@ use std::io::IoSlice;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use jstream::{EmptyBuffer, Limits, MessageBuffer, Transportable};
+use jstream::{EmptyBuffer, Limits, MessageBuffer, Transportable, WriteError};
 
 use crate::call::outgoing::failure::unsent;
 use crate::call::outgoing::in_flight::Call;
+use crate::call::outgoing::layered_call::{CallTerms, LayeredCall};
 use crate::call::outgoing::local_call;
 use crate::call::outgoing::outgoing_call::{
-    OutgoingCall, ended, record_interface, sent_one_way, watched, with_metadata,
+    NotPrepared, ended, record_interface, sent_one_way, watched, with_metadata,
 };
 use crate::call::outgoing::retry::RetryState;
 use crate::call::outgoing::sent::{Rest, Sent};
 use crate::frame::{Metadata, length, written, written_copy};
 use crate::interface::{Interface, Method};
 use crate::reference::{Giving, Object, ObjectPlace, Retries};
-use crate::session::Node;
+use crate::session::{CallLayers, Connection, Node};
 use crate::support::CallError;
 
 /// Maximum length of the arguments of an idempotent call that are kept until the call is over, so
@@ -37,6 +38,9 @@ impl Object {
             return self.begin_local(node, (index, method), arguments, Giving::none());
         }
         if let Some(retries) = self.retries {
+            if let Some(layers) = self.layers() {
+                return self.begin_layered(interface, index, arguments, &layers);
+            }
             if self.methods.is_none() {
                 record_interface(self.destination(), interface, index);
             }
@@ -45,12 +49,18 @@ impl Object {
         if self.needs_renewal() {
             return match self.renew_handle() {
                 Some(renewed) => renewed.call(interface, index, arguments),
-                None => self.begin_retrying(interface, index, arguments, None),
+                None => match self.layers() {
+                    Some(layers) => self.begin_layered(interface, index, arguments, &layers),
+                    None => self.begin_retrying(interface, index, arguments, None),
+                },
             };
         }
         let mut outgoing_call = match self.prepare(interface, index) {
             Ok(outgoing_call) => outgoing_call,
-            Err(error) => return Call::failed(error),
+            Err(NotPrepared::Failed(error)) => return Call::failed(error),
+            Err(NotPrepared::Layered(layers)) => {
+                return self.begin_layered(interface, index, arguments, &layers);
+            }
         };
         // `Sent` is large, so it is constructed in its final place.
         let mut call = Call::empty();
@@ -59,7 +69,8 @@ impl Object {
             // A call that may have run is repeated only if that is harmless. One that the peer
             // returns comes back with its arguments.
             if (sent.is_err() || method.is_idempotent()) && self.renewal().is_some() {
-                call.keep(self.kept_call((interface, index), segments, &outgoing_call, &sent));
+                let named = (interface.name(), method, index);
+                call.keep(self.kept_call(named, segments, outgoing_call.terms(), sent.is_ok()));
             }
             call.put(sent);
         });
@@ -73,13 +84,13 @@ impl Object {
     /// for long arguments that were sent: copying them would take longer than the call.
     fn kept_call(
         &self,
-        (interface, index): (&'static Interface, usize),
+        named: (&'static str, &'static Method, usize),
         segments: &[IoSlice<'_>],
-        outgoing_call: &OutgoingCall<'_>,
-        sent: &Result<Sent, CallError>,
+        terms: CallTerms,
+        was_sent: bool,
     ) -> Option<RetryState> {
         let len = length(segments);
-        if sent.is_ok() && len > KEPT_BYTES {
+        if was_sent && len > KEPT_BYTES {
             return None;
         }
         let message = match len {
@@ -90,13 +101,81 @@ impl Object {
                 is_complete.then(|| writer.finish())?
             }
         };
-        let named = (interface.name(), interface.method(index), index);
-        let terms = outgoing_call.terms();
         let kept = RetryState::new(self.clone(), named, message, terms, None);
-        Some(match sent.is_ok() {
+        Some(match was_sent {
             true => kept.with_hedge(),
             false => kept,
         })
+    }
+
+    /// Makes a call within layers. If they are ready at once, and the arguments need not be kept,
+    /// it is sent without a copy of them.
+    #[cold]
+    fn begin_layered<A, R>(
+        &self,
+        interface: &'static Interface,
+        index: usize,
+        arguments: &A,
+        layers: &CallLayers,
+    ) -> Call<R>
+    where
+        A: Transportable,
+        R: Transportable + 'static,
+    {
+        let method = interface.method(index);
+        let named = (interface.name(), method);
+        let limits = self.argument_limits();
+        if self.methods.is_none() {
+            record_interface(self.destination(), interface, index);
+        }
+        let begun = self
+            .layered_call(named, index, layers)
+            .and_then(|mut layered| {
+                let requested = layered.begin()?;
+                let is_kept =
+                    layers.keeps_arguments() || self.retries.is_some() || self.needs_renewal();
+                match requested.filter(|_| !is_kept) {
+                    Some(terms) => {
+                        let mut call = Call::empty();
+                        let sent = written(arguments, limits, |segments| {
+                            let sent = self.send_segments(named, index, segments, terms.clone());
+                            if (sent.is_err() || method.is_idempotent()) && self.renewal().is_some()
+                            {
+                                let named = (interface.name(), method, index);
+                                call.keep(self.kept_call(named, segments, terms, sent.is_ok()));
+                            }
+                            call.put(sent);
+                        });
+                        sent.map_err(|source| not_written(method, source))?;
+                        layered.start(call);
+                    }
+                    None => {
+                        let message = written_copy(arguments, limits);
+                        layered.keep(message.map_err(|source| not_written(method, source))?);
+                    }
+                }
+                Ok(layered)
+            });
+        begun.map_or_else(Call::failed, Call::layered)
+    }
+
+    /// Creates a call within layers, which were not polled.
+    fn layered_call(
+        &self,
+        (interface, method): (&'static str, &'static Method),
+        index: usize,
+        layers: &CallLayers,
+    ) -> Result<LayeredCall, CallError> {
+        self.check_known(method)?;
+        let terms = (self.deadline(method)?, self.metadata(method)?);
+        let named = (interface, method);
+        Ok(LayeredCall::new(self, named, index, terms, layers, None))
+    }
+
+    /// Returns the limits for arguments.
+    pub(super) fn argument_limits(&self) -> Limits {
+        let session = self.connection().map(Connection::session);
+        session.map_or_else(Limits::default, |session| session.terms.limits)
     }
 
     /// Sends a call and keeps the state for retrying it. If the object is known over no connection
@@ -115,17 +194,9 @@ impl Object {
         let method = interface.method(index);
         let kept = self.deadline(method).and_then(|deadline| {
             let metadata = self.metadata(method)?;
-            let session = self
-                .place
-                .at_peer()
-                .map(|(connection, _)| connection.session());
-            let limits = session.map_or_else(Limits::default, |session| session.terms.limits);
-            match written_copy(arguments, limits) {
+            match written_copy(arguments, self.argument_limits()) {
                 Ok(message) => Ok(((deadline, metadata), message)),
-                Err(source) => Err(CallError::Arguments {
-                    method: method.name(),
-                    source,
-                }),
+                Err(source) => Err(not_written(method, source)),
             }
         });
         let (terms, message) = match kept {
@@ -152,10 +223,7 @@ impl Object {
         let begun = self.deadline(method).and_then(|deadline| {
             let metadata = self.metadata(method)?;
             let payload = written_copy(arguments, Limits::default());
-            let payload = payload.map_err(|source| CallError::Arguments {
-                method: method.name(),
-                source,
-            })?;
+            let payload = payload.map_err(|source| not_written(method, source))?;
             let terms = (deadline, metadata);
             local_call::begin(node, (index, method), payload, giving.passing(), terms)
         });
@@ -186,24 +254,66 @@ impl Object {
         if let Some(renewed) = self.renewed_handle() {
             return renewed.send(interface, index, arguments);
         }
-        let mut outgoing_call = self.prepare(interface, index)?;
+        let mut outgoing_call = match self.prepare(interface, index) {
+            Ok(outgoing_call) => outgoing_call,
+            Err(NotPrepared::Failed(error)) => return Err(error),
+            Err(NotPrepared::Layered(layers)) => {
+                return self.send_layered(interface, index, arguments, &layers);
+            }
+        };
         let sent = written(arguments, outgoing_call.limits(), |segments| {
             outgoing_call.send_one_way(segments)
         });
         sent.unwrap_or_else(|source| Err(outgoing_call.not_written(source)))
     }
 
+    /// Sends the arguments of a one-way method within layers, which must be ready at once.
+    #[cold]
+    fn send_layered<A: Transportable>(
+        &self,
+        interface: &'static Interface,
+        index: usize,
+        arguments: &A,
+        layers: &CallLayers,
+    ) -> Result<(), CallError> {
+        let named = (interface.name(), interface.method(index));
+        let mut layered = self.layered_call(named, index, layers)?;
+        let Some(terms) = layered.begin()? else {
+            return Err(layered.not_ready());
+        };
+        let sent = self
+            .prepare_within(interface, index, terms)
+            .and_then(|mut outgoing_call| {
+                let limits = outgoing_call.limits();
+                let sent = written(arguments, limits, |segments| {
+                    outgoing_call.send_one_way(segments)
+                });
+                sent.unwrap_or_else(|source| Err(outgoing_call.not_written(source)))
+            });
+        layered.end_one_way(sent)
+    }
+
     /// Sends a call with encoded arguments, this deadline and metadata. The method is named with
     /// its interface, which is empty if that is not known.
     pub(crate) fn send_message(
         &self,
-        (interface, method): (&'static str, &'static Method),
+        named: (&'static str, &'static Method),
         index: usize,
         message: &[u8],
+        terms: (Option<Instant>, Metadata),
+    ) -> Result<Sent, CallError> {
+        self.send_segments(named, index, &[IoSlice::new(message)], terms)
+    }
+
+    fn send_segments(
+        &self,
+        (interface, method): (&'static str, &'static Method),
+        index: usize,
+        segments: &[IoSlice<'_>],
         (deadline, mut metadata): (Option<Instant>, Metadata),
     ) -> Result<Sent, CallError> {
         let header = self.header_until(method, index, deadline)?;
-        let bytes = message.len() as u64;
+        let bytes = length(segments) as u64;
         let watched = watched(
             self.destination(),
             (interface, method),
@@ -211,14 +321,13 @@ impl Object {
             bytes,
             &mut metadata,
         )?;
-        let segments = [IoSlice::new(message)];
         // A pipelined object may have become known since then.
         let Some((connection, number)) = self.destination() else {
             return Err(ended(watched.as_ref(), self.unplaced(method)));
         };
         let word = header.aimed(number).to_word();
         let session = connection.session();
-        let ticket = with_metadata(word, &segments, Vec::new(), &metadata, |word, segments| {
+        let ticket = with_metadata(word, segments, Vec::new(), &metadata, |word, segments| {
             connection.call(word, segments, deadline)
         });
         match ticket {
@@ -240,31 +349,70 @@ impl Object {
     ) -> Result<MessageBuffer, CallError> {
         static METHOD: OnceLock<Method> = OnceLock::new();
         let method = METHOD.get_or_init(|| Method::new::<(), ()>("the method", "its description"));
-        let (deadline, header) = self.header(self.clock(), method, index)?;
-        let mut metadata = self.metadata(method)?;
-        let segments = [IoSlice::new(message)];
-        if one_way {
-            let Some((connection, number)) = self.destination() else {
-                return Err(CallError::Here {
-                    method: method.name(),
-                });
-            };
-            let word = header.aimed(number).to_word();
-            let bytes = message.len() as u64;
-            let destination = Some((connection, number));
-            let watched = watched(destination, ("", method), deadline, bytes, &mut metadata)?;
-            let sent = with_metadata(word, &segments, Vec::new(), &metadata, |word, segments| {
-                connection.call_one_way(word, segments, deadline)
-            });
-            return match sent {
-                Ok(()) => {
-                    sent_one_way(watched.as_ref());
-                    Ok(MessageBuffer::nothing())
-                }
-                Err(error) => Err(ended(watched.as_ref(), unsent(method, error))),
-            };
+        let terms = (self.deadline(method)?, self.metadata(method)?);
+        let layered = match self.layers() {
+            Some(layers) => Some(self.layered_call(("", method), index, &layers)?),
+            None => None,
+        };
+        match (layered, one_way) {
+            (None, true) => self.send_described(method, index, message, terms)?,
+            (Some(mut layered), true) => {
+                let Some(terms) = layered.begin()? else {
+                    return Err(layered.not_ready());
+                };
+                let sent = self.send_described(method, index, message, terms);
+                layered.end_one_way(sent)?;
+            }
+            (None, false) => {
+                let sent = self.send_message(("", method), index, message, terms)?;
+                return sent.wait_for_message();
+            }
+            (Some(layered), false) => {
+                let copy = EmptyBuffer::heap(message.len()).copy_from(message);
+                layered.keep(copy.unwrap_or_else(|_| MessageBuffer::nothing()));
+                let call = Call::<()>::layered(layered);
+                return Ok(call.wait_for_unread()?.into_message());
+            }
         }
-        self.send_message(("", method), index, message, (deadline, metadata))?
-            .wait_for_message()
+        Ok(MessageBuffer::nothing())
+    }
+
+    /// Sends encoded arguments of a one-way method of any interface.
+    fn send_described(
+        &self,
+        method: &'static Method,
+        index: usize,
+        message: &[u8],
+        (deadline, mut metadata): CallTerms,
+    ) -> Result<(), CallError> {
+        let header = self.header_until(method, index, deadline)?;
+        let Some((connection, number)) = self.destination() else {
+            return Err(CallError::Here {
+                method: method.name(),
+            });
+        };
+        let segments = [IoSlice::new(message)];
+        let word = header.aimed(number).to_word();
+        let bytes = message.len() as u64;
+        let destination = Some((connection, number));
+        let watched = watched(destination, ("", method), deadline, bytes, &mut metadata)?;
+        let sent = with_metadata(word, &segments, Vec::new(), &metadata, |word, segments| {
+            connection.call_one_way(word, segments, deadline)
+        });
+        match sent {
+            Ok(()) => {
+                sent_one_way(watched.as_ref());
+                Ok(())
+            }
+            Err(error) => Err(ended(watched.as_ref(), unsent(method, error))),
+        }
+    }
+}
+
+/// Returns the error of a call whose arguments could not be written.
+pub(super) fn not_written(method: &'static Method, source: WriteError) -> CallError {
+    CallError::Arguments {
+        method: method.name(),
+        source,
     }
 }

@@ -10,6 +10,7 @@ use std::time::Instant;
 use jstream::{Limits, MessageBuffer, Transportable};
 use jstream_active as active;
 
+use crate::call::outgoing::layered_poll::LayeredPoll;
 use crate::call::outgoing::local_call::LocalRun;
 use crate::call::outgoing::reply::{Reply, UnreadResult, read_result};
 use crate::call::outgoing::retry::{NextAttempt, RetryState};
@@ -61,6 +62,8 @@ struct More {
     pumps: Pumps,
     /// The call of an object of this program.
     local: Option<LocalRun>,
+    /// The call within its layers, whose attempts are calls of their own.
+    layered: Option<Box<dyn LayeredPoll>>,
 }
 
 impl<R: Transportable + 'static> Call<R> {
@@ -129,6 +132,32 @@ impl<R: Transportable + 'static> Call<R> {
         let mut call = Self::empty();
         call.flight.more.get_or_insert_default().local = Some(running);
         call
+    }
+
+    /// Creates a call within layers.
+    pub(super) fn layered(layered: impl LayeredPoll + 'static) -> Self {
+        let mut call = Self::empty();
+        call.flight.more.get_or_insert_default().layered = Some(Box::new(layered));
+        call
+    }
+
+    /// Polls for the message of the result.
+    pub(super) fn poll_unread(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<UnreadResult, CallError>> {
+        self.flight.poll_message(context)
+    }
+
+    /// Blocks until the message of the result arrives.
+    pub(super) fn wait_for_unread(mut self) -> Result<UnreadResult, CallError> {
+        self.flight.wait_with_more()
+    }
+
+    /// Takes the arguments, if they were kept so that the call could be repeated.
+    pub(super) fn take_arguments(&mut self) -> Option<MessageBuffer> {
+        let retry = self.flight.more.as_mut()?.retry.take()?;
+        Some(retry.into_message())
     }
 
     /// Returns the call, or its error if it could not be sent.
@@ -259,6 +288,23 @@ impl Flight {
         let Some(mut more) = self.more.take() else {
             return self.wait_for_message();
         };
+        if let Some(mut layered) = more.layered {
+            let line = layered.line();
+            return match until_ready(
+                || line.clone(),
+                None,
+                |context| {
+                    let polled = layered.poll(context);
+                    if polled.is_pending() {
+                        self.remind_of(&*layered, context);
+                    }
+                    polled
+                },
+            ) {
+                Some(result) => result,
+                None => unreachable!("the wait has no deadline"),
+            };
+        }
         if !more.pumps.is_empty() {
             *self.more = Some(more);
             return self.wait_and_send();
@@ -532,6 +578,18 @@ impl Flight {
     ///
     /// If the call has returned its result before.
     fn poll_message(&mut self, context: &mut Context<'_>) -> Poll<Result<UnreadResult, CallError>> {
+        if let Some(mut layered) = self.more.as_mut().and_then(|more| more.layered.take()) {
+            let polled = layered.poll(context);
+            if polled.is_ready() {
+                self.reminder = None;
+                return polled;
+            }
+            self.remind_of(&*layered, context);
+            if let Some(more) = &mut *self.more {
+                more.layered = Some(layered);
+            }
+            return Poll::Pending;
+        }
         if let Some(more) = &mut *self.more {
             if let Some(running) = &mut more.local {
                 let method = running.method();
@@ -607,6 +665,13 @@ impl Flight {
                 true => retry.send_after_pause(),
                 false => retry.send(),
             });
+        }
+    }
+
+    /// Sets an alarm for the deadline of a call within layers.
+    fn remind_of(&mut self, layered: &dyn LayeredPoll, context: &Context<'_>) {
+        if let Some((deadline, clock)) = layered.deadline() {
+            self.remind(&clock, deadline, context);
         }
     }
 

@@ -5,6 +5,8 @@ mod calls;
 mod failure;
 mod fetched;
 mod in_flight;
+mod layered_call;
+mod layered_poll;
 mod local_call;
 mod outgoing_call;
 mod reply;

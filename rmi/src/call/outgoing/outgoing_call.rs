@@ -8,6 +8,7 @@ use jstream::{Limits, WriteError};
 use jstream_active::{Backpressure, RequestError, Ticket};
 
 use crate::call::outgoing::failure::unsent;
+use crate::call::outgoing::layered_call::CallTerms;
 use crate::call::outgoing::sent::{KeptObject, Rest, Sent};
 use crate::frame::{
     CallHeader, CallTrailer, HAS_METADATA, MOST_METHODS, Metadata, REGISTRY, length,
@@ -16,10 +17,23 @@ use crate::frame::{
 use crate::interface::{Interface, Method};
 use crate::reference::{Ahead, Became, Object, ObjectPlace};
 use crate::session::{
-    CallInfo, Clock, Connection, Denied, MUCH, PeerInfo, Session, Side, Watched, has_deadline,
-    inherited_deadline, inherited_metadata, passes_on,
+    CallInfo, CallLayers, Clock, Connection, Denied, MUCH, PeerInfo, Session, Side, Watched,
+    has_deadline, inherited_deadline, inherited_metadata, passes_on,
 };
 use crate::support::{CallError, Outcome};
+
+/// The reason why a call is not about to be sent.
+pub(super) enum NotPrepared {
+    Failed(CallError),
+    /// Layers surround the call.
+    Layered(CallLayers),
+}
+
+impl From<CallError> for NotPrepared {
+    fn from(error: CallError) -> Self {
+        Self::Failed(error)
+    }
+}
 
 /// A call that is about to be sent.
 pub(super) struct OutgoingCall<'o> {
@@ -42,7 +56,7 @@ impl Object {
         &self,
         interface: &'static Interface,
         index: usize,
-    ) -> Result<OutgoingCall<'_>, CallError> {
+    ) -> Result<OutgoingCall<'_>, NotPrepared> {
         let is_plain = self.methods.is_none()
             && self.metadata.is_empty()
             && self.span.is_long()
@@ -69,15 +83,40 @@ impl Object {
         &self,
         interface: &'static Interface,
         index: usize,
+    ) -> Result<OutgoingCall<'_>, NotPrepared> {
+        if let Some(layers) = self.layers() {
+            return Err(NotPrepared::Layered(layers));
+        }
+        let method = interface.method(index);
+        let clock = self.clock();
+        let (deadline, header) = self.header(clock, method, index)?;
+        let terms = (deadline, self.metadata(method)?);
+        Ok(self.prepare_with(interface, index, header, terms)?)
+    }
+
+    /// Prepares a call with this deadline and metadata.
+    pub(super) fn prepare_within(
+        &self,
+        interface: &'static Interface,
+        index: usize,
+        (deadline, metadata): CallTerms,
+    ) -> Result<OutgoingCall<'_>, CallError> {
+        let header = self.header_until(interface.method(index), index, deadline)?;
+        self.prepare_with(interface, index, header, (deadline, metadata))
+    }
+
+    fn prepare_with(
+        &self,
+        interface: &'static Interface,
+        index: usize,
+        header: CallHeader,
+        (deadline, mut metadata): CallTerms,
     ) -> Result<OutgoingCall<'_>, CallError> {
         let method = interface.method(index);
         let destination = self.destination();
         if self.methods.is_none() {
             record_interface(destination, interface, index);
         }
-        let clock = destination.map_or(&Clock::SYSTEM, |(connection, _)| connection.clock());
-        let (deadline, header) = self.header(clock, method, index)?;
-        let mut metadata = self.metadata(method)?;
         let named = (interface.name(), method);
         let watched = watched(destination, named, deadline, 0, &mut metadata)?;
         let Some((connection, number)) = destination else {
@@ -93,6 +132,17 @@ impl Object {
             watched,
             metadata,
         })
+    }
+
+    /// Returns the layers that surround calls of the object, if there are any.
+    pub(super) fn layers(&self) -> Option<CallLayers> {
+        match self.destination() {
+            Some((connection, _)) => {
+                let interceptors = &connection.session().terms.interceptors;
+                interceptors.layers().cloned()
+            }
+            None => self.renewal()?.layers(),
+        }
     }
 
     /// Returns the error of a call of an object that is at no peer, or at no member of its set.

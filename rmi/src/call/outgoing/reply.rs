@@ -77,6 +77,19 @@ impl UnreadResult {
         }
     }
 
+    /// Returns the length of the message in bytes.
+    pub(super) fn len(&self) -> u64 {
+        self.payload.len() as u64
+    }
+
+    /// Returns the message, and reports the outcome to the interceptors.
+    pub(super) fn into_message(self) -> MessageBuffer {
+        if let Some(watched) = &self.watched {
+            watched.end(Ok(()), self.payload.len() as u64);
+        }
+        self.payload
+    }
+
     /// Reads the result, and reports the outcome to the interceptors.
     pub(super) fn read<R: Transportable + 'static>(self) -> Result<Reply<R>, CallError> {
         let bytes = self.payload.len() as u64;

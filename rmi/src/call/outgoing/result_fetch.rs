@@ -1,25 +1,22 @@
 //! Calls with streams or references among their arguments, or as their results.
 
+use std::io::IoSlice;
 use std::sync::Arc;
 
 use jstream::Transportable;
 
+use crate::call::outgoing::calls::not_written;
 use crate::call::outgoing::fetched::{RemoteCall, drop_result};
 use crate::call::outgoing::in_flight::Call;
+use crate::call::outgoing::layered_call::{CallTerms, CarryingCall, LayeredCall};
+use crate::call::outgoing::outgoing_call::NotPrepared;
 use crate::call::outgoing::sent::{DropResult, KeptReferences, Rest};
-use crate::frame::{CallTrailer, REFLECTION, written};
+use crate::frame::{CallTrailer, REFLECTION, written, written_copy};
 use crate::interface::{Interface, Method};
 use crate::reference::{Between, GiveError, Giving, Object, ObjectPlace, Passed};
-use crate::session::As;
-use crate::stream::{Carried, Stream, StreamError, Taken};
+use crate::session::{As, CallLayers};
+use crate::stream::{Carried, Pumps, Stream, StreamError, Taken};
 use crate::support::CallError;
-
-/// A call whose result contains references.
-struct ResultFetch {
-    drop_result: DropResult,
-    /// Number by which pipelined calls name this call.
-    made: Option<CallTrailer>,
-}
 
 /// Returns the error of a call whose references can't be passed.
 fn not_given(method: &'static Method, why: &GiveError) -> CallError {
@@ -62,16 +59,19 @@ impl Object {
         A: Transportable,
         R: Transportable + 'static,
     {
-        self.call_carrying(interface, index, arguments, carried, None)
+        self.call_carrying(interface, index, arguments, carried, None, &mut None)
     }
 
+    /// Calls a method with streams or references. Pipelined calls name the call by `made`, which is
+    /// set to `None` if they can't.
     fn call_carrying<A, R>(
         &self,
         interface: &'static Interface,
         index: usize,
         arguments: &A,
         carried: Carried,
-        fetch: Option<ResultFetch>,
+        drop_result: Option<DropResult>,
+        made: &mut Option<CallTrailer>,
     ) -> Call<R>
     where
         A: Transportable,
@@ -89,25 +89,90 @@ impl Object {
             }
             return self.begin_local(node, (index, method), arguments, giving);
         }
-        let result = fetch.as_ref().map(|fetch| fetch.drop_result);
-        let made = fetch.and_then(|fetch| fetch.made);
-        let rest = (result.is_some() || !giving.is_empty())
-            .then(|| Rest::with_references(KeptReferences { giving, result }));
-        let mut call = Call::carrying(pumps);
+        let rest = (drop_result.is_some() || !giving.is_empty()).then(|| {
+            Rest::with_references(KeptReferences {
+                giving,
+                result: drop_result,
+            })
+        });
         let mut outgoing_call = match self.prepare(interface, index) {
             Ok(outgoing_call) => outgoing_call,
-            Err(error) => {
-                call.put(Err(error));
-                return call;
+            Err(NotPrepared::Failed(error)) => return Call::failed(error),
+            Err(NotPrepared::Layered(layers)) => {
+                let carrying = (rest, pumps);
+                return self.begin_carrying((interface, index), arguments, carrying, made, &layers);
             }
         };
+        let mut call = Call::carrying(pumps);
         // Over the connection of the object, and never over the lane.
         let sent = written(arguments, outgoing_call.limits(), |segments| {
-            call.put(outgoing_call.send_carrying(segments, rest, made));
+            call.put(outgoing_call.send_carrying(segments, rest, *made));
         });
         if let Err(source) = sent {
             call.put(Err(outgoing_call.not_written(source)));
         }
+        call
+    }
+
+    /// Makes a call within layers. If they are not ready at once, pipelined calls can't name it.
+    #[cold]
+    fn begin_carrying<A, R>(
+        &self,
+        (interface, index): (&'static Interface, usize),
+        arguments: &A,
+        (rest, pumps): (Option<Box<Rest>>, Pumps),
+        made: &mut Option<CallTrailer>,
+        layers: &CallLayers,
+    ) -> Call<R>
+    where
+        A: Transportable,
+        R: Transportable + 'static,
+    {
+        let method = interface.method(index);
+        let named = (interface.name(), method);
+        let drop_result = rest.as_ref().and_then(|rest| rest.drop_result());
+        let drop_result = drop_result.zip(self.connection().cloned());
+        let begun = self.deadline(method).and_then(|deadline| {
+            self.check_known(method)?;
+            let terms = (deadline, self.metadata(method)?);
+            let mut layered = LayeredCall::new(self, named, index, terms, layers, drop_result);
+            let limits = self.argument_limits();
+            match layered.begin()? {
+                Some(terms) => {
+                    let mut call = Call::carrying(pumps);
+                    let sent = written(arguments, limits, |segments| {
+                        let prepared = self.prepare_within(interface, index, terms);
+                        call.put(prepared.and_then(|mut outgoing_call| {
+                            outgoing_call.send_carrying(segments, rest, *made)
+                        }));
+                    });
+                    sent.map_err(|source| not_written(method, source))?;
+                    layered.start(call);
+                }
+                None => {
+                    *made = None;
+                    let message = written_copy(arguments, limits);
+                    layered.keep_carrying(CarryingCall {
+                        interface,
+                        message: message.map_err(|source| not_written(method, source))?,
+                        rest,
+                        pumps,
+                    });
+                }
+            }
+            Ok(layered)
+        });
+        begun.map_or_else(Call::failed, Call::layered)
+    }
+
+    /// Sends a call with streams or references whose arguments were encoded.
+    pub(super) fn send_kept(&self, kept: CarryingCall, index: usize, terms: CallTerms) -> Call<()> {
+        let mut call = Call::carrying(kept.pumps);
+        let prepared = self.prepare_within(kept.interface, index, terms);
+        call.put(prepared.and_then(|mut outgoing_call| {
+            let segments = [IoSlice::new(kept.message.as_bytes())];
+            outgoing_call.send_carrying(&segments, kept.rest, None)
+        }));
         call
     }
 
@@ -127,7 +192,7 @@ impl Object {
         let method = interface.method(index);
         let between = carried.between().clone();
         let drop_result = drop_result::<P>;
-        let made = match (self.destination(), P::interface()) {
+        let mut made = match (self.destination(), P::interface()) {
             (Some((connection, number)), Some(leads_to)) if number != REFLECTION => {
                 let versions = self.methods.as_ref().map(|methods| methods.pairs());
                 let theirs = versions.and_then(|versions| versions.their_id(leads_to));
@@ -136,8 +201,14 @@ impl Object {
             }
             _ => None,
         };
-        let fetch = ResultFetch { drop_result, made };
-        let call = self.call_carrying(interface, index, arguments, carried, Some(fetch));
+        let call = self.call_carrying(
+            interface,
+            index,
+            arguments,
+            carried,
+            Some(drop_result),
+            &mut made,
+        );
         RemoteCall::new(call, (between, self.versions()), method, made)
     }
 
@@ -163,7 +234,8 @@ impl Object {
         if let Some(methods) = &self.methods {
             taken.convert(methods.frames_of(method));
         }
-        let call: Call<u64> = self.call_carrying(interface, index, arguments, carried, None);
+        let call: Call<u64> =
+            self.call_carrying(interface, index, arguments, carried, None, &mut None);
         match call.into_failure() {
             Ok(call) => {
                 let ending = Box::pin(async move { Ok(*call.await?.get()) });

@@ -116,6 +116,11 @@ impl RetryState {
         self
     }
 
+    /// Returns the arguments.
+    pub(super) fn into_message(self) -> MessageBuffer {
+        self.message
+    }
+
     /// Returns true if the call may be made at another server before it has an answer.
     pub(super) fn hedges(&self) -> bool {
         self.hedge.is_some()
@@ -327,6 +332,7 @@ impl RetryState {
                 | CallError::UnknownMethod { .. }
                 | CallError::OtherVersion { .. }
                 | CallError::Denied { .. }
+                | CallError::Layer { .. }
                 | CallError::Refused { .. }
         );
         let connection = self.object.connection();

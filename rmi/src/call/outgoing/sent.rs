@@ -165,6 +165,11 @@ impl Rest {
         self.kept.is_none() && self.fetching.is_none()
     }
 
+    /// Returns the function that drops a result with references.
+    pub(super) fn drop_result(&self) -> Option<DropResult> {
+        self.kept.as_ref()?.result
+    }
+
     /// Returns the numbers of the calls in flight whose results are among the arguments.
     pub(crate) fn promised(&self) -> &[u32] {
         let kept = self.kept.as_ref();

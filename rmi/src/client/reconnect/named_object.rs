@@ -12,7 +12,7 @@ use super::options::ConnectionState;
 use super::reconnection::{Reconnection, WantedObject};
 use crate::interface::Interface;
 use crate::reference::{FoundObject, Renewal, RenewalError, RenewedObject};
-use crate::session::{Connection, Import};
+use crate::session::{CallLayers, Connection, Import};
 use crate::support::LookupError;
 
 /// Function that looks up an object, and blocks for as long as a handshake may take.
@@ -107,6 +107,10 @@ impl NamedObject {
 }
 
 impl Renewal for NamedObject {
+    fn layers(&self) -> Option<CallLayers> {
+        self.reconnection.layers()
+    }
+
     fn known(&self) -> Option<RenewedObject> {
         let open = self.reconnection.open_generation()?;
         let found = lock(&self.found);

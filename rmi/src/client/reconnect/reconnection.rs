@@ -22,7 +22,7 @@ use super::counters::{count_connection, count_failure};
 use super::options::{ConnectionState, Reconnect};
 use crate::client::ClientOptions;
 use crate::client::connect::connect;
-use crate::session::{Connection, Exports, attend};
+use crate::session::{CallLayers, Connection, Exports, attend};
 
 /// An object that a call waits for.
 pub(super) trait WantedObject: Send + Sync {
@@ -147,6 +147,11 @@ impl Reconnection {
     }
 
     /// Returns the timeout of a lookup, which bounds how long a server that does not answer holds
+    /// Returns the layers around the calls of the client, if there are any.
+    pub(super) fn layers(&self) -> Option<CallLayers> {
+        self.options.interceptors.layers().cloned()
+    }
+
     /// up the thread.
     pub(super) fn lookup_timeout(&self) -> Duration {
         self.options.messages.handshake_timeout

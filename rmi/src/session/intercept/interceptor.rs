@@ -11,6 +11,7 @@ use jstream_sync::callbacks;
 use jstream_sync::panics::catch_panic;
 
 use crate::frame::Metadata;
+use crate::session::intercept::stop_switch::StopSwitch;
 use crate::session::peer_info::PeerInfo;
 use crate::support::{MetadataError, Outcome, lock};
 
@@ -78,8 +79,8 @@ impl From<MetadataError> for Denied {
 /// intercepted, too.
 ///
 /// ```
-/// use jstream_rmi::{CallInfo, Client, Denied, Interceptor, Interceptors, Server, ServerOptions, Watch, remote};
-/// use std::sync::Arc;
+/// use jstream_rmi::{CallInfo, Client, Denied, Interceptor, Interceptors, Server, ServerOptions,
+/// Watch, remote}; use std::sync::Arc;
 ///
 /// #[remote]
 /// trait Door {
@@ -159,44 +160,6 @@ pub trait Watch: Send + Sync {
 /// Does not observe anything.
 impl Watch for () {}
 
-/// A list of interceptors that see each call, in order. Empty by default, which has no cost.
-#[derive(Clone, Default)]
-pub struct Interceptors(Option<Arc<[Arc<dyn Interceptor>]>>);
-
-impl Interceptors {
-    /// Adds an interceptor, which runs inside the previous ones.
-    #[must_use]
-    pub fn and(self, interceptor: impl Interceptor) -> Self {
-        let mut all = self.0.map_or_else(Vec::new, |all| all.to_vec());
-        all.push(Arc::new(interceptor));
-        Self(Some(all.into()))
-    }
-
-    /// Returns true if there are no interceptors.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_none()
-    }
-
-    /// Notifies the interceptors of a new call. Returns `None` if there are none.
-    pub(crate) fn before(
-        &self,
-        call: impl FnOnce() -> CallInfo,
-    ) -> Result<Option<Arc<Watched>>, Denied> {
-        match &self.0 {
-            None => Ok(None),
-            Some(all) => Watched::begin(all, call()).map(Some),
-        }
-    }
-}
-
-impl fmt::Debug for Interceptors {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let count = self.0.as_ref().map_or(0, |all| all.len());
-        f.debug_tuple("Interceptors").field(&count).finish()
-    }
-}
-
 /// An intercepted call. If it is dropped before its end is known, the method may have run.
 pub(crate) struct Watched {
     call: CallInfo,
@@ -205,17 +168,46 @@ pub(crate) struct Watched {
     ended: Mutex<bool>,
     /// Length in bytes of the arguments that were written after the beginning, or 0.
     written: AtomicU64,
+    /// Ends the method before its time, if layers surround the call.
+    stop_switch: Option<Arc<StopSwitch>>,
 }
 
 impl Watched {
-    fn begin(all: &[Arc<dyn Interceptor>], call: CallInfo) -> Result<Arc<Self>, Denied> {
-        let mut watched = Self {
+    /// Returns the call with another observer inside the others, and with the switch that ends its
+    /// method. `watched` is not shared.
+    pub(crate) fn surrounded(
+        watched: Option<Arc<Self>>,
+        call: impl FnOnce() -> CallInfo,
+        watch: Box<dyn Watch>,
+        stop_switch: Arc<StopSwitch>,
+    ) -> Arc<Self> {
+        let mut watched = watched.unwrap_or_else(|| Arc::new(Self::new(call(), 1)));
+        if let Some(watched) = Arc::get_mut(&mut watched) {
+            watched.watches.push(watch);
+            watched.stop_switch = Some(stop_switch);
+        }
+        watched
+    }
+
+    /// Returns the switch that ends the method, if layers surround the call.
+    pub(crate) fn stop_switch(&self) -> Option<&Arc<StopSwitch>> {
+        self.stop_switch.as_ref()
+    }
+
+    fn new(call: CallInfo, count: usize) -> Self {
+        Self {
             call,
-            watches: Vec::with_capacity(all.len()),
+            watches: Vec::with_capacity(count),
             since: Instant::now(),
             ended: Mutex::new(false),
             written: AtomicU64::new(0),
-        };
+            stop_switch: None,
+        }
+    }
+
+    /// Notifies the interceptors of a new call.
+    pub(super) fn begin(all: &[Arc<dyn Interceptor>], call: CallInfo) -> Result<Arc<Self>, Denied> {
+        let mut watched = Self::new(call, all.len());
         for interceptor in all {
             let added = catch_unwind(AssertUnwindSafe(|| watched.add(interceptor.as_ref())));
             match added {

@@ -1,5 +1,7 @@
 //! Tests of what stands behind features.
 
+#[cfg(all(feature = "tokio", feature = "tower"))]
+mod layers;
 #[cfg(feature = "metrics")]
 mod metered;
 #[cfg(feature = "tokio")]
