@@ -15,6 +15,30 @@ use sha2::{Digest, Sha256};
 use crate::session::admission::options::AdmissionOptions;
 use crate::session::peer_info::PeerInfo;
 
+/// Number of lookups that a caller may make at once, and the interval of one more, beside the calls
+/// of its quota. A client that looks up objects of another version makes several for each, and a
+/// low rate of calls must not keep it from that.
+const LOOKUP_BURST: u32 = 64;
+const LOOKUP_INTERVAL: Duration = Duration::from_millis(125);
+
+/// A part of the places is for callers that have fewer than their share of them, if several callers
+/// are connected: one of this number.
+const RESERVED_PART: usize = 8;
+
+/// Maximum number of callers among which the one with the fewest running calls is chosen.
+const MOST_COMPARED: usize = 32;
+
+/// The kind of a call that is taken from a quota.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum QuotaUse {
+    Call,
+    /// A call of the registry or the reflection. Counts as a call if the allowance of lookups is
+    /// used up.
+    Lookup,
+    /// The call has counted for the rate before.
+    Paid,
+}
+
 /// The identity by which a server knows a caller.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum CallerKey {
@@ -44,9 +68,16 @@ struct Caller<Q> {
     queue: VecDeque<Q>,
     /// Time at which the whole burst is available again (generic cell rate algorithm).
     full_at: Instant,
+    /// Time at which all lookups of the allowance are available again.
+    lookups_full_at: Instant,
 }
 
 impl<Q> Caller<Q> {
+    /// Returns the time at which the whole quota is available again.
+    fn quota_full_at(&self) -> Instant {
+        self.full_at.max(self.lookups_full_at)
+    }
+
     fn is_former(&self) -> bool {
         self.connections == 0 && self.running == 0 && self.queue.is_empty()
     }
@@ -77,6 +108,8 @@ pub(super) struct CallerTable<Q> {
     max_running: usize,
     max_former: usize,
     former: usize,
+    /// Number of callers with connections.
+    connected: usize,
 }
 
 impl<Q> CallerTable<Q> {
@@ -98,6 +131,7 @@ impl<Q> CallerTable<Q> {
             max_running: options.max_running_per_caller,
             max_former: options.max_former_callers,
             former: 0,
+            connected: 0,
         }
     }
 
@@ -124,9 +158,13 @@ impl<Q> CallerTable<Q> {
             running: 0,
             queue: VecDeque::new(),
             full_at: now,
+            lookups_full_at: now,
         });
         if id != next && caller.is_former() {
             self.former = self.former.saturating_sub(1);
+        }
+        if caller.connections == 0 {
+            self.connected = self.connected.saturating_add(1);
         }
         caller.connections = caller.connections.saturating_add(1);
         id
@@ -134,9 +172,13 @@ impl<Q> CallerTable<Q> {
 
     /// Removes a connection of a caller.
     pub(super) fn disconnect(&mut self, id: u64, now: Instant) {
-        self.change(id, now, |caller| {
+        let is_gone = self.change(id, now, |caller| {
             caller.connections = caller.connections.saturating_sub(1);
+            caller.connections == 0
         });
+        if is_gone == Some(true) {
+            self.connected = self.connected.saturating_sub(1);
+        }
     }
 
     /// Counts a call that runs.
@@ -164,7 +206,7 @@ impl<Q> CallerTable<Q> {
         let was_former = caller.is_former();
         let changed = change(caller);
         if caller.is_former() && !was_former {
-            if caller.full_at <= now {
+            if caller.quota_full_at() <= now {
                 self.forget(id);
             } else {
                 self.former = self.former.saturating_add(1);
@@ -187,7 +229,9 @@ impl<Q> CallerTable<Q> {
             return;
         }
         let formers = self.callers.iter().filter(|(_, one)| one.is_former());
-        let mut all: Vec<_> = formers.map(|(id, one)| (one.full_at, *id)).collect();
+        let mut all: Vec<_> = formers
+            .map(|(id, one)| (one.quota_full_at(), *id))
+            .collect();
         all.sort_unstable();
         let full = all.partition_point(|(full_at, _)| *full_at <= now);
         let count = full.max(all.len().saturating_sub(self.max_former));
@@ -197,12 +241,11 @@ impl<Q> CallerTable<Q> {
         self.former = all.len().saturating_sub(count);
     }
 
-    /// Takes a call from the quota of a caller. If `has_paid` is true, the call has counted for the
-    /// rate before.
+    /// Takes a call from the quota of a caller.
     pub(super) fn take(
         &mut self,
         id: u64,
-        has_paid: bool,
+        quota_use: QuotaUse,
         now: Instant,
     ) -> Result<(), QuotaExceeded> {
         let Some(caller) = self.callers.get_mut(&id) else {
@@ -212,16 +255,44 @@ impl<Q> CallerTable<Q> {
         if calls >= self.max_running {
             return Err(QuotaExceeded::Running);
         }
-        let Some((interval, most)) = self.rate.filter(|_| !has_paid) else {
+        let Some(rate) = self.rate.filter(|_| quota_use != QuotaUse::Paid) else {
             return Ok(());
         };
-        let full_at = caller.full_at.max(now);
-        let missing = full_at.saturating_duration_since(now);
-        if let Some(wait) = missing.checked_sub(most).filter(|wait| !wait.is_zero()) {
-            return Err(QuotaExceeded::Rate(wait));
+        if quota_use == QuotaUse::Lookup {
+            let most = LOOKUP_INTERVAL.saturating_mul(LOOKUP_BURST.saturating_sub(1));
+            let lookups = (LOOKUP_INTERVAL, most);
+            if take_token(&mut caller.lookups_full_at, lookups, now).is_ok() {
+                return Ok(());
+            }
         }
-        caller.full_at = full_at.checked_add(interval).unwrap_or(full_at);
-        Ok(())
+        take_token(&mut caller.full_at, rate, now).map_err(QuotaExceeded::Rate)
+    }
+
+    /// Returns true if a call of the caller may take one of the free places. If several callers are
+    /// connected, the last ones are for callers with fewer running calls than their share of the
+    /// limit: so none of them holds all places with methods that do not end.
+    pub(super) fn may_take_place(&self, id: u64, free: usize, limit: usize) -> bool {
+        free > self.reserved(limit) || (free > 0 && self.running(id) < self.share(limit))
+    }
+
+    fn running(&self, id: u64) -> usize {
+        self.callers.get(&id).map_or(0, |caller| caller.running)
+    }
+
+    /// Returns the number of places for callers that have fewer than their share.
+    fn reserved(&self, limit: usize) -> usize {
+        match self.connected > 1 {
+            true => limit.checked_div(RESERVED_PART).unwrap_or_default(),
+            false => 0,
+        }
+    }
+
+    /// Returns the share of the places for each connected caller.
+    fn share(&self, limit: usize) -> usize {
+        limit
+            .checked_div(self.connected.max(1))
+            .unwrap_or(limit)
+            .max(1)
     }
 
     /// Returns true if a caller may queue one more call: if it has fewer than there are free places
@@ -245,9 +316,15 @@ impl<Q> CallerTable<Q> {
         None
     }
 
-    /// Removes the next call of the next caller, which counts as running from now on.
-    pub(super) fn pop(&mut self) -> Option<(u64, Q)> {
-        let id = self.rotation.pop_front()?;
+    /// Removes the next call of the caller that has the fewest running calls, or is the next of
+    /// them, if a caller may take one of the free places. The call counts as running from now on.
+    pub(super) fn pop(&mut self, free: usize, limit: usize) -> Option<(u64, Q)> {
+        let first = self.rotation.iter().take(MOST_COMPARED).enumerate();
+        let (index, id) = first.min_by_key(|(_, id)| self.running(**id))?;
+        if !self.may_take_place(*id, free, limit) {
+            return None;
+        }
+        let id = self.rotation.remove(index)?;
         let caller = self.callers.get_mut(&id)?;
         let call = caller.queue.pop_front()?;
         caller.running = caller.running.saturating_add(1);
@@ -285,6 +362,22 @@ impl<Q> CallerTable<Q> {
     }
 }
 
+/// Takes a token whose burst is available again at `full_at`, at a rate of one per interval.
+/// Returns the time until the next one if there is none.
+fn take_token(
+    full_at: &mut Instant,
+    (interval, most): (Duration, Duration),
+    now: Instant,
+) -> Result<(), Duration> {
+    let begin = (*full_at).max(now);
+    let missing = begin.saturating_duration_since(now);
+    if let Some(wait) = missing.checked_sub(most).filter(|wait| !wait.is_zero()) {
+        return Err(wait);
+    }
+    *full_at = begin.checked_add(interval).unwrap_or(begin);
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -308,13 +401,16 @@ mod tests {
         let id = table.connect(source(0), now);
         let take = |table: &mut CallerTable<u32>, id, now| {
             (0..9)
-                .take_while(|_| table.take(id, false, now).is_ok())
+                .take_while(|_| table.take(id, QuotaUse::Call, now).is_ok())
                 .count()
         };
         assert_eq!(take(&mut table, id, now), 3);
         let tenth = Duration::from_millis(100);
-        assert_eq!(table.take(id, false, now), Err(QuotaExceeded::Rate(tenth)));
-        assert_eq!(table.take(id, true, now), Ok(()));
+        assert_eq!(
+            table.take(id, QuotaUse::Call, now),
+            Err(QuotaExceeded::Rate(tenth))
+        );
+        assert_eq!(table.take(id, QuotaUse::Paid, now), Ok(()));
         assert_eq!(take(&mut table, id, now + tenth * 2), 2);
         // Another connection, at the same time or later, has the same quota.
         assert_eq!(table.connect(source(0), now), id);
@@ -337,7 +433,7 @@ mod tests {
         for number in 0..100 {
             let id = table.connect(source(number), now);
             for _ in 0..=number {
-                table.take(id, false, now).ok();
+                table.take(id, QuotaUse::Call, now).ok();
             }
             table.disconnect(id, now);
             assert!(table.len() <= 10);
@@ -366,14 +462,14 @@ mod tests {
         let lengths = ids.map(|id| table.callers[&id].queue.len());
         assert_eq!(lengths, [8, 4, 2]);
         let first: Vec<_> = (0..6)
-            .filter_map(|_| table.pop())
+            .filter_map(|_| table.pop(9, 9))
             .map(|(_, call)| call)
             .collect();
         assert_eq!(first, [0, 1, 2, 0, 1, 2]);
         assert_eq!(table.queued(), 8);
         assert_eq!(table.remove(now, |call| *call == 1), [1, 1]);
         assert_eq!((table.queued(), table.iter().count()), (6, 6));
-        let rest: Vec<_> = std::iter::from_fn(|| table.pop())
+        let rest: Vec<_> = std::iter::from_fn(|| table.pop(9, 9))
             .map(|(_, call)| call)
             .collect();
         assert_eq!((rest, table.queued()), (vec![0; 6], 0));
@@ -384,12 +480,84 @@ mod tests {
         let (mut table, now) = table(|options| options.max_running_per_caller = 2);
         let id = table.connect(source(0), now);
         table.begin(id);
-        assert_eq!(table.take(id, false, now), Ok(()));
+        assert_eq!(table.take(id, QuotaUse::Call, now), Ok(()));
         table.push(id, 0);
-        assert_eq!(table.take(id, false, now), Err(QuotaExceeded::Running));
+        assert_eq!(
+            table.take(id, QuotaUse::Call, now),
+            Err(QuotaExceeded::Running)
+        );
         let other = table.connect(source(1), now);
-        assert_eq!(table.take(other, false, now), Ok(()));
+        assert_eq!(table.take(other, QuotaUse::Call, now), Ok(()));
         table.end(id, now);
-        assert_eq!(table.take(id, false, now), Ok(()));
+        assert_eq!(table.take(id, QuotaUse::Call, now), Ok(()));
+    }
+
+    #[test]
+    fn lookups_have_an_allowance_of_their_own_and_then_count_as_calls() {
+        let (mut table, now) = table(|options| {
+            options.calls_per_second = 1;
+            options.burst = 2;
+        });
+        let id = table.connect(source(0), now);
+        let take = |table: &mut CallerTable<u32>, of, now| {
+            (0..1000)
+                .take_while(|_| table.take(id, of, now).is_ok())
+                .count()
+        };
+        let burst = LOOKUP_BURST as usize;
+        assert_eq!(take(&mut table, QuotaUse::Lookup, now), burst + 2);
+        assert_eq!(take(&mut table, QuotaUse::Call, now), 0);
+        // The allowance comes back, whatever calls are made.
+        let now = now + LOOKUP_INTERVAL * LOOKUP_BURST;
+        assert_eq!(take(&mut table, QuotaUse::Call, now), 2);
+        assert_eq!(take(&mut table, QuotaUse::Lookup, now), burst);
+        // A caller that has used it is remembered.
+        table.disconnect(id, now);
+        assert_eq!((table.len(), table.former), (1, 1));
+    }
+
+    #[test]
+    fn a_caller_beside_others_leaves_the_last_places_to_them() {
+        let (mut table, now) = table(|_| {});
+        let hog = table.connect(source(0), now);
+        let begin_all = |table: &mut CallerTable<u32>, id, limit: usize, running: &mut usize| {
+            let before = *running;
+            while table.may_take_place(id, limit - *running, limit) {
+                table.begin(id);
+                *running += 1;
+            }
+            *running - before
+        };
+        // A caller that is alone uses the whole limit.
+        let mut running = 0;
+        assert_eq!(begin_all(&mut table, hog, 16, &mut running), 16);
+        (0..16).for_each(|_| table.end(hog, now));
+        let other = table.connect(source(1), now);
+        let mut running = 0;
+        assert_eq!(begin_all(&mut table, hog, 16, &mut running), 14);
+        assert_eq!(begin_all(&mut table, other, 16, &mut running), 2);
+        // Small limits have no part to spare.
+        (0..14).for_each(|_| table.end(hog, now));
+        (0..2).for_each(|_| table.end(other, now));
+        assert_eq!(begin_all(&mut table, hog, 7, &mut 0), 7);
+    }
+
+    #[test]
+    fn a_free_place_goes_to_the_waiting_caller_with_the_fewest_calls() {
+        let (mut table, now) = table(|options| options.max_queued = 100);
+        let [hog, other] = [0, 1].map(|number| table.connect(source(number), now));
+        (0..6).for_each(|_| table.begin(hog));
+        for _ in 0..8 {
+            table.push(hog, 0);
+        }
+        for _ in 0..8 {
+            table.push(other, 1);
+        }
+        let mut order = Vec::new();
+        while let Some((_, call)) = table.pop(9, 9) {
+            order.push(call);
+        }
+        // The other caller gets as many places as the first one has, and then both take turns.
+        assert_eq!(order, [1, 1, 1, 1, 1, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0]);
     }
 }

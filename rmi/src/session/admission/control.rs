@@ -1,7 +1,7 @@
 //! The admission of the calls of a server.
 //!
 //! Invariants: the number of running calls is the number of permits that exist. If calls are queued
-//! and fewer calls run than the limit allows, a thread is starting queued calls. Requests, and the
+//! whose callers may take a free place, a thread is starting queued calls. Requests, and the
 //! values that they keep, are dropped and answered without the lock.
 //!
 //! Decision 124 has the reasons.
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use jstream_active::{Peer, Request};
 use jstream_sync::lock;
 
-use crate::session::admission::callers::{CallerKey, CallerTable, QuotaExceeded};
+use crate::session::admission::callers::{CallerKey, CallerTable, QuotaExceeded, QuotaUse};
 use crate::session::admission::limit::{AdaptiveLimit, MethodKey};
 use crate::session::admission::options::AdmissionOptions;
 use crate::session::clock::{Alarm, Clock};
@@ -164,8 +164,10 @@ struct AdmissionState {
 }
 
 impl AdmissionState {
-    fn has_place(&self) -> bool {
-        self.running < self.limit.limit()
+    /// Returns the number of calls that may begin, and the limit.
+    fn places(&self) -> (usize, usize) {
+        let limit = self.limit.limit();
+        (limit.saturating_sub(self.running), limit)
     }
 
     /// Returns the time in which the queue will have moved on, as far as that can be estimated.
@@ -245,10 +247,8 @@ impl AdmissionControl {
         let _starting = Starting(self);
         loop {
             let mut state = self.state();
-            let next = match state.has_place() {
-                true => state.callers.pop(),
-                false => None,
-            };
+            let (free, limit) = state.places();
+            let next = state.callers.pop(free, limit);
             let Some((caller, call)) = next else {
                 state.is_starting = false;
                 return;
@@ -363,11 +363,16 @@ pub(crate) struct CallerHandle {
 impl CallerHandle {
     /// Takes a call from the quota of the caller, and asks whether it may run. If `has_paid` is
     /// true, the call has counted for the rate before. If `is_exempt` is true, the limit does not
-    /// apply.
+    /// apply, and lookups have an allowance of their own.
     pub(crate) fn ask(&self, has_paid: bool, is_exempt: bool) -> Asked {
         let mut guard = self.control.state();
         let state = &mut *guard;
-        match state.callers.take(self.caller, has_paid, Instant::now()) {
+        let quota_use = match (has_paid, is_exempt) {
+            (true, _) => QuotaUse::Paid,
+            (false, true) => QuotaUse::Lookup,
+            (false, false) => QuotaUse::Call,
+        };
+        match state.callers.take(self.caller, quota_use, Instant::now()) {
             Ok(()) => {}
             Err(QuotaExceeded::Rate(wait)) => {
                 state.refused.rate = state.refused.rate.saturating_add(1);
@@ -379,7 +384,9 @@ impl CallerHandle {
                 return Asked::Refused(state.run_time.clamp(SHORTEST_RETRY, LONGEST_RETRY));
             }
         }
-        let runs_now = is_exempt || (state.has_place() && state.callers.queued() == 0);
+        let (free, limit) = state.places();
+        let may_begin = || state.callers.may_take_place(self.caller, free, limit);
+        let runs_now = is_exempt || (state.callers.queued() == 0 && may_begin());
         if !runs_now {
             state.limit.record_reached();
             return Asked::Waits;
@@ -440,6 +447,8 @@ impl Drop for CallerHandle {
     fn drop(&mut self) {
         let now = Instant::now();
         self.control.state().callers.disconnect(self.caller, now);
+        // The places that were left to this caller may be free for others.
+        self.control.start_queued();
     }
 }
 

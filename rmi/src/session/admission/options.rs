@@ -49,16 +49,24 @@ pub struct AdmissionOptions {
     /// passes before that fails with [`CallError::Deadline`](crate::CallError::Deadline), and never
     /// runs. Protects against calls without deadlines that wait behind methods which do not end.
     pub max_queue_time: Duration,
-    /// Maximum number of calls per second of each caller, lookups included (default `u32::MAX`: no
-    /// limit; 0 counts as 1). Protects against a caller that takes the server's time from all
-    /// others.
+    /// Maximum number of calls per second of each caller (default `u32::MAX`: no limit; 0 counts as
+    /// 1). Protects against a caller that takes the server's time from all others.
+    ///
+    /// A caller may make 64 lookups beside its calls, and 8 more per second, so that a low rate
+    /// does not keep it from finding objects. Further lookups count as calls.
     pub calls_per_second: u32,
     /// Number of calls that a caller may make at once before
     /// [`calls_per_second`](Self::calls_per_second) applies (default 100; 0 counts as 1).
     pub burst: u32,
-    /// Maximum number of running and queued calls of each caller (default: no limit). Protects
+    /// Maximum number of running and queued calls of each caller (default: no number). Protects
     /// against a caller whose calls do not end, such as methods that read a stream which the caller
     /// does not send.
+    ///
+    /// In any case, a free place goes to the waiting caller with the fewest running calls. If
+    /// several callers are connected, an eighth of the places, rounded down, is left to those which
+    /// have fewer than their share of the limit: so none of them can hold all places with calls
+    /// that do not end. A caller that is alone can use them all. They are not taken back when
+    /// others connect, who wait until its calls end. Set this number if they may never end.
     pub max_running_per_caller: usize,
     /// Maximum number of callers without connections whose use of their quotas is remembered
     /// (default 4,096). Beyond that, the caller is forgotten whose quota is free again the soonest.
