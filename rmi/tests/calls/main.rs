@@ -18,6 +18,7 @@ mod capture;
 mod clock;
 mod conditions;
 mod deadlines;
+mod dropped_results;
 mod features;
 mod generated;
 mod hostile;
