@@ -133,6 +133,7 @@ pub fn transportable(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | `default`, `default = value` | an argument | the value in calls of versions that lack it: that of `Default`, or an expression |
 /// | `one_way` | a method | returns nothing and has no reply |
 /// | `idempotent` | a method | may run more than once for one call |
+/// | `resume = "argument"` | a method that returns a stream | is called again if the connection is lost; the integer argument gets the number of the next item |
 #[proc_macro_attribute]
 pub fn remote(options: TokenStream, item: TokenStream) -> TokenStream {
     remote::remote(options.into(), item.into()).into()

@@ -104,6 +104,8 @@
 //!   an [`Exclusive`].
 //! - `#[remote(one_way)]` declares that the caller gets no answer. `#[remote(idempotent)]` declares
 //!   that the method may run twice, which [`CallError::can_be_repeated`] takes into account.
+//! - `#[remote(resume = "from")]` names the argument with which a method is called again after a
+//!   [restart](guide::restarts), to go on with the stream that it returns.
 //!
 //! A generic trait lists its instances, each of which is a separate interface:
 //! `#[remote(instances(Store<u64>, Store<String>))]`. `#[remote(mock)]` generates a [`mock`] for
@@ -349,7 +351,7 @@ pub mod __private {
 
     pub use crate::frame::metadata_of;
     pub use crate::interface::{
-        Argument, Method, Parameter, ParameterTarget, argument, is_same_name, no_result,
+        Argument, ItemNumber, Method, Parameter, ParameterTarget, argument, is_same_name, no_result,
     };
     pub use crate::reference::{
         Form, Giving, Taking, Unfit, each, lend, lend_slice, owned, slices,

@@ -47,6 +47,7 @@ pub(super) fn check(of: &Interface, errors: &mut Errors) {
         let item = &of.item;
         Short { item, errors }.visit_signature(&method.signature);
         check_arguments(method, errors);
+        check_resume(method, errors);
         if let Some(output) = &method.output {
             check_output(output, errors);
         }
@@ -163,6 +164,40 @@ fn check_method(method: &Method, errors: &mut Errors) {
         errors.add(Error::new(
             extra.name.span(),
             format!("this remote method can have at most {most} arguments: use a struct"),
+        ));
+    }
+}
+
+/// Checks the option `resume`. The type of the argument is checked by the compiler.
+fn check_resume(method: &Method, errors: &mut Errors) {
+    let Some(name) = &method.resume else {
+        return;
+    };
+    if method.streams().is_none() {
+        errors.add(Error::new_spanned(
+            name,
+            "only a method that returns a stream can be resumed: return `Stream<T>`, or remove \
+             `resume`",
+        ));
+    }
+    if method.resumes_at().is_none() {
+        errors.add(Error::new_spanned(
+            name,
+            format!(
+                "`{}` has no argument `{}`: `resume` names the integer that gets the number of the \
+                 stream's next item",
+                method.signature.ident.unraw(),
+                name.value()
+            ),
+        ));
+    }
+    let mut arguments = method.arguments.iter();
+    let carried = arguments.find(|of| of.streams().is_some() || of.passes().is_some());
+    if let Some(argument) = carried {
+        errors.add(Error::new_spanned(
+            &argument.ty,
+            "a method that is resumed is called again with the same arguments, so it can't take \
+             streams or remote references",
         ));
     }
 }

@@ -2,6 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
+use syn::ext::IdentExt;
 use syn::{
     AngleBracketedGenericArguments, Attribute, Expr, GenericArgument, Ident, ItemTrait, LitStr,
     Path, PathArguments, ReceiverKind, Type, TypeReference, parse_quote,
@@ -52,6 +53,9 @@ pub(super) struct Method {
     pub(super) one_way: Option<Ident>,
     /// True if the method may run more than once for one call.
     pub(super) idempotent: bool,
+    /// The name of the argument that gets the number of the next item, if the stream that the
+    /// method returns is resumed.
+    pub(super) resume: Option<LitStr>,
     /// Names of the method in older versions.
     pub(super) older_names: Vec<LitStr>,
 }
@@ -69,6 +73,14 @@ impl Method {
     /// Returns the type of the result, if it has references.
     pub(super) fn passes(&self) -> Option<&Type> {
         self.output.as_ref().filter(|ty| passed(ty))
+    }
+
+    /// Returns the place of the argument that gets the number of the next item, if the stream that
+    /// the method returns is resumed.
+    pub(super) fn resumes_at(&self) -> Option<usize> {
+        let name = self.resume.as_ref()?.value();
+        let mut arguments = self.arguments.iter();
+        arguments.position(|argument| argument.name.unraw() == name)
     }
 
     /// Returns true if the call or its reply carries streams or references.

@@ -90,17 +90,20 @@ pub(super) fn parse(
 
 fn method(of: &mut TraitItemFn, errors: &mut Errors) -> Method {
     let (mut one_way, mut idempotent, mut older) = (None, false, Vec::new());
+    let mut resume = None;
     take_options(&mut of.attrs, errors, |meta| {
         if meta.path.is_ident("one_way") {
             one_way = meta.path.get_ident().cloned();
         } else if meta.path.is_ident("idempotent") {
             idempotent = true;
+        } else if meta.path.is_ident("resume") {
+            resume = Some(meta.value()?.parse()?);
         } else if meta.path.is_ident("renamed_from") {
             older.extend(names_of_option(&meta)?);
         } else {
             return Err(meta.error(
-                "unknown option: on a method, `remote` takes `one_way`, `idempotent` and \
-                 `renamed_from = \"name\"`",
+                "unknown option: on a method, `remote` takes `one_way`, `idempotent`, \
+                 `resume = \"argument\"` and `renamed_from = \"name\"`",
             ));
         }
         Ok(())
@@ -128,6 +131,7 @@ fn method(of: &mut TraitItemFn, errors: &mut Errors) -> Method {
         output,
         one_way,
         idempotent,
+        resume,
         older_names: older,
     }
 }

@@ -1,9 +1,10 @@
 //! Generation of the stub, which has the methods for clients.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
-use syn::GenericParam;
 use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{GenericParam, Type};
 
 use super::interface::{Argument, Borrowed, Instance, Interface, Method};
 use super::types;
@@ -211,6 +212,9 @@ fn owned(of: &Interface, argument: &Argument) -> TokenStream {
 
 /// Returns code that sends a call.
 pub(super) fn body(of: &Interface, instance: &Instance, method: &Method) -> TokenStream {
+    if let (Some(place), Some(item)) = (method.resumes_at(), method.streams()) {
+        return resumed_body(of, instance, method, (place, item));
+    }
     let krate = &of.krate;
     let interface = instance.interface(of);
     let name = &method.signature.ident;
@@ -280,5 +284,61 @@ pub(super) fn body(of: &Interface, instance: &Instance, method: &Method) -> Toke
         #carried
         #take
         #call
+    }
+}
+
+/// Returns code that sends a call whose stream is resumed. `place` is the place of the argument that
+/// gets the number of the next item. The arguments are kept as a message. For each attempt, they are
+/// read from it, and are sent with the number of the next item and that of the stream.
+fn resumed_body(
+    of: &Interface,
+    instance: &Instance,
+    method: &Method,
+    (place, item): (usize, &Type),
+) -> TokenStream {
+    let krate = &of.krate;
+    let interface = instance.interface(of);
+    let name = &method.signature.ident;
+    let names = method.arguments.iter().map(|argument| &argument.name);
+    let parts: Vec<_> = (0..method.arguments.len())
+        .map(|i| format_ident!("__argument_{i}"))
+        .collect();
+    let arguments = method.arguments.iter().zip(&parts).enumerate();
+    let arguments = arguments.map(|(i, (argument, part))| {
+        if i != place {
+            return types::parameter(of, argument, part);
+        }
+        let (ty, span) = (types::item(&argument.ty), argument.ty.span());
+        let krate = types::respanned(krate, span);
+        quote_spanned! {Span::call_site().located_at(span)=>
+            <#ty as #krate::__private::ItemNumber>::advanced(*#part, __items)?
+        }
+    });
+    let assertions = types::assertions(of, method);
+    let message = types::message(of, method);
+    let item = types::item(item);
+    let table = quote! {
+        <dyn #interface as #krate::Remotable>::interface(),
+        __Method::#name as ::__core::primitive::usize
+    };
+    quote! {
+        #assertions
+        #krate::Object::resumed_stream::<_, #message, #item>(
+            &self.object,
+            #table,
+            &(#(#names,)* 0u64,),
+            |__object, __arguments, __items| {
+                let (#(#parts,)* _) = __arguments;
+                let mut __carried = #krate::Object::carried(__object);
+                let (__taken, __number) = __carried.take::<#item>();
+                let __arguments = &(#(#arguments,)* __number,);
+                ::__core::option::Option::Some(__object.stream::<_, #item>(
+                    #table,
+                    __arguments,
+                    __carried,
+                    __taken,
+                ))
+            },
+        )
     }
 }

@@ -70,7 +70,9 @@ fn entry(of: &Interface, method: &Method) -> TokenStream {
     let (message, output) = (types::message(of, method), types::output(of, method));
     let assertions = types::assertions(of, method);
     let one_way = method.one_way.as_ref().map(|_| quote!(.one_way()));
-    let idempotent = method.idempotent.then(|| quote!(.idempotent()));
+    // A method that is called again in the middle of its stream may run more than once.
+    let may_be_repeated = method.idempotent || method.resume.is_some();
+    let idempotent = may_be_repeated.then(|| quote!(.idempotent()));
     let renamed = renamed(&method.older_names);
     let arguments = arguments(of, method);
     let takes = method.arguments.iter().enumerate();

@@ -199,7 +199,7 @@ pub(super) fn krate_of_result(of: &Interface, method: &Method) -> TokenStream {
 }
 
 /// Returns tokens with the span for errors of another part of the program.
-fn respanned(of: impl ToTokens, span: Span) -> TokenStream {
+pub(super) fn respanned(of: impl ToTokens, span: Span) -> TokenStream {
     let tokens = of.to_token_stream().into_iter();
     tokens
         .map(|mut token| {

@@ -21,5 +21,5 @@ pub(crate) use self::conversion::MessageConversion;
 pub use self::exclusive::{Alone, Exclusive, Shared};
 pub(crate) use self::mapped_method::{IncomingMethod, MappedMethod};
 pub use self::methods::{BoxFuture, Interface, Method, no_result};
-pub use self::parameters::{Argument, Parameter, ParameterTarget, SentAs, argument};
+pub use self::parameters::{Argument, ItemNumber, Parameter, ParameterTarget, SentAs, argument};
 pub(crate) use self::version_pairs::{MethodMap, VersionPair, VersionPairs};

@@ -120,3 +120,60 @@ impl<'f, F: ?Sized> Argument<'f, F> {
         P::of(self.0)
     }
 }
+
+/// An integer that counts the items of a stream: the argument that `#[remote(resume = "..")]` names.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be the number of a stream's next item",
+    label = "not an integer",
+    note = "the argument that `resume` names must be an integer by value, such as `u64`"
+)]
+pub trait ItemNumber: Copy + private::Integer {
+    /// Returns the number of the item that follows this one by `items`, or `None` if it is too
+    /// large for the type.
+    fn advanced(self, items: u64) -> Option<Self>;
+}
+
+mod private {
+    pub trait Integer {}
+}
+
+macro_rules! item_numbers {
+    ($($wide:ty: $($number:ty)*;)*) => {
+        $($(
+            impl private::Integer for $number {}
+
+            #[diagnostic::do_not_recommend]
+            impl ItemNumber for $number {
+                fn advanced(self, items: u64) -> Option<Self> {
+                    let sum = <$wide>::try_from(self).ok()?.checked_add(items.into())?;
+                    Self::try_from(sum).ok()
+                }
+            }
+        )*)*
+    };
+}
+
+item_numbers! {
+    i128: u8 u16 u32 u64 i8 i16 i32 i64 i128;
+    u128: u128;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ItemNumber;
+
+    #[test]
+    fn numbers_of_items_never_wrap() {
+        assert_eq!(250u8.advanced(5), Some(255));
+        assert_eq!(250u8.advanced(6), None);
+        assert_eq!((-100i8).advanced(227), Some(127));
+        assert_eq!((-100i8).advanced(228), None);
+        assert_eq!(0u8.advanced(u64::MAX), None);
+        assert_eq!(u64::MAX.advanced(0), Some(u64::MAX));
+        assert_eq!(u64::MAX.advanced(1), None);
+        assert_eq!(i64::MIN.advanced(u64::MAX), Some(i64::MAX));
+        assert_eq!(i128::MAX.advanced(1), None);
+        assert_eq!(u128::MAX.advanced(1), None);
+        assert_eq!((u128::MAX - 3).advanced(3), Some(u128::MAX));
+    }
+}

@@ -96,12 +96,14 @@ pub(crate) trait Renewal: Send + Sync {
 }
 
 /// The reason why an object was not found again.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum RenewalError {
     /// There is no connection, or nothing is bound to the name.
     Disconnected { address: Address, reason: String },
     /// The state of the object is lost.
     Lost { name: String },
+    /// The recipe by which the object is acquired has failed.
+    NotAcquired { reason: String },
 }
 
 impl RenewalError {
@@ -113,6 +115,7 @@ impl RenewalError {
                 reason,
             },
             Self::Lost { name } => CallError::ObjectLost { method, name },
+            Self::NotAcquired { reason } => CallError::NotGiven { method, reason },
         }
     }
 }

@@ -157,7 +157,9 @@ impl AttendedConnection {
         if let Some(on_move) = self.on_move.take() {
             on_move();
         }
-        match self.has_left(&Connection::from_peer(peer)) {
+        let connection = Connection::from_peer(peer);
+        connection.session().moving.wake_waiters();
+        match self.has_left(&connection) {
             true => Look::Done,
             false => Look::Moving,
         }

@@ -77,6 +77,7 @@ pub(crate) use self::lane::Lane;
 #[cfg(feature = "directory")]
 pub(crate) use self::location::{is_loopback, is_near, located};
 pub(crate) use self::location::{passed_address, received_address};
+pub(crate) use self::moving::MoveWait;
 pub use self::objects::{Answer, Context, Failed, Incoming, context};
 pub(crate) use self::objects::{
     CallVersion, Callee, Counts, Home, LocalOutcome, LocalSlot, Node, Owned, Plain, Rest, entered,

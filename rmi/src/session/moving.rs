@@ -6,9 +6,16 @@
 //!
 //! Decision 120 has the reasons.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Context;
 
 use jstream_active::Handler;
+use jstream_sync::callbacks;
+use jstream_sync::wakers::{WakerList, wake_each};
+
+use crate::session::connection::Connection;
+use crate::support::lock;
 
 /// Statements of both sides about the end of a connection.
 #[derive(Debug, Default)]
@@ -20,6 +27,8 @@ pub(crate) struct Moving {
     /// True if the other side answers when it makes no more calls.
     is_attended: AtomicBool,
     has_moved: AtomicBool,
+    /// Tasks that want to know when the other side tells this side to move.
+    waiters: Mutex<WakerList>,
 }
 
 impl Moving {
@@ -59,5 +68,49 @@ impl Moving {
     pub(crate) fn is_awaited(&self) -> bool {
         let is_known = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
         is_known(&self.is_attended) && !is_known(&self.has_moved)
+    }
+
+    /// Wakes the tasks that want to know that the other side has told this side to move.
+    pub(super) fn wake_waiters(&self) {
+        let locked = || lock(&self.waiters);
+        wake_each(locked(), locked, |waiters| waiters);
+    }
+}
+
+/// Wait for the time at which the server of a connection tells its clients to move.
+pub(crate) struct MoveWait {
+    connection: Connection,
+    key: Option<u64>,
+}
+
+impl MoveWait {
+    pub(crate) fn new(connection: Connection) -> Self {
+        Self {
+            connection,
+            key: None,
+        }
+    }
+
+    /// Returns true if the server is shutting down, and the connection has not ended yet.
+    pub(crate) fn is_moving(&self) -> bool {
+        let peer = self.connection.peer();
+        peer.is_retired() && !peer.has_ended()
+    }
+
+    /// Registers the task, which is woken when the server tells its clients to move. It may have
+    /// done so before.
+    pub(crate) fn register(&mut self, context: &Context<'_>) {
+        let waiters = &self.connection.session().moving.waiters;
+        let replaced = lock(waiters).register(&mut self.key, context.waker().clone());
+        callbacks::discard(replaced);
+    }
+}
+
+impl Drop for MoveWait {
+    fn drop(&mut self) {
+        if let Some(key) = self.key {
+            let removed = lock(&self.connection.session().moving.waiters).remove(key);
+            callbacks::discard(removed);
+        }
     }
 }

@@ -15,6 +15,7 @@ use crate::stream::feed::Relayed;
 use crate::stream::frames::Ending;
 use crate::stream::handle::{Of, Stream};
 use crate::stream::local_call::LocalCallStreams;
+use crate::stream::made::Here;
 use crate::stream::pump::{Ended, Pump, Pumps};
 use crate::stream::receiving::Receiving;
 use crate::support::FirstWait;
@@ -76,13 +77,9 @@ impl Carried {
         let flow = Arc::new(Flow::default());
         let line = self.line();
         let key = line.streams().begin(Half::Sends(flow.clone()));
-        self.pumps.add(match stream.of {
-            Of::Here(made, _) => made.argument(line, key, flow),
-            Of::Peer(from) => {
-                let from = Relayed::new(from.into_frames());
-                Pump::new(line, key, flow, from, true)
-            }
-            Of::Failed(error) => Pump::new(line, key, flow, Relayed::failed(error), true),
+        self.pumps.add(match source(stream) {
+            Ok(made) => made.argument(line, key, flow),
+            Err(from) => Pump::new(line, key, flow, from, true),
         });
         key.number.into()
     }
@@ -101,6 +98,18 @@ impl Carried {
     /// Returns the pumps of the streams, the references, and whether there are streams.
     pub(crate) fn into_parts(self) -> (Pumps, Giving, bool) {
         (self.pumps, self.giving, self.has_streams)
+    }
+}
+
+/// Returns the source of the items of a stream that is sent: items of this program, or frames of a
+/// peer.
+fn source<T: Transportable + 'static>(stream: Stream<T>) -> Result<Box<dyn Here<T>>, Relayed> {
+    match stream.of {
+        Of::Here(made, _) => Ok(made),
+        Of::Peer(from) => Err(Relayed::new(from.into_frames())),
+        Of::Failed(error) => Err(Relayed::failed(error)),
+        Of::Resumed(Some(attempt), resumption) if !resumption.has_begun() => source(*attempt),
+        Of::Resumed(..) => Err(Relayed::new(None)),
     }
 }
 
@@ -164,10 +173,9 @@ impl<T: Transportable + 'static> Stream<T> {
         let Some(key) = line.streams().join(number, Half::Sends(flow.clone())) else {
             return Err(broken);
         };
-        let from = match self.of {
-            Of::Here(made, _) => return Ok(made.result(line, key, flow).await?.into()),
-            Of::Peer(from) => Relayed::new(from.into_frames()),
-            Of::Failed(error) => Relayed::failed(error),
+        let from = match source(self) {
+            Ok(made) => return Ok(made.result(line, key, flow).await?.into()),
+            Err(from) => from,
         };
         let frames = Pump::new(line, key, flow, from, false).run().await?;
         Ok(frames.into())

@@ -17,6 +17,14 @@ pub enum StreamError {
         /// The reason of the loss.
         reason: String,
     },
+    /// The connection was lost, and the call can't be [resumed](crate::guide::restarts).
+    #[error("the stream of {method} was lost and can't be resumed: {reason}")]
+    Unresumable {
+        /// The method.
+        method: &'static str,
+        /// The reason.
+        reason: String,
+    },
     /// The sender has abandoned the stream: the call whose argument it is has ended.
     #[error("the sender has abandoned the stream")]
     GivenUp,

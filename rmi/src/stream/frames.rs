@@ -61,6 +61,11 @@ impl Frames {
         self.clock = clock.clone();
     }
 
+    /// Returns true if the end of the stream has arrived, or the stream has stopped.
+    pub(super) fn has_arrived(&self) -> bool {
+        self.ended || self.failed.is_some() || self.inbox.is_closed()
+    }
+
     pub(super) fn line(&self) -> &Arc<dyn Line> {
         &self.line
     }

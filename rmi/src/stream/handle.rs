@@ -1,7 +1,9 @@
 //! The handle of a stream, by which its items are taken.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -89,7 +91,8 @@ use crate::support::FirstWait;
 /// rest with [`polled`](Self::polled). Passing on the original instead fails: at the receiver with
 /// [`GivenUp`](StreamError::GivenUp), or with an error of the call. If the original stream fails,
 /// the final receiver only learns that it has failed ([`Unsent`](StreamError::Unsent)); likewise if
-/// a frame has more items than the final receiver's window.
+/// a frame has more items than the final receiver's window. A stream that would be
+/// [resumed](crate::guide::restarts) is not, once it was passed on.
 ///
 /// A stream belongs to its call and shares its deadline: use [`Stub::within`](crate::Stub::within)
 /// to give it more time than other calls. A result stream makes progress while it is polled, and
@@ -104,8 +107,25 @@ pub(super) enum Of<T: Transportable + 'static> {
     /// Items that this program makes.
     Here(Box<dyn Here<T>>, Items<T>),
     Peer(Receiving<T>),
+    /// Items of a peer that are requested again over another connection if this one is lost: the
+    /// present attempt, if there is one, and the source of further ones.
+    Resumed(Option<Box<Stream<T>>>, Box<dyn Resumption<T>>),
     /// The result of a call that could not be made.
     Failed(Option<StreamError>),
+}
+
+/// The call of a stream that is made again when its connection is lost. Holds no items, so that it
+/// can always be sent to another thread.
+pub(crate) trait Resumption<T: Transportable + 'static>: Send {
+    /// Polls for the next item of the present attempt, which may be replaced or end meanwhile.
+    fn poll_next(
+        &mut self,
+        attempt: &mut Option<Box<Stream<T>>>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Item<T>, StreamError>>>;
+
+    /// Returns true if an item was taken.
+    fn has_begun(&self) -> bool;
 }
 
 impl<T: Transportable + Send + 'static> Stream<T> {
@@ -172,14 +192,35 @@ impl<T: Transportable + 'static> Stream<T> {
                 };
             },
             Of::Peer(receiving) => receiving.poll_next(context),
+            Of::Resumed(attempt, resumption) => resumption.poll_next(attempt, context),
             Of::Failed(error) => Poll::Ready(error.take().map(Err)),
         }
     }
 
+    /// Creates a stream that is requested again when its connection is lost.
+    pub(crate) fn resumed(
+        attempt: Option<Box<Self>>,
+        resumption: impl Resumption<T> + 'static,
+    ) -> Self {
+        Self {
+            of: Of::Resumed(attempt, Box::new(resumption)),
+            waits: FirstWait::default(),
+        }
+    }
+
+    /// Returns true if the end of the stream is known, apart from items that were not taken yet.
+    pub(crate) fn has_arrived(&self) -> bool {
+        match &self.of {
+            Of::Peer(receiving) => receiving.has_arrived(),
+            Of::Here(..) | Of::Resumed(..) | Of::Failed(_) => true,
+        }
+    }
+
     /// Returns the connection over which the items arrive.
-    fn line(&self) -> Option<std::sync::Arc<dyn Line>> {
+    pub(crate) fn line(&self) -> Option<Arc<dyn Line>> {
         match &self.of {
             Of::Peer(receiving) => Some(receiving.line().clone()),
+            Of::Resumed(attempt, _) => attempt.as_ref()?.line(),
             Of::Here(..) | Of::Failed(_) => None,
         }
     }
@@ -190,6 +231,7 @@ impl<T: Transportable + 'static> fmt::Debug for Stream<T> {
         let of = match &self.of {
             Of::Here(..) => "here",
             Of::Peer(_) => "peer",
+            Of::Resumed(..) => "resumed",
             Of::Failed(_) => "failed",
         };
         f.debug_struct("Stream").field("of", &of).finish()
@@ -227,11 +269,19 @@ impl<T: Transportable + 'static> Next<'_, T> {
     #[track_caller]
     fn wait_until(self, until: Option<Instant>) -> Option<Option<Result<Item<T>, StreamError>>> {
         self.stream.waits.may_block("Stream::next");
-        let line = self.stream.line();
+        // A stream that is resumed changes its connection.
+        let line = RefCell::new(None);
         until_ready(
-            || line.clone(),
+            || line.borrow().clone(),
             until,
-            |context| self.stream.poll_next(context),
+            |context| {
+                let polled = self.stream.poll_next(context);
+                if polled.is_pending() {
+                    // Dropping the last handle of a connection runs code.
+                    drop(line.replace(self.stream.line()));
+                }
+                polled
+            },
         )
     }
 }

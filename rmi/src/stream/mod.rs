@@ -27,6 +27,7 @@ mod tests;
 
 pub use self::call::{Carried, Taken};
 pub use self::error::StreamError;
+pub(crate) use self::handle::Resumption;
 pub use self::handle::{Next, Stream};
 pub use self::item::Item;
 pub(crate) use self::pump::{Ended, Pumps};

@@ -43,6 +43,11 @@ impl<T: Transportable + 'static> Receiving<T> {
         self.frames.convert(conversion);
     }
 
+    /// Returns true if the end of the stream has arrived, or the stream has stopped.
+    pub(super) fn has_arrived(&self) -> bool {
+        self.frames.has_arrived()
+    }
+
     pub(super) fn line(&self) -> &Arc<dyn Line> {
         self.frames.line()
     }

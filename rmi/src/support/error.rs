@@ -160,16 +160,17 @@ pub enum CallError {
         /// The failure of the last attempt.
         reason: String,
     },
-    /// The connection was lost, and with it the state of the object, whose trait is declared
-    /// `#[remote(stateful)]`. The method did not run.
+    /// The connection was lost, and with it the object: its trait is declared
+    /// `#[remote(stateful)]`, or it is a [reference](crate::Remote) that is not
+    /// [acquired again](crate::Remote::acquired_by). The method did not run.
     #[error(
-        "{method} did not run, because the state of \"{name}\" was lost with its connection; look \
-         it up again"
+        "{method} did not run, because the object \"{name}\" was lost with its connection; look it \
+         up or acquire it again"
     )]
     ObjectLost {
         /// The method.
         method: &'static str,
-        /// The name of the object.
+        /// The name of the object, or of the trait of a reference.
         name: String,
     },
     /// The peer does not export the object, or no longer does.
@@ -261,7 +262,8 @@ pub enum CallError {
         reason: String,
     },
     /// The call that should have returned the object returned none: it failed, was cancelled, or
-    /// returned `None` or an object of a third party.
+    /// returned `None` or an object of a third party. Or the object could not be
+    /// [acquired again](crate::Remote::acquired_by).
     #[error("{method} was not called: {reason}")]
     NotGiven {
         /// The method.

@@ -192,20 +192,28 @@ impl Object {
         R: Transportable + 'static,
     {
         let method = interface.method(index);
-        let kept = self.deadline(method).and_then(|deadline| {
-            let metadata = self.metadata(method)?;
-            match written_copy(arguments, self.argument_limits()) {
-                Ok(message) => Ok(((deadline, metadata), message)),
-                Err(source) => Err(not_written(method, source)),
-            }
-        });
-        let (terms, message) = match kept {
+        let (terms, message) = match self.copy_arguments(method, arguments) {
             Ok(kept) => kept,
             Err(error) => return Call::failed(error),
         };
         let named = (interface.name(), method, index);
         let retry = RetryState::new(self.clone(), named, message, terms, retries);
         Call::retrying(retry)
+    }
+
+    /// Returns the deadline and the metadata of a call that is made now, and a copy of the
+    /// arguments.
+    pub(super) fn copy_arguments<A: Transportable>(
+        &self,
+        method: &'static Method,
+        arguments: &A,
+    ) -> Result<((Option<Instant>, Metadata), MessageBuffer), CallError> {
+        let deadline = self.deadline(method)?;
+        let metadata = self.metadata(method)?;
+        match written_copy(arguments, self.argument_limits()) {
+            Ok(message) => Ok(((deadline, metadata), message)),
+            Err(source) => Err(not_written(method, source)),
+        }
     }
 
     /// Calls a method of a local object.
@@ -335,7 +343,10 @@ impl Object {
                 let rest = Rest::with_interceptors(None, watched);
                 Ok(self.sent(ticket, session, method, deadline, rest))
             }
-            Err(error) => Err(ended(watched.as_ref(), unsent(method, error))),
+            Err(error) => {
+                let error = self.unsent((interface, method), error);
+                Err(ended(watched.as_ref(), error))
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 //! Calls that this program makes, until their results are read.
 
+mod acquired;
 mod call_then;
 mod calls;
 mod failure;
@@ -11,6 +12,7 @@ mod local_call;
 mod outgoing_call;
 mod reply;
 mod result_fetch;
+mod resumed_stream;
 mod retry;
 mod sent;
 mod timed;

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use jstream::{Limits, WriteError};
 use jstream_active::{Backpressure, RequestError, Ticket};
+use jstream_base::SendError;
 
 use crate::call::outgoing::failure::unsent;
 use crate::call::outgoing::layered_call::CallTerms;
@@ -17,8 +18,8 @@ use crate::frame::{
 use crate::interface::{Interface, Method};
 use crate::reference::{Ahead, Became, Object, ObjectPlace};
 use crate::session::{
-    CallInfo, CallLayers, Clock, Connection, Denied, MUCH, PeerInfo, Session, Side, Watched,
-    has_deadline, inherited_deadline, inherited_metadata, passes_on,
+    CallInfo, CallLayers, Clock, Connection, Denied, Import, MUCH, PeerInfo, Session, Side,
+    Watched, has_deadline, inherited_deadline, inherited_metadata, passes_on,
 };
 use crate::support::{CallError, Outcome};
 
@@ -40,6 +41,7 @@ pub(super) struct OutgoingCall<'o> {
     object: &'o Object,
     connection: &'o Connection,
     session: &'o Session,
+    interface: &'static Interface,
     method: &'static Method,
     word: u64,
     deadline: Option<Instant>,
@@ -70,6 +72,7 @@ impl Object {
             object: self,
             connection,
             session: connection.session(),
+            interface,
             method: interface.method(index),
             deadline: self.span.deadline(),
             word: CallHeader::spanning(number, place, &self.span).to_word(),
@@ -126,6 +129,7 @@ impl Object {
             object: self,
             connection,
             session: connection.session(),
+            interface,
             method,
             word: header.aimed(number).to_word(),
             deadline,
@@ -152,6 +156,32 @@ impl Object {
             _ => CallError::Here {
                 method: method.name(),
             },
+        }
+    }
+
+    /// Converts the error of a call that was not sent. The method is named with its interface. If
+    /// the connection of a reference had ended before, the object is lost.
+    pub(super) fn unsent(
+        &self,
+        (interface, method): (&'static str, &'static Method),
+        error: RequestError,
+    ) -> CallError {
+        let error = unsent(method, error);
+        let is_closed = matches!(
+            &error,
+            CallError::NotSent {
+                source: SendError::Closed { .. },
+                ..
+            }
+        );
+        let has_ended =
+            |import: &Arc<Import>| import.is_reference() && import.connection().peer().has_ended();
+        if !is_closed || self.renewal().is_some() || !self.import().is_some_and(has_ended) {
+            return error;
+        }
+        CallError::ObjectLost {
+            method: method.name(),
+            name: interface.to_owned(),
         }
     }
 
@@ -391,8 +421,10 @@ impl OutgoingCall<'_> {
             .sent(ticket, self.session, self.method, self.deadline, rest)
     }
 
+    #[cold]
     fn not_sent(&self, error: RequestError) -> CallError {
-        ended(self.watched.as_ref(), unsent(self.method, error))
+        let named = (self.interface.name(), self.method);
+        ended(self.watched.as_ref(), self.object.unsent(named, error))
     }
 
     /// Returns the deadline and the metadata.

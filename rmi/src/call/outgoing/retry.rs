@@ -228,26 +228,69 @@ impl RetryState {
     /// Sends the call. Returns `None` if it waits for an object that is known over no connection
     /// which is open.
     pub(crate) fn begin(&mut self) -> Option<Result<Sent, CallError>> {
+        self.finds_object().then(|| self.send())
+    }
+
+    /// Returns true if the object is known over a connection that is open. Else begins to wait for
+    /// it.
+    pub(super) fn finds_object(&mut self) -> bool {
         if let (true, Some(renewal)) = (self.object.needs_renewal(), self.object.renewal()) {
             match self.object.renewed_handle() {
                 Some(object) => self.object = object,
                 None => {
                     self.waiting = Some(RenewalWait::new(renewal.clone(), self.deadline));
-                    return None;
+                    return false;
                 }
             }
         }
-        Some(self.send())
+        true
+    }
+
+    /// Returns the handle of the object that the next attempt calls.
+    pub(super) fn object(&self) -> &Object {
+        &self.object
+    }
+
+    /// Lets the next attempt call the object at another server.
+    pub(super) fn choose_object(&mut self, renewed: RenewedObject) {
+        self.object = self.object.at(renewed);
+    }
+
+    /// Begins to wait for the object over another connection than that of the present attempt.
+    pub(super) fn next_object(&self) -> Option<RenewalWait> {
+        let renewal = self.object.renewal()?;
+        Some(RenewalWait::new(renewal.clone(), self.deadline))
+    }
+
+    /// Records that the call has made progress: what failed before it does not count for later
+    /// repetitions.
+    pub(super) fn record_progress(&mut self) {
+        (self.times, self.uncertain_repetitions) = (0, 0);
+        self.refused_repetitions = 0;
+    }
+
+    /// Records progress if an attempt has lasted for longer than a call waits for a connection: it
+    /// is not what ends the server.
+    pub(super) fn record_duration(&mut self, duration: Duration) {
+        let patience = self.object.renewal().map(|renewal| renewal.patience());
+        if patience.is_some_and(|patience| patience <= duration) {
+            self.record_progress();
+        }
     }
 
     /// Sends the call again after a pause. If several servers have the object, chooses one of them.
     pub(crate) fn send_after_pause(&mut self) -> Result<Sent, CallError> {
+        self.choose_after_pause();
+        self.send()
+    }
+
+    /// If several servers have the object, chooses one of them after a pause.
+    pub(super) fn choose_after_pause(&mut self) {
         let renewal = self.object.renewal();
         let renewal = renewal.filter(|renewal| renewal.has_alternatives());
         if let Some(chosen) = renewal.and_then(|renewal| renewal.known()) {
             self.object = self.object.at(chosen);
         }
-        self.send()
     }
 
     pub(crate) fn send(&self) -> Result<Sent, CallError> {

@@ -146,12 +146,12 @@ impl Reconnection {
         self.reconnect.patience
     }
 
-    /// Returns the timeout of a lookup, which bounds how long a server that does not answer holds
     /// Returns the layers around the calls of the client, if there are any.
     pub(super) fn layers(&self) -> Option<CallLayers> {
         self.options.interceptors.layers().cloned()
     }
 
+    /// Returns the timeout of a lookup, which bounds how long a server that does not answer holds
     /// up the thread.
     pub(super) fn lookup_timeout(&self) -> Duration {
         self.options.messages.handshake_timeout

@@ -55,6 +55,11 @@ impl ImportTable {
 }
 
 impl Import {
+    /// Returns true if the object has arrived as a reference, and not only by its name.
+    pub(crate) fn is_reference(&self) -> bool {
+        self.leased.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn connection(&self) -> &Connection {
         &self.connection
     }

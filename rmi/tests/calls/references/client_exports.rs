@@ -258,7 +258,7 @@ fn fail_after_the_client_has_gone() {
                 .is_err_and(|error| did_not_run(&error))
         });
         let error = listener.heard("nobody").wait().unwrap_err();
-        assert!(matches!(error, CallError::NotSent { .. }), "{error}");
+        assert!(matches!(error, CallError::ObjectLost { .. }), "{error}");
         assert!(did_not_run(&error), "{error}");
         until(|| export.references() == 0);
         // The export remains, and another connection can pass it on.

@@ -204,7 +204,10 @@ impl Caller {
 fn is_lost(error: &CallError) -> bool {
     matches!(
         error,
-        CallError::Lost { .. } | CallError::NotSent { .. } | CallError::Ending { .. }
+        CallError::Lost { .. }
+            | CallError::NotSent { .. }
+            | CallError::Ending { .. }
+            | CallError::ObjectLost { .. }
     )
 }
 

@@ -1,0 +1,399 @@
+//! References that are acquired again after their connection was lost.
+//!
+//! The recipe is a call of another object, the *source*, which is found again itself. The acquisition
+//! is a state machine that calls which wait for the reference poll in turn, so it needs no thread.
+//!
+//! Invariants: the acquisition is polled without the lock, by the one thread that has taken it out
+//! of the state. While it is in the state, each of its wake-ups wakes all who wait, so that one of
+//! them polls it; one that ends its wait passes that on.
+//!
+//! Decision 128 has the reasons.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, Weak};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+
+use jstream_sync::callbacks;
+use jstream_sync::panics::catch_panic;
+use jstream_sync::wakers::{WakerList, wake_each};
+
+use crate::call::outgoing::fetched::RemoteCall;
+use crate::interface::Interface;
+use crate::reference::{
+    FoundObject, Leads, Object, Remotable, Remote, Renewal, RenewalError, RenewalWait,
+    RenewedObject, Stub,
+};
+use crate::session::{self, CallLayers, Import};
+use crate::support::{CallError, Outcome, lock};
+
+/// Maximum number of repetitions of a recipe whose call may have run.
+const UNCERTAIN_REPETITIONS: u32 = 3;
+
+/// The call of a recipe. Its result is `None` if the call has returned no object of the server.
+type RecipeCall = Pin<Box<dyn Future<Output = Result<Option<FoundObject>, CallError>> + Send>>;
+
+/// Function that makes the call of a recipe with a handle of the source.
+type Recipe = Box<dyn Fn(&Object) -> RecipeCall + Send + Sync>;
+
+impl<T: Remotable + ?Sized> Remote<T> {
+    /// Returns a reference to the same object that is acquired again by `recipe` if its connection
+    /// is lost, or its server is shutting down. The recipe calls a method of `source`, a stub that
+    /// was found by name or is acquired by a recipe in turn.
+    ///
+    /// The first call after the loss waits for the source and runs the recipe; other calls wait for
+    /// its result. If it fails, they fail with [`CallError::NotGiven`], and a later call runs it
+    /// again. If its own connection is lost, it is repeated if its method did not run or is
+    /// `#[remote(idempotent)]`. Its calls inherit no deadline and no metadata. They have the timeout
+    /// of the source, and at most [`Reconnect::patience`](crate::Reconnect::patience).
+    ///
+    /// The recipe must return the call and not wait for it, since a task may run it. It gets a stub
+    /// of the source over one connection, which it should call instead of another one. Clones of the
+    /// returned reference and of its stub share the recipe. If the object belongs to this program,
+    /// or the source can't be found again, the reference is returned unchanged.
+    ///
+    /// ```
+    /// use jstream_rmi::{Client, Remote, Server, WeakServer, remote};
+    /// use std::sync::Arc;
+    ///
+    /// #[remote]
+    /// trait Shop {
+    ///     fn cart(&self, customer: u64) -> Remote<dyn Cart>;
+    /// }
+    ///
+    /// #[remote]
+    /// trait Cart {
+    ///     fn customer(&self) -> u64;
+    /// }
+    ///
+    /// struct Carts(WeakServer);
+    ///
+    /// impl Shop for Carts {
+    ///     fn cart(&self, customer: u64) -> Remote<dyn Cart> {
+    ///         let server = self.0.upgrade().expect("the server calls this");
+    ///         server.export::<dyn Cart>(Arc::new(Plain(customer))).into_remote()
+    ///     }
+    /// }
+    ///
+    /// struct Plain(u64);
+    ///
+    /// impl Cart for Plain {
+    ///     fn customer(&self) -> u64 {
+    ///         self.0
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let start = || -> Result<_, Box<dyn std::error::Error>> {
+    /// #     let server = Server::default();
+    /// #     server.bind::<dyn Shop>("shop", Arc::new(Carts(server.downgrade())))?;
+    /// #     Ok(server.listen(&"inproc://doc-acquired-by".parse()?)?)
+    /// # };
+    /// # let serving = start()?;
+    /// let client = Client::connect(serving.address()).wait()?;
+    /// let shop = client.lookup::<dyn Shop>("shop").wait()?;
+    /// let open = |shop: &ShopStub| shop.cart(7);
+    /// let cart = open(&shop).wait()?.acquired_by(&shop, open);
+    /// # serving.stop();
+    /// # let _serving = start()?;
+    /// // The server was restarted. This opens the cart again.
+    /// assert_eq!(*cart.customer().wait()?.get(), 7);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use = "the original reference is unchanged"]
+    pub fn acquired_by<S, P>(
+        &self,
+        source: &S,
+        recipe: impl Fn(&S) -> RemoteCall<P> + Send + Sync + 'static,
+    ) -> Self
+    where
+        S: Stub,
+        P: Leads<To = T>,
+    {
+        let object = self.object();
+        let (Some(import), Some(renewal)) = (object.import(), source.object().renewal()) else {
+            return self.clone();
+        };
+        let methods = object.methods.clone();
+        let import = import.clone();
+        let acquired = AcquiredObject {
+            source: source.object().clone(),
+            renewal: renewal.clone(),
+            recipe: Box::new(move |source| {
+                let call = recipe(&S::new(source.clone()));
+                Box::pin(async move { Ok(call.await?.object().and_then(found)) })
+            }),
+            interface: T::interface(),
+            state: Mutex::new(AcquiredState {
+                object: FoundObject { import, methods },
+                progress: Progress::Idle,
+                failure: None,
+                waiters: WakerList::new(),
+            }),
+        };
+        Self::from_object(object.clone().renewed_by(Arc::new(acquired)))
+    }
+}
+
+/// Returns the object of a server behind a handle.
+fn found(object: &Object) -> Option<FoundObject> {
+    Some(FoundObject {
+        import: object.import()?.clone(),
+        methods: object.methods.clone(),
+    })
+}
+
+/// An object that a recipe acquires again over each new connection.
+struct AcquiredObject {
+    source: Object,
+    renewal: Arc<dyn Renewal>,
+    recipe: Recipe,
+    interface: &'static Interface,
+    state: Mutex<AcquiredState>,
+}
+
+struct AcquiredState {
+    /// The object as it was acquired last.
+    object: FoundObject,
+    progress: Progress,
+    /// The failure of the last acquisition, until another call wants the object.
+    failure: Option<RenewalError>,
+    waiters: WakerList,
+}
+
+enum Progress {
+    Idle,
+    /// Those who wait poll the acquisition.
+    Waiting(Acquisition),
+    /// This thread polls it.
+    Polled(ThreadId),
+}
+
+impl AcquiredState {
+    /// Returns the object, if its connection is open and its server is not shutting down.
+    fn known(&self) -> Option<RenewedObject> {
+        let is_open = !self.object.import.connection().peer().is_retired();
+        is_open.then(|| RenewedObject::Single(self.object.clone()))
+    }
+}
+
+impl AcquiredObject {
+    fn wake_waiters(&self) {
+        let locked = || lock(&self.state);
+        wake_each(locked(), locked, |state| &mut state.waiters);
+    }
+
+    /// Polls an acquisition that this thread has taken out of the state.
+    fn poll_taken(self: &Arc<Self>, mut acquisition: Acquisition) {
+        let waker = Waker::from(Arc::new(AcquisitionWaker(Arc::downgrade(self))));
+        let mut context = Context::from_waker(&waker);
+        let mut polled = Poll::Ready(Err(not_acquired("its recipe has panicked")));
+        catch_panic(|| polled = acquisition.poll(self, &mut context));
+        let mut replaced = None;
+        let mut state = lock(&self.state);
+        let is_pending = polled.is_pending();
+        match polled {
+            Poll::Pending => state.progress = Progress::Waiting(acquisition),
+            Poll::Ready(result) => {
+                state.progress = Progress::Idle;
+                match result {
+                    Ok(object) => replaced = Some(std::mem::replace(&mut state.object, object)),
+                    Err(error) => state.failure = Some(error),
+                }
+            }
+        }
+        drop(state);
+        if !is_pending {
+            self.wake_waiters();
+        }
+        // Releases the object of the old connection, without the lock.
+        drop(replaced);
+    }
+
+    /// Returns the outcome of a wait, if there is one.
+    fn outcome(&self, state: &AcquiredState) -> Option<Result<RenewedObject, RenewalError>> {
+        let failure = || state.failure.clone().map(Err);
+        state.known().map(Ok).or_else(failure)
+    }
+}
+
+impl Renewal for AcquiredObject {
+    fn layers(&self) -> Option<CallLayers> {
+        self.renewal.layers()
+    }
+
+    fn known(&self) -> Option<RenewedObject> {
+        lock(&self.state).known()
+    }
+
+    fn begin(self: Arc<Self>) {
+        // The recipe runs when a call waits for the object. The source can be found before that.
+        if self.renewal.known().is_none() {
+            self.renewal.clone().begin();
+        }
+    }
+
+    fn poll(
+        self: Arc<Self>,
+        key: &mut Option<u64>,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<RenewedObject, RenewalError>> {
+        let mut state = lock(&self.state);
+        if key.is_none() {
+            // Each call runs a recipe that has failed again.
+            state.failure = None;
+        }
+        if let Some(outcome) = self.outcome(&state) {
+            return Poll::Ready(outcome);
+        }
+        // Registered first, so that no wake-up of the acquisition is missed.
+        let replaced = state.waiters.register(key, context.waker().clone());
+        let own = Progress::Polled(thread::current().id());
+        let acquisition = match std::mem::replace(&mut state.progress, own) {
+            Progress::Idle => Acquisition::default(),
+            Progress::Waiting(acquisition) => acquisition,
+            Progress::Polled(thread) => {
+                state.progress = Progress::Polled(thread);
+                drop(state);
+                callbacks::discard(replaced);
+                return match thread == thread::current().id() {
+                    true => Poll::Ready(Err(not_acquired("its recipe needs the reference itself"))),
+                    false => Poll::Pending,
+                };
+            }
+        };
+        drop(state);
+        callbacks::discard(replaced);
+        self.poll_taken(acquisition);
+        let state = lock(&self.state);
+        match self.outcome(&state) {
+            Some(outcome) => Poll::Ready(outcome),
+            None => Poll::Pending,
+        }
+    }
+
+    fn cancel(&self, key: u64) {
+        let mut state = lock(&self.state);
+        let removed = state.waiters.remove(key);
+        // This call may have been the one that was to poll the acquisition next.
+        let is_waiting = matches!(state.progress, Progress::Waiting(_));
+        drop(state);
+        callbacks::discard(removed);
+        if is_waiting {
+            self.wake_waiters();
+        }
+    }
+
+    fn abandon(&self, import: &Import) {
+        import.connection().retire();
+    }
+
+    fn takes_repetition(&self) -> bool {
+        self.renewal.takes_repetition()
+    }
+
+    fn patience(&self) -> Duration {
+        self.renewal.patience()
+    }
+
+    fn failure(&self) -> RenewalError {
+        if let Some(failure) = &lock(&self.state).failure {
+            return failure.clone();
+        }
+        match self.renewal.known() {
+            Some(_) => not_acquired("its recipe has not returned in time"),
+            None => self.renewal.failure(),
+        }
+    }
+
+    fn interface(&self) -> &'static Interface {
+        self.interface
+    }
+}
+
+/// Wakes the calls that wait for an object. Does not keep the object, which has the acquisition
+/// that keeps this waker.
+struct AcquisitionWaker(Weak<AcquiredObject>);
+
+impl Wake for AcquisitionWaker {
+    fn wake(self: Arc<Self>) {
+        if let Some(object) = self.0.upgrade() {
+            object.wake_waiters();
+        }
+    }
+}
+
+/// One acquisition of an object: the wait for the source, and the call of the recipe.
+#[derive(Default)]
+struct Acquisition {
+    /// The wait for the source, if it has begun and the call was not made yet.
+    source: Option<RenewalWait>,
+    call: Option<RecipeCall>,
+    /// Number of repetitions of a call that may have run.
+    uncertain_repetitions: u32,
+}
+
+impl Acquisition {
+    fn poll(
+        &mut self,
+        of: &AcquiredObject,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<FoundObject, RenewalError>> {
+        loop {
+            if let Some(call) = &mut self.call {
+                let Poll::Ready(ended) = call.as_mut().poll(context) else {
+                    return Poll::Pending;
+                };
+                self.call = None;
+                match ended {
+                    Ok(Some(object)) => return Poll::Ready(Ok(object)),
+                    Ok(None) => {
+                        let reason = "its recipe has returned no object of the server";
+                        return Poll::Ready(Err(not_acquired(reason)));
+                    }
+                    Err(error) if self.repeats_after(of, &error) => {}
+                    Err(error) => return Poll::Ready(Err(not_acquired(&error.to_string()))),
+                }
+            }
+            let source = self
+                .source
+                .get_or_insert_with(|| RenewalWait::new(of.renewal.clone(), None));
+            match source.poll(context) {
+                Poll::Ready(Ok(renewed)) => {
+                    self.source = None;
+                    let source = of.source.at(renewed);
+                    let time = source.span.time().min(of.patience());
+                    // The call is made for all who wait, and not for the method that polls it.
+                    let without = session::Context::default();
+                    self.call = Some(without.enter(|| (of.recipe)(&source.within(time))));
+                }
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+
+    /// Returns true if the recipe is run again because its connection was lost.
+    fn repeats_after(&mut self, of: &AcquiredObject, error: &CallError) -> bool {
+        let is_final = matches!(
+            error,
+            CallError::Disconnected { .. } | CallError::ObjectLost { .. }
+        );
+        if is_final || !error.is_disconnected() || !error.can_be_repeated() {
+            return false;
+        }
+        if error.outcome() == Outcome::DidNotRun {
+            return true;
+        }
+        self.uncertain_repetitions = self.uncertain_repetitions.saturating_add(1);
+        self.uncertain_repetitions <= UNCERTAIN_REPETITIONS && of.takes_repetition()
+    }
+}
+
+fn not_acquired(reason: &str) -> RenewalError {
+    RenewalError::NotAcquired {
+        reason: format!("the object could not be acquired again: {reason}"),
+    }
+}
