@@ -287,9 +287,9 @@ pub(super) fn body(of: &Interface, instance: &Instance, method: &Method) -> Toke
     }
 }
 
-/// Returns code that sends a call whose stream is resumed. `place` is the place of the argument that
-/// gets the number of the next item. The arguments are kept as a message. For each attempt, they are
-/// read from it, and are sent with the number of the next item and that of the stream.
+/// Returns code that sends a call whose stream is resumed. `place` is the place of the argument
+/// that gets the number of the next item. The arguments are kept as a message. For each attempt,
+/// they are read from it, and are sent with the number of the next item and that of the stream.
 fn resumed_body(
     of: &Interface,
     instance: &Instance,

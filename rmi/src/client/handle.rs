@@ -39,9 +39,9 @@ use crate::support::{CallError, ConnectError, LookupError, Operation, StepEnd, m
 /// stubs that were [looked up](Self::lookup) find the object of the same name there. Calls in flight
 /// end with their true outcome. A call that did not run is repeated, and waits for the connection
 /// within its timeout and [`Reconnect::patience`](crate::Reconnect::patience); one that may have
-/// run is repeated only if its method is `#[remote(idempotent)]`. Streams go on if their method says
-/// [how](crate::guide::restarts), and references are acquired again
-/// [by a recipe](crate::Remote::acquired_by). Other calls with streams or references among their
+/// run is repeated only if its method is `#[remote(idempotent)]`. Streams go on if their method
+/// says [how](crate::guide::restarts), and references are acquired again [by a
+/// recipe](crate::Remote::acquired_by). Other calls with streams or references among their
 /// arguments, and one-way calls, fail while there is no connection. See the page
 /// [`restarts`](crate::guide::restarts) of the guide.
 #[derive(Clone)]

@@ -151,10 +151,11 @@
 //!
 //! # Streams
 //!
-//! A method that returns a stream can take the number of the first item. `#[remote(resume = "from")]`
-//! names that argument, an integer. If the connection is lost in the middle of the stream, the method
-//! is called again, at the object of the same name. The argument is then the original one plus the
-//! number of the items that the caller has taken, so the stream goes on without a gap.
+//! A method that returns a stream can take the number of the first item. `#[remote(resume =
+//! "from")]` names that argument, an integer. If the connection is lost in the middle of the
+//! stream, the method is called again, at the object of the same name. The argument is then the
+//! original one plus the number of the items that the caller has taken, so the stream goes on
+//! without a gap.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -220,9 +221,11 @@
 //!   call that has lasted for `Reconnect::patience`, ends the count. The pauses between connections
 //!   grow as always, and a [`ClientSet`](crate::ClientSet) has its budget.
 //! - The deadline of the call is that of the whole stream, with all its calls.
-//! - A stream that has ended, or whose producer has failed, is not resumed. An error that is part of
+//! - A stream that has ended, or whose producer has failed, is not resumed. An error that is part
+//!   of
 //!   an item is an item.
-//! - If the number of the next item is too large for the type of the argument, the stream fails with
+//! - If the number of the next item is too large for the type of the argument, the stream fails
+//!   with
 //!   [`StreamError::Unresumable`](crate::StreamError::Unresumable).
 //! - The arguments are copied. They can't be references to objects, or streams.
 //! - A stream that is passed on to another peer is not resumed.

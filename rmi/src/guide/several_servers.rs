@@ -91,7 +91,8 @@
 //! ([`SetOptions::repetitions`](crate::SetOptions::repetitions)), so that an overloaded service
 //! does not get even more calls. Calls that pass references or streams, and one-way calls, are
 //! never repeated, and do not wait for a member: wait for
-//! [`ClientSet::ready`](crate::ClientSet::ready) first.
+//! [`ClientSet::ready`](crate::ClientSet::ready) first. Streams that are
+//! [resumed](super::restarts#streams) go on at another member.
 //!
 //! # Calls that take long
 //!

@@ -121,7 +121,8 @@ impl<'f, F: ?Sized> Argument<'f, F> {
     }
 }
 
-/// An integer that counts the items of a stream: the argument that `#[remote(resume = "..")]` names.
+/// An integer that counts the items of a stream: the argument that `#[remote(resume = "..")]`
+/// names.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be the number of a stream's next item",
     label = "not an integer",

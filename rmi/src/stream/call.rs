@@ -79,7 +79,7 @@ impl Carried {
         let key = line.streams().begin(Half::Sends(flow.clone()));
         self.pumps.add(match source(stream) {
             Ok(made) => made.argument(line, key, flow),
-            Err(from) => Pump::new(line, key, flow, from, true),
+            Err(from) => Pump::new(line, key, flow, *from, true),
         });
         key.number.into()
     }
@@ -103,14 +103,17 @@ impl Carried {
 
 /// Returns the source of the items of a stream that is sent: items of this program, or frames of a
 /// peer.
-fn source<T: Transportable + 'static>(stream: Stream<T>) -> Result<Box<dyn Here<T>>, Relayed> {
-    match stream.of {
-        Of::Here(made, _) => Ok(made),
-        Of::Peer(from) => Err(Relayed::new(from.into_frames())),
-        Of::Failed(error) => Err(Relayed::failed(error)),
-        Of::Resumed(Some(attempt), resumption) if !resumption.has_begun() => source(*attempt),
-        Of::Resumed(..) => Err(Relayed::new(None)),
-    }
+fn source<T: Transportable + 'static>(stream: Stream<T>) -> Result<Box<dyn Here<T>>, Box<Relayed>> {
+    let relayed = match stream.of {
+        Of::Here(made, _) => return Ok(made),
+        Of::Peer(from) => Relayed::new(from.into_frames()),
+        Of::Failed(error) => Relayed::failed(error),
+        Of::Resumed(Some(attempt), resumption) if !resumption.has_begun() => {
+            return source(*attempt);
+        }
+        Of::Resumed(..) => Relayed::new(None),
+    };
+    Err(Box::new(relayed))
 }
 
 impl<T: Transportable + 'static> Taken<T> {
@@ -175,7 +178,7 @@ impl<T: Transportable + 'static> Stream<T> {
         };
         let from = match source(self) {
             Ok(made) => return Ok(made.result(line, key, flow).await?.into()),
-            Err(from) => from,
+            Err(from) => *from,
         };
         let frames = Pump::new(line, key, flow, from, false).run().await?;
         Ok(frames.into())

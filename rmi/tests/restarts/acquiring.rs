@@ -22,7 +22,7 @@ trait Shop {
     /// Never returns at the second server.
     #[remote(idempotent)]
     async fn late_cart(&self) -> Remote<dyn Cart>;
-    /// The same, and it must not be repeated.
+    /// Never returns at the second server, and must not be repeated.
     async fn unique_cart(&self) -> Remote<dyn Cart>;
     fn generation(&self) -> u64;
 }
@@ -419,4 +419,24 @@ fn a_reference_leaves_a_server_that_is_shutting_down() {
     let serving = start(&address, &log, 1);
     assert_eq!(*cart.generation().wait().unwrap().get(), 1);
     serving.stop();
+}
+
+#[test]
+fn calls_that_do_not_wait_acquire_a_reference_too() {
+    for address in addresses("impatient") {
+        let log = Arc::<Log>::default();
+        let serving = start(&address, &log, 0);
+        let (_client, shop) = connect(&address, LONG);
+        let open = |shop: &ShopStub| shop.cart(1);
+        let [item, note] = [(); 2].map(|()| open(&shop).wait().unwrap().acquired_by(&shop, open));
+        serving.stop();
+        let serving = start(&address, &log, 1);
+        until(|| item.item(2).wait().is_ok());
+        until(|| note.add(44).is_ok());
+        until(|| log.carts.lock().unwrap().contains(&44));
+        let mut carts = log.carts.lock().unwrap().clone();
+        carts.retain(|cart| *cart == 1);
+        assert_eq!(carts, [1; 4]);
+        serving.stop();
+    }
 }

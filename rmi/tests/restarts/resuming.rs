@@ -48,7 +48,7 @@ impl Log {
     }
 }
 
-/// What a server does after some items of each stream.
+/// Behaviour of a server after some items of each stream.
 #[derive(Clone, Copy, PartialEq)]
 enum Habit {
     Goes,

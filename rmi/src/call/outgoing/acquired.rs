@@ -1,7 +1,8 @@
 //! References that are acquired again after their connection was lost.
 //!
-//! The recipe is a call of another object, the *source*, which is found again itself. The acquisition
-//! is a state machine that calls which wait for the reference poll in turn, so it needs no thread.
+//! The recipe is a call of another object, the *source*, which is found again itself. The
+//! acquisition is a state machine that calls which wait for the reference poll in turn, so it needs
+//! no thread.
 //!
 //! Invariants: the acquisition is polled without the lock, by the one thread that has taken it out
 //! of the state. While it is in the state, each of its wake-ups wakes all who wait, so that one of
@@ -28,7 +29,8 @@ use crate::reference::{
 use crate::session::{self, CallLayers, Import};
 use crate::support::{CallError, Outcome, lock};
 
-/// Maximum number of repetitions of a recipe whose call may have run.
+/// Maximum number of repetitions of a recipe whose call may have run, or has returned an object
+/// whose connection had ended.
 const UNCERTAIN_REPETITIONS: u32 = 3;
 
 /// The call of a recipe. Its result is `None` if the call has returned no object of the server.
@@ -45,13 +47,13 @@ impl<T: Remotable + ?Sized> Remote<T> {
     /// The first call after the loss waits for the source and runs the recipe; other calls wait for
     /// its result. If it fails, they fail with [`CallError::NotGiven`], and a later call runs it
     /// again. If its own connection is lost, it is repeated if its method did not run or is
-    /// `#[remote(idempotent)]`. Its calls inherit no deadline and no metadata. They have the timeout
-    /// of the source, and at most [`Reconnect::patience`](crate::Reconnect::patience).
+    /// `#[remote(idempotent)]`. Its calls inherit no deadline and no metadata. They have the
+    /// timeout of the source, and at most [`Reconnect::patience`](crate::Reconnect::patience).
     ///
     /// The recipe must return the call and not wait for it, since a task may run it. It gets a stub
-    /// of the source over one connection, which it should call instead of another one. Clones of the
-    /// returned reference and of its stub share the recipe. If the object belongs to this program,
-    /// or the source can't be found again, the reference is returned unchanged.
+    /// of the source over one connection, which it should call instead of another one. Clones of
+    /// the returned reference and of its stub share the recipe. If the object belongs to this
+    /// program, or the source can't be found again, the reference is returned unchanged.
     ///
     /// ```
     /// use jstream_rmi::{Client, Remote, Server, WeakServer, remote};
@@ -165,7 +167,7 @@ struct AcquiredState {
 
 enum Progress {
     Idle,
-    /// Those who wait poll the acquisition.
+    /// The acquisition, which the calls that wait poll.
     Waiting(Acquisition),
     /// This thread polls it.
     Polled(ThreadId),
@@ -176,6 +178,20 @@ impl AcquiredState {
     fn known(&self) -> Option<RenewedObject> {
         let is_open = !self.object.import.connection().peer().is_retired();
         is_open.then(|| RenewedObject::Single(self.object.clone()))
+    }
+
+    /// Takes the acquisition, which may be a new one, for this thread to poll it. Returns the
+    /// thread that polls it if there is one.
+    fn take_acquisition(&mut self) -> Result<Acquisition, ThreadId> {
+        let own = Progress::Polled(thread::current().id());
+        match std::mem::replace(&mut self.progress, own) {
+            Progress::Idle => Ok(Acquisition::default()),
+            Progress::Waiting(acquisition) => Ok(acquisition),
+            Progress::Polled(thread) => {
+                self.progress = Progress::Polled(thread);
+                Err(thread)
+            }
+        }
     }
 }
 
@@ -228,10 +244,18 @@ impl Renewal for AcquiredObject {
         lock(&self.state).known()
     }
 
+    /// Polls the acquisition once. A call that does not wait, such as a one-way call, fails until
+    /// the object was acquired; each such call lets the acquisition go on.
     fn begin(self: Arc<Self>) {
-        // The recipe runs when a call waits for the object. The source can be found before that.
-        if self.renewal.known().is_none() {
-            self.renewal.clone().begin();
+        let mut state = lock(&self.state);
+        if state.known().is_some() {
+            return;
+        }
+        state.failure = None;
+        let taken = state.take_acquisition();
+        drop(state);
+        if let Ok(acquisition) = taken {
+            self.poll_taken(acquisition);
         }
     }
 
@@ -250,23 +274,16 @@ impl Renewal for AcquiredObject {
         }
         // Registered first, so that no wake-up of the acquisition is missed.
         let replaced = state.waiters.register(key, context.waker().clone());
-        let own = Progress::Polled(thread::current().id());
-        let acquisition = match std::mem::replace(&mut state.progress, own) {
-            Progress::Idle => Acquisition::default(),
-            Progress::Waiting(acquisition) => acquisition,
-            Progress::Polled(thread) => {
-                state.progress = Progress::Polled(thread);
-                drop(state);
-                callbacks::discard(replaced);
-                return match thread == thread::current().id() {
-                    true => Poll::Ready(Err(not_acquired("its recipe needs the reference itself"))),
-                    false => Poll::Pending,
-                };
-            }
-        };
+        let taken = state.take_acquisition();
         drop(state);
         callbacks::discard(replaced);
-        self.poll_taken(acquisition);
+        match taken {
+            Ok(acquisition) => self.poll_taken(acquisition),
+            Err(thread) if thread == thread::current().id() => {
+                return Poll::Ready(Err(not_acquired("its recipe needs the reference itself")));
+            }
+            Err(_) => return Poll::Pending,
+        }
         let state = lock(&self.state);
         match self.outcome(&state) {
             Some(outcome) => Poll::Ready(outcome),
@@ -348,7 +365,15 @@ impl Acquisition {
                 };
                 self.call = None;
                 match ended {
-                    Ok(Some(object)) => return Poll::Ready(Ok(object)),
+                    Ok(Some(object)) if !object.import.connection().peer().is_retired() => {
+                        return Poll::Ready(Ok(object));
+                    }
+                    // The recipe is not repeated without an end.
+                    Ok(Some(_)) if self.counts_repetition(of) => {}
+                    Ok(Some(_)) => {
+                        let reason = "the connections of its results have ended at once";
+                        return Poll::Ready(Err(not_acquired(reason)));
+                    }
                     Ok(None) => {
                         let reason = "its recipe has returned no object of the server";
                         return Poll::Ready(Err(not_acquired(reason)));
@@ -384,9 +409,11 @@ impl Acquisition {
         if is_final || !error.is_disconnected() || !error.can_be_repeated() {
             return false;
         }
-        if error.outcome() == Outcome::DidNotRun {
-            return true;
-        }
+        error.outcome() == Outcome::DidNotRun || self.counts_repetition(of)
+    }
+
+    /// Counts a repetition. Returns false if there are too many.
+    fn counts_repetition(&mut self, of: &AcquiredObject) -> bool {
         self.uncertain_repetitions = self.uncertain_repetitions.saturating_add(1);
         self.uncertain_repetitions <= UNCERTAIN_REPETITIONS && of.takes_repetition()
     }

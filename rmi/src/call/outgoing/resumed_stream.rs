@@ -1,8 +1,8 @@
 //! Streams that are resumed over another connection.
 //!
-//! The call is made again with the number of the next item, when its connection is lost, or when its
-//! server is shutting down and another one has the object. It is repeated like calls of idempotent
-//! methods, by the same [`RetryState`]; an item ends the count of failures.
+//! The call is made again with the number of the next item, when its connection is lost, or when
+//! its server is shutting down and another one has the object. It is repeated like calls of
+//! idempotent methods, by the same [`RetryState`]; an item ends the count of failures.
 //!
 //! Invariant: `items` is the number of items that were handed out, whatever has arrived.
 //!
