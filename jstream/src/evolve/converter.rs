@@ -81,7 +81,8 @@ pub(crate) struct Converter {
     /// The classes of the program, by the type of the reader.
     own_classes: HashMap<TypeId, Arc<OwnClasses>>,
     /// Results of looking for another version of these classes among the learnt schemas, by the
-    /// type of the reader. Learning a schema removes them.
+    /// type of the reader. True stays when the schema is forgotten: then messages are scanned that
+    /// need not be.
     has_learnt_class: HashMap<TypeId, bool>,
 }
 
@@ -159,9 +160,13 @@ impl Converter {
         has
     }
 
-    /// Must be called when a schema was learnt.
-    pub(crate) fn schema_was_learnt(&mut self) {
-        self.has_learnt_class.clear();
+    /// Must be called when a schema was learnt. Looks at this schema only: a peer may send one with
+    /// each message.
+    pub(crate) fn schema_was_learnt(&mut self, schema: &Schema, root: TypeIndex) {
+        for (key, has) in &mut self.has_learnt_class {
+            let own = self.own_classes.get(key);
+            *has |= own.is_none_or(|own| own.have_version(schema, root));
+        }
     }
 
     /// Returns the number of converted messages, for each descriptor.

@@ -95,9 +95,41 @@ impl Reader {
         });
         #[cfg(feature = "evolve")]
         if let Some(converter) = &mut self.converter {
-            converter.schema_was_learnt();
+            converter.schema_was_learnt(schema, root);
         }
         learnt
+    }
+
+    /// Returns true if the reader knows the schema with this descriptor because it has
+    /// [learnt](Self::learn) it.
+    #[must_use]
+    pub fn has_learnt(&self, descriptor: u64) -> bool {
+        self.learnt.has(descriptor)
+    }
+
+    /// Forgets a schema that the reader has [learnt](Self::learn), with the plans that were made
+    /// of it. Does nothing if the reader does not know it.
+    ///
+    /// ```
+    /// use jstream::Reader;
+    /// use jstream::schema::Schema;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut reader = Reader::default();
+    /// let (schema, root) = Schema::of::<Vec<u32>>();
+    /// let descriptor = reader.learn(&schema, root)?;
+    /// assert!(reader.has_learnt(descriptor));
+    /// reader.forget(descriptor);
+    /// assert!(!reader.has_learnt(descriptor));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn forget(&mut self, descriptor: u64) {
+        self.learnt.remove(descriptor);
+        #[cfg(feature = "evolve")]
+        if let Some(converter) = &mut self.converter {
+            converter.forget(descriptor);
+        }
     }
 
     /// Like [`learn`](Self::learn), from the output of [`Schema::to_bytes`] or

@@ -165,11 +165,15 @@ impl Learnt {
     ) -> Result<u64, SchemaError> {
         let (snapshot, descriptor) = schema.to_obligations(root).map_err(unusable)?;
         let snapshot = match self.known.get(&descriptor) {
-            Some(known) if *known.snapshot == *snapshot => return Ok(descriptor),
+            Some(known) if *known.snapshot == *snapshot => {
+                self.use_schema(descriptor);
+                return Ok(descriptor);
+            }
             Some(known) => {
                 // The rules of both apply, so that nobody can revoke an obligation.
                 let united = unite_obligations(&known.snapshot, &snapshot)?;
                 if *known.snapshot == *united {
+                    self.use_schema(descriptor);
                     return Ok(descriptor);
                 }
                 self.remove(descriptor);
@@ -197,7 +201,8 @@ impl Learnt {
         Ok(descriptor)
     }
 
-    fn remove(&mut self, descriptor: u64) {
+    /// Forgets a schema.
+    pub(crate) fn remove(&mut self, descriptor: u64) {
         if let Some(removed) = self.known.remove(&descriptor) {
             self.bytes = self.bytes.saturating_sub(removed.snapshot.len());
         }
@@ -209,7 +214,6 @@ impl Learnt {
     }
 
     /// Marks a schema as used.
-    #[cfg(feature = "evolve")]
     pub(crate) fn use_schema(&mut self, descriptor: u64) {
         let last_use = self.next_use();
         if let Some(known) = self.known.get_mut(&descriptor) {
@@ -218,7 +222,6 @@ impl Learnt {
     }
 
     /// Returns true if a schema was learnt.
-    #[cfg(feature = "evolve")]
     pub(crate) fn has(&self, descriptor: u64) -> bool {
         self.known.contains_key(&descriptor)
     }

@@ -26,7 +26,6 @@ use std::slice;
 
 use super::append::{PADDING, copy};
 use super::blame_field::NO_ROOM;
-#[cfg(all(feature = "file", unix))]
 use super::classes::Classes;
 use super::error::{Full, WriteError};
 use super::limit_counts::Counts;
@@ -120,7 +119,6 @@ pub struct Draft<'b> {
     pub(super) back: WriteBackState,
     /// The classes of trait objects, if they are recorded. They are kept after the message is
     /// complete.
-    #[cfg(all(feature = "file", unix))]
     pub(super) classes: Option<Classes>,
     values: PhantomData<&'b ()>,
 }
@@ -162,7 +160,6 @@ impl<'b> Draft<'b> {
             needs_clearing: false,
             scratch: Scratch::new(),
             back: WriteBackState::new(),
-            #[cfg(all(feature = "file", unix))]
             classes: None,
             values: PhantomData,
         };
@@ -347,12 +344,9 @@ impl<'b> Draft<'b> {
         number: u64,
         class: impl FnOnce() -> Option<&'static Class>,
     ) {
-        #[cfg(all(feature = "file", unix))]
         if let Some(classes) = &mut self.classes {
             classes.record(number, class);
         }
-        #[cfg(not(all(feature = "file", unix)))]
-        let _ = (number, class);
     }
 
     /// Records that a value can't be sent. The draft is then `full` too.

@@ -4,7 +4,6 @@
 mod append;
 mod arena;
 mod blame_field;
-#[cfg(all(feature = "file", unix))]
 mod classes;
 mod contiguous;
 mod draft;
