@@ -182,7 +182,7 @@ impl<T: Transportable + 'static> Channel<T> {
         if listens {
             return self.listen(address, ours);
         }
-        let peers = PeerSet::new(address.clone(), role, 1, &self.options)?;
+        let peers = PeerSet::new(address.clone(), &ours, 1, &self.options)?;
         let near = || self.find(address, &peers);
         let (connection, version) = hello::join(address, &ours, &self.options, near, is_wanted)?;
         Ok(peers.with_only(connection, version))
@@ -191,9 +191,8 @@ impl<T: Transportable + 'static> Channel<T> {
     /// Listens. An `inproc` side is registered before it listens, so that sides in this process
     /// find it and need not connect.
     fn listen(&self, address: &Address, ours: Hello) -> Result<Arc<PeerSet<T>>, OpenError> {
-        let open = |address: &Address| {
-            PeerSet::new(address.clone(), ours.role(), self.peers, &self.options)
-        };
+        let open =
+            |address: &Address| PeerSet::new(address.clone(), &ours, self.peers, &self.options);
         let (peers, listener) = if let Address::Inproc { .. } = address {
             let peers = Arc::new(open(address)?);
             peers.announce();

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use jstream::Transportable;
 
+use super::described::UndescribedClasses;
 use super::error::OpenError;
 use super::near::NearLink;
 use super::peers::PeerConnection;
@@ -90,6 +91,8 @@ pub(super) enum JoinVerdict {
 pub(super) struct Hello {
     role: Role,
     of: TypeDescription,
+    /// The classes that the description leaves out. Empty if this side receives.
+    undescribed: Arc<UndescribedClasses>,
     /// Decides whether this side can receive the objects of a sender.
     judge_sender: fn(&TypeDescription, TypeDescription) -> Result<Option<Version>, Differs>,
 }
@@ -168,10 +171,21 @@ impl Hello {
         self.role
     }
 
+    /// Returns the classes whose schemas the objects of this side bring along.
+    pub(super) fn undescribed(&self) -> &Arc<UndescribedClasses> {
+        &self.undescribed
+    }
+
     pub(super) fn new<T: Transportable + 'static>(role: Role) -> Self {
+        let (of, undescribed) = TypeDescription::for_type::<T>();
+        let undescribed = match role {
+            Role::Sender => undescribed,
+            Role::Receiver => UndescribedClasses::default(),
+        };
         Self {
             role,
-            of: TypeDescription::for_type::<T>(),
+            of,
+            undescribed: Arc::new(undescribed),
             judge_sender: TypeDescription::version_of::<T>,
         }
     }
@@ -413,13 +427,15 @@ fn may_succeed_later(error: &ConnectError) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::described::ObjectHeader;
     use jstream::EmptyBuffer;
     use jstream_base::frame::assert_documented;
 
     #[test]
     fn the_protocol_lists_these_messages() {
         let page = include_str!("../../PROTOCOL.md");
-        assert_documented(page, "## 11. Typed channels", HelloHeader::LAYOUT, &[]);
+        let frames = [HelloHeader::LAYOUT, ObjectHeader::LAYOUT].concat();
+        assert_documented(page, "## 11. Typed channels", &frames, &[]);
     }
 
     fn message(header: Header, part: &[u8]) -> Message {
@@ -500,8 +516,8 @@ mod tests {
 
     #[test]
     fn a_type_is_converted_however_many_classes_follow() {
-        let mut sender = TypeDescription::for_type::<u32>();
-        let class = TypeDescription::for_type::<[u8; 3]>().snapshots;
+        let (mut sender, _) = TypeDescription::for_type::<u32>();
+        let class = TypeDescription::for_type::<[u8; 3]>().0.snapshots;
         for _ in 0..300 {
             sender.snapshots.extend_from_slice(&class);
         }
@@ -512,7 +528,7 @@ mod tests {
             let version = version.unwrap().unwrap();
             let bytes = jstream::to_vec(&7_u32).unwrap();
             let message = EmptyBuffer::heap(bytes.len()).copy_from(&bytes).unwrap();
-            let read = version.with_reader(|reader| reader.read::<u64>(message));
+            let read = version.with_reader(|reader| reader.reader.read::<u64>(message));
             assert_eq!(*read.unwrap().get(), 7);
         }
         #[cfg(not(feature = "evolve"))]

@@ -30,6 +30,7 @@
 mod acceptor;
 mod cargo;
 mod channel;
+mod described;
 mod error;
 mod hello;
 mod near;

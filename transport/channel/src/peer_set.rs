@@ -10,8 +10,9 @@ use std::{io, mem};
 
 use jstream::Transportable;
 
+use super::described::UndescribedClasses;
 use super::error::SendError;
-use super::hello::Role;
+use super::hello::{Hello, Role};
 use super::near::{Announced, NearLink, announce};
 use super::peers::{JoinedPeer, Membership, PeerConnection, PeerSnapshot};
 use super::versions::{SenderVersions, Version};
@@ -43,6 +44,8 @@ pub(super) struct PeerSet<T: Transportable + 'static> {
     pub(super) queue: Option<CompletionQueue>,
     /// The versions of senders that have another one than this side. Empty on the sending side.
     pub(super) versions: SenderVersions,
+    /// The classes whose schemas objects bring along. Empty on the receiving side.
+    pub(super) undescribed: Arc<UndescribedClasses>,
     /// The receivers that wait for objects from peers in this process.
     pub(super) arrived: Arc<WaitQueue>,
     /// The first peer in this process. `is_alone` is true if it is the only peer.
@@ -54,13 +57,15 @@ pub(super) struct PeerSet<T: Transportable + 'static> {
 }
 
 impl<T: Transportable + 'static> PeerSet<T> {
-    /// Creates an empty set of peers. `expected` peers have to join.
+    /// Creates an empty set of peers of the side that `ours` describes. `expected` peers have to
+    /// join.
     pub(super) fn new(
         address: Address,
-        role: Role,
+        ours: &Hello,
         expected: usize,
         options: &Options,
     ) -> io::Result<Self> {
+        let role = ours.role();
         Ok(Self {
             may_be_near: NearLink::<T>::IS_FOR && matches!(address, Address::Inproc { .. }),
             address,
@@ -72,6 +77,7 @@ impl<T: Transportable + 'static> PeerSet<T> {
                 Role::Receiver => Some(CompletionQueue::new()?),
             },
             versions: SenderVersions::default(),
+            undescribed: ours.undescribed().clone(),
             arrived: Arc::new(WaitQueue::new()),
             first: OnceLock::new(),
             is_alone: AtomicBool::new(false),

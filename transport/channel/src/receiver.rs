@@ -11,15 +11,16 @@ use super::near::{NearLink, Parcel};
 use super::object_form::ObjectForm;
 use super::peer_set::PeerSet;
 use super::peers::{PeerConnection, PeerSnapshot};
+use super::versions::Version;
 use jstream_base::Address;
 use jstream_base::Header;
 use jstream_device::deadline::Deadline;
-use jstream_endpoint::object::{object_of, object_with, read, read_with};
+use jstream_endpoint::object::{message_of, object_of, read, read_with};
 use jstream_endpoint::queue::Done;
 use jstream_endpoint::receiving::{Arrived, Inbound};
 use jstream_endpoint::shared::Shared;
 use jstream_endpoint::spin::Spin;
-use jstream_endpoint::{CompletionQueue, Endpoint, RecvObjectError};
+use jstream_endpoint::{CompletionQueue, Endpoint, Message, RecvObjectError};
 
 /// Number of objects taken directly from connections in a row, after which the completion queue is
 /// polled first.
@@ -181,9 +182,7 @@ impl<T: Transportable + 'static> Receiver<T> {
         let version = self.peers.versions.get(shared);
         let object = match (inbound.other, version) {
             (None, None) => read(inbound.message, shared),
-            (None, Some(version)) => {
-                version.with_reader(|reader| read_with(reader, inbound.message, shared))
-            }
+            (None, Some(version)) => read_version(&version, inbound.message, shared),
             (Some(Ok(arrived)), _) => self.object_of(arrived, shared),
             (Some(Err(error)), _) => return self.handle_error(endpoint, error),
         };
@@ -197,7 +196,7 @@ impl<T: Transportable + 'static> Receiver<T> {
         shared: &Arc<Shared>,
     ) -> Result<(Header, Received<T>), RecvObjectError> {
         match self.peers.versions.get(shared) {
-            Some(version) => version.with_reader(|reader| object_with(reader, arrived, shared)),
+            Some(version) => read_version(&version, message_of(arrived, shared)?, shared),
             None => object_of(arrived, shared),
         }
     }
@@ -275,6 +274,18 @@ impl<T: Transportable + 'static> Receiver<T> {
             address: self.address().clone(),
         })
     }
+}
+
+/// Reads an object of another version, which may bring schemas along.
+fn read_version<T: Transportable + 'static>(
+    version: &Version,
+    mut message: Message,
+    shared: &Shared,
+) -> Result<(Header, Received<T>), RecvObjectError> {
+    version.with_reader(|reader| {
+        reader.learn_description(&mut message);
+        read_with(&mut reader.reader, message, shared)
+    })
 }
 
 impl<T: Transportable + 'static> Clone for Receiver<T> {

@@ -11,11 +11,11 @@ use std::time::Duration;
 use jstream::{Transportable, Writer};
 
 use super::cargo::Cargo;
+use super::described::{object_header, write_described};
 use super::error::SendError;
 use super::near::{NearLink, Parcel, ParcelTicket, Stop};
 use super::peers::PeerConnection;
 use super::sender::Sender;
-use jstream_base::Header;
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::{Endpoint, SendTicket};
 use jstream_sync::parker::Parker;
@@ -28,8 +28,8 @@ pub struct Send<T: Transportable + 'static> {
 }
 
 enum SendState<T: Transportable + 'static> {
-    /// Posted to the endpoint.
-    Far(SendTicket, Endpoint),
+    /// Posted to the endpoint, with so many bytes of descriptions.
+    Far(SendTicket, Endpoint, usize),
     Near(ParcelTicket<T>),
     /// No receiver has joined yet.
     Waiting(Parcel<T>),
@@ -57,10 +57,7 @@ impl<T: Transportable + 'static> Send<T> {
     fn begun(sender: &Sender<T>, cargo: &mut Cargo<'_, T>) -> SendState<T> {
         match sender.peers.next() {
             Some(PeerConnection::Far(endpoint)) => {
-                match endpoint.post_send_object(0, cargo.object()) {
-                    Ok(ticket) => SendState::Far(ticket, endpoint),
-                    Err(error) => SendState::Failed(SendError::Write(error)),
-                }
+                Self::post_object(sender, endpoint, cargo.object())
             }
             Some(PeerConnection::Near(link)) => {
                 match cargo.pack_for_any(sender.peers.only.is_none(), &link) {
@@ -71,11 +68,40 @@ impl<T: Transportable + 'static> Send<T> {
             // The receiver that joins may be outside of this process and accept messages only.
             None => match cargo.take_owned() {
                 Some(parcel) => SendState::Waiting(parcel),
-                None => match Writer::new().write_to(cargo.object(), &sender.peers.options.pool) {
-                    Ok(filled) => SendState::Waiting(Parcel::message(filled)),
-                    Err(error) => SendState::Failed(SendError::Write(error)),
-                },
+                None => {
+                    let options = &sender.peers.options;
+                    let target = (&options.pool, options.max_message);
+                    let undescribed = &sender.peers.undescribed;
+                    let mut writer = Writer::new();
+                    match write_described(cargo.object(), undescribed, &mut writer, target) {
+                        Ok((filled, described)) => {
+                            SendState::Waiting(Parcel::message(filled, described))
+                        }
+                        Err(error) => SendState::Failed(SendError::Write(error)),
+                    }
+                }
             },
+        }
+    }
+
+    /// Posts an object to a receiver outside of this process.
+    fn post_object(sender: &Sender<T>, endpoint: Endpoint, object: &T) -> SendState<T> {
+        let undescribed = &*sender.peers.undescribed;
+        let posted = if undescribed.is_empty() {
+            let posted = endpoint.post_send_object(0, object);
+            posted.map(|ticket| (ticket, 0))
+        } else {
+            let max_bytes = endpoint.info().limits.max_send;
+            let target = (&sender.peers.options.pool, max_bytes);
+            let written = write_described(object, undescribed, &mut Writer::new(), target);
+            written.map(|(filled, described)| {
+                let ticket = endpoint.post_send(object_header(described), filled);
+                (ticket, described)
+            })
+        };
+        match posted {
+            Ok((ticket, described)) => SendState::Far(ticket, endpoint, described),
+            Err(error) => SendState::Failed(SendError::Write(error)),
         }
     }
 
@@ -99,15 +125,13 @@ impl<T: Transportable + 'static> Send<T> {
             Some(PeerConnection::Near(link)) => Self::send_near(sender, &link, parcel),
             Some(PeerConnection::Far(endpoint)) => {
                 if let Some(object) = parcel.as_value() {
-                    return match endpoint.post_send_object(0, object) {
-                        Ok(ticket) => SendState::Far(ticket, endpoint),
-                        Err(error) => SendState::Failed(SendError::Write(error)),
-                    };
+                    return Self::post_object(sender, endpoint, object);
                 }
-                let Some(filled) = parcel.into_message() else {
+                let Some((filled, described)) = parcel.into_message() else {
                     unreachable!("a parcel for another process is a value or a message")
                 };
-                SendState::Far(endpoint.post_send(Header::default(), filled), endpoint)
+                let ticket = endpoint.post_send(object_header(described), filled);
+                SendState::Far(ticket, endpoint, described)
             }
             None if sender.peers.is_closed() => SendState::Failed(sender.closed()),
             None => SendState::Waiting(parcel),
@@ -120,6 +144,7 @@ impl<T: Transportable + 'static> Send<T> {
         &self,
         sent: Result<(), jstream_endpoint::Unsent>,
         endpoint: &Endpoint,
+        described: usize,
     ) -> SendStep<T> {
         let unsent = match sent {
             Ok(()) => return SendStep::Settled(Ok(())),
@@ -127,7 +152,7 @@ impl<T: Transportable + 'static> Send<T> {
         };
         match self.sender.send_error(endpoint, unsent.error) {
             SendError::Closed { .. } if self.sender.peers.only.is_none() => {
-                SendStep::Again(Parcel::message(unsent.filled))
+                SendStep::Again(Parcel::message(unsent.filled, described))
             }
             why => SendStep::Settled(Err(why)),
         }
@@ -158,10 +183,10 @@ impl<T: Transportable + 'static> Send<T> {
     ) -> Result<(), SendError> {
         loop {
             let sent = match mem::replace(&mut self.state, SendState::Done) {
-                SendState::Far(mut ticket, endpoint) => {
+                SendState::Far(mut ticket, endpoint, described) => {
                     let left = until.left().unwrap_or(Duration::MAX);
                     match ticket.wait_timeout(left) {
-                        Some(sent) => self.handle_far_outcome(sent.map(drop), &endpoint),
+                        Some(sent) => self.handle_far_outcome(sent.map(drop), &endpoint, described),
                         // Dropping the ticket of an operation in progress does not stop it.
                         None => match ticket.cancel() {
                             Ok(Err(_)) => return Err(self.sender.timed_out(timeout)),
@@ -211,13 +236,17 @@ impl<T: Transportable + 'static> Future for Send<T> {
         let this = &mut *self;
         loop {
             let sent = match mem::replace(&mut this.state, SendState::Done) {
-                SendState::Far(mut ticket, endpoint) => match Pin::new(&mut ticket).poll(context) {
-                    Poll::Pending => {
-                        this.state = SendState::Far(ticket, endpoint);
-                        return Poll::Pending;
+                SendState::Far(mut ticket, endpoint, described) => {
+                    match Pin::new(&mut ticket).poll(context) {
+                        Poll::Pending => {
+                            this.state = SendState::Far(ticket, endpoint, described);
+                            return Poll::Pending;
+                        }
+                        Poll::Ready(sent) => {
+                            this.handle_far_outcome(sent.map(drop), &endpoint, described)
+                        }
                     }
-                    Poll::Ready(sent) => this.handle_far_outcome(sent.map(drop), &endpoint),
-                },
+                }
                 SendState::Near(ticket) => match ticket.poll(context.waker()) {
                     Poll::Pending => {
                         this.state = SendState::Near(ticket);

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use jstream::Transportable;
+use jstream::{Transportable, Writer};
 
 use super::cargo::Cargo;
+use super::described::with_segments;
 use super::error::SendError;
 use super::near::{NearLink, Parcel, Stop};
 use super::peer_set::PeerSet;
@@ -100,7 +101,7 @@ impl<T: Transportable + 'static> Sender<T> {
     ) -> Result<(), SendError> {
         match connection {
             PeerConnection::Far(endpoint) => {
-                let sent = endpoint.send(cargo.object());
+                let sent = self.send_far(endpoint, cargo.object(), true);
                 sent.map_err(|error| self.send_object_error(endpoint, error))
             }
             PeerConnection::Near(link) => {
@@ -108,6 +109,38 @@ impl<T: Transportable + 'static> Sender<T> {
                 self.send_to_link(link, cargo, Some(until))
             }
         }
+    }
+
+    /// Sends to a receiver outside of this process, and waits for room if `may_wait`.
+    fn send_far(
+        &self,
+        endpoint: &Endpoint,
+        object: &T,
+        may_wait: bool,
+    ) -> Result<(), SendObjectError> {
+        let undescribed = &*self.peers.undescribed;
+        if undescribed.is_empty() {
+            return match may_wait {
+                true => endpoint.send(object),
+                false => endpoint.try_send(object),
+            };
+        }
+        let mut writer = Writer::new();
+        let description = undescribed.describe(object, &mut writer);
+        let description = description.map_err(SendObjectError::Write)?;
+        let max_bytes = endpoint.info().limits.max_send;
+        let sent = writer.gather(object, |segments| {
+            with_segments(
+                segments,
+                &description,
+                max_bytes,
+                |header, segments| match may_wait {
+                    true => endpoint.send_message(header, segments),
+                    false => endpoint.try_send_message(header, segments),
+                },
+            )
+        });
+        Ok(sent.map_err(SendObjectError::Write)??)
     }
 
     /// Sleeps briefly before the receivers are tried again. Fails if the deadline has passed.
@@ -132,7 +165,7 @@ impl<T: Transportable + 'static> Sender<T> {
     /// Tries all receivers in round-robin order, without blocking.
     pub(super) fn offer(&self, cargo: &mut Cargo<'_, T>) -> Result<(), SendError> {
         if let Some(PeerConnection::Far(only)) = &self.peers.only {
-            let sent = only.try_send(cargo.object());
+            let sent = self.send_far(only, cargo.object(), false);
             return sent.map_err(|error| self.send_object_error(only, error));
         }
         for _ in 0..self.peers.len() {
@@ -142,7 +175,7 @@ impl<T: Transportable + 'static> Sender<T> {
             let sent = match &connection {
                 PeerConnection::Near(link) => self.send_to_link(link, cargo, None),
                 PeerConnection::Far(endpoint) => {
-                    let sent = endpoint.try_send(cargo.object());
+                    let sent = self.send_far(endpoint, cargo.object(), false);
                     sent.map_err(|error| self.send_object_error(endpoint, error))
                 }
             };

@@ -1,17 +1,19 @@
 //! Sending of borrowed and of received objects.
 
+use std::io::IoSlice;
 use std::time::Duration;
 
-use jstream::{Received, Transportable};
+use jstream::{Received, Transportable, Writer};
 
 use super::cargo::Cargo;
+use super::described::with_segments;
 use super::error::{SendError, Unsent};
 use super::near::Parcel;
 use super::peers::PeerConnection;
 use super::send::Send;
 use super::sender::Sender;
 use jstream_device::deadline::Deadline;
-use jstream_endpoint::Remains;
+use jstream_endpoint::{Endpoint, Remains, SendObjectError};
 
 impl<T: Transportable + 'static> Sender<T> {
     /// Sends an object and everything that it reaches. Returns when the device has taken the
@@ -91,22 +93,62 @@ impl<T: Transportable + 'static> Sender<T> {
                         Err(error) => (error, cargo.into_parcel().and_then(Parcel::into_object)),
                     }
                 }
-                PeerConnection::Far(endpoint) => match endpoint.send_received(0, received) {
-                    Ok(()) => return Ok(()),
-                    Err(unsent) => {
-                        let rest = match unsent.remains {
-                            Remains::Object(object) => Some(object),
-                            _ => None,
-                        };
-                        (self.send_object_error(endpoint, unsent.error), rest)
-                    }
-                },
+                PeerConnection::Far(endpoint) => {
+                    let (error, rest) = match self.forward_far(endpoint, received) {
+                        Ok(()) => return Ok(()),
+                        Err(failed) => failed,
+                    };
+                    (self.send_object_error(endpoint, error), rest)
+                }
             };
             received = match (why, rest) {
                 (SendError::Closed { .. }, Some(rest)) if self.peers.only.is_none() => rest,
                 (error, received) => return Err(Unsent { error, received }),
             };
         }
+    }
+
+    /// Forwards a received object to a receiver outside of this process. Returns the object if it
+    /// is unchanged.
+    #[allow(clippy::result_large_err, reason = "the object comes back in it")]
+    fn forward_far(
+        &self,
+        endpoint: &Endpoint,
+        received: Received<T>,
+    ) -> Result<(), (SendObjectError, Option<Received<T>>)>
+    where
+        Received<T>: std::marker::Send,
+        for<'x> T::InPlace<'x>: Transportable,
+    {
+        let undescribed = &*self.peers.undescribed;
+        let description = match undescribed.is_empty() {
+            true => Ok(Vec::new()),
+            false => received.with(|object| undescribed.describe(object, &mut Writer::new())),
+        };
+        let description = match description {
+            Ok(description) => description,
+            Err(error) => return Err((SendObjectError::Write(error), Some(received))),
+        };
+        if description.is_empty() {
+            return endpoint.send_received(0, received).map_err(|unsent| {
+                let rest = match unsent.remains {
+                    Remains::Object(object) => Some(object),
+                    _ => None,
+                };
+                (unsent.error, rest)
+            });
+        }
+        let forwarded = Writer::new().forward_to(received, &self.peers.options.pool);
+        let message = forwarded.map_err(|failure| {
+            let error = SendObjectError::Write(failure.error);
+            (error, failure.received)
+        })?;
+        let segments = [IoSlice::new(message.message.as_bytes())];
+        let max_bytes = endpoint.info().limits.max_send;
+        let sent = with_segments(&segments, &description, max_bytes, |header, segments| {
+            endpoint.send_message(header, segments)
+        });
+        sent.map_err(|error| (error.into(), None))
     }
 
     /// As `deliver`, but blocks for at most `timeout`.

@@ -1,9 +1,10 @@
 //! The versions of the type of a channel that its two sides have.
 //!
 //! The sender describes its type in the handshake, with the classes that its trait objects may have
-//! in its program. The receiver decides, by its own rules, whether it can convert the objects, and
-//! does so. Nothing that the receiver knows reaches the sender but this decision, and nobody ever
-//! asks for a schema afterwards.
+//! in its program. Objects of classes for which there is no room bring their schemas along. The
+//! receiver decides, by its own rules, whether it can convert the objects, and does so. Nothing
+//! that the receiver knows reaches the sender but this decision, and nobody ever asks for a schema
+//! afterwards.
 //!
 //! Decision 119 has the reasons.
 
@@ -11,19 +12,25 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
+use jstream::Transportable;
 use jstream::schema::{Schema, TypeIndex};
-use jstream::{Reader, Transportable};
 
+use super::described::{self, UndescribedClasses, VersionReader, append_snapshot};
 use jstream_endpoint::Endpoint;
 use jstream_endpoint::shared::Shared;
 
-/// Maximum length of the description of a type in the handshake, in bytes. Classes that do not fit
-/// are left out, so their objects are not converted; a type that does not fit is compared by its
-/// descriptor alone. Bounds the work and the memory that an untrusted peer causes.
-pub(super) const MAX_DESCRIPTION: usize = 256 << 10;
+/// Maximum length of the description of a type in the handshake, in bytes: the longest snapshot of
+/// a type, and the mark of a description that leaves classes out. Bounds the work and the memory
+/// that an untrusted peer causes.
+pub(super) const MAX_DESCRIPTION: usize = Schema::MAX_BYTES + 2 * size_of::<u32>();
 
-/// Maximum number of snapshots in a description: a reader keeps this many.
-const MAX_SNAPSHOTS: usize = 256;
+/// Maximum length of a description with classes, in bytes. Objects of the classes that do not fit
+/// bring their schemas along.
+const MAX_WITH_CLASSES: usize = 256 << 10;
+
+/// Maximum number of snapshots in a description. Together with those that objects bring along, a
+/// reader has room for them.
+const MAX_SNAPSHOTS: usize = 192;
 
 /// Maximum number of other versions from which a side receives objects at the same time.
 const MAX_VERSIONS: usize = 32;
@@ -42,7 +49,8 @@ pub(super) const MAX_REASON: usize = 400;
 pub(super) struct TypeDescription {
     pub(super) descriptor: u64,
     /// The snapshots of the type and of the classes of its trait objects, each after its length in
-    /// 4 bytes. Empty if the type does not fit.
+    /// 4 bytes. The last one is empty if classes are left out. There is none if the program has no
+    /// snapshots, because one would be too long.
     pub(super) snapshots: Vec<u8>,
 }
 
@@ -55,36 +63,27 @@ pub(super) struct Differs {
 }
 
 impl TypeDescription {
-    pub(super) fn for_type<T: Transportable + 'static>() -> Self {
-        let mut snapshots = Vec::new();
+    /// Returns the description of a type, and the classes that it leaves out.
+    pub(super) fn for_type<T: Transportable + 'static>() -> (Self, UndescribedClasses) {
         let described = jstream::schema::snapshots::<T>().unwrap_or_default();
-        for (place, snapshot) in described.iter().take(MAX_SNAPSHOTS).enumerate() {
-            let room = MAX_DESCRIPTION.saturating_sub(snapshots.len());
-            let len = u32::try_from(snapshot.len()).unwrap_or(u32::MAX);
-            if room >= snapshot.len().saturating_add(size_of_val(&len)) {
-                snapshots.extend_from_slice(&len.to_le_bytes());
-                snapshots.extend_from_slice(snapshot);
-            } else if place == 0 {
-                break;
-            }
-        }
-        Self {
+        let (snapshots, undescribed) = list_snapshots(described);
+        let description = Self {
             descriptor: jstream::descriptor::<T>(),
             snapshots,
-        }
+        };
+        (description, undescribed)
     }
 
-    /// Returns the snapshots. What follows an incomplete one is left out.
+    /// Returns the snapshots.
     fn snapshots(&self) -> impl Iterator<Item = &[u8]> {
-        let mut rest = &*self.snapshots;
-        let all = std::iter::from_fn(move || {
-            let (len, behind) = rest.split_first_chunk()?;
-            let len = usize::try_from(u32::from_le_bytes(*len)).ok()?;
-            let (snapshot, behind) = behind.split_at_checked(len)?;
-            rest = behind;
-            Some(snapshot)
-        });
-        all.take(MAX_SNAPSHOTS)
+        let all = described::snapshots(&self.snapshots).take(MAX_SNAPSHOTS);
+        all.take_while(|snapshot| !snapshot.is_empty())
+    }
+
+    /// Returns true if the description leaves classes out, so that objects bring schemas along.
+    fn leaves_out(&self) -> bool {
+        let mut all = described::snapshots(&self.snapshots).take(MAX_SNAPSHOTS.saturating_add(1));
+        all.any(<[u8]>::is_empty)
     }
 
     /// Returns the schema of the type, if it was described and has the descriptor.
@@ -128,8 +127,32 @@ impl TypeDescription {
             .snapshots()
             .all(|theirs| own.contains(theirs));
         let is_same = self.descriptor == version.description.descriptor && is_own;
-        Ok((cfg!(feature = "evolve") && !is_same).then_some(version))
+        let is_converted = cfg!(feature = "evolve") && !is_same;
+        Ok((is_converted || version.description.leaves_out()).then_some(version))
     }
+}
+
+/// Returns the list of the first snapshot and of those of the classes behind it that fit, and the
+/// classes that do not.
+fn list_snapshots(snapshots: Vec<Vec<u8>>) -> (Vec<u8>, UndescribedClasses) {
+    let (mut list, mut count) = (Vec::new(), 0_usize);
+    let mut undescribed = UndescribedClasses::default();
+    // The mark must fit, too.
+    let room = MAX_WITH_CLASSES.saturating_sub(size_of::<u32>());
+    for snapshot in snapshots {
+        let len = snapshot.len().saturating_add(size_of::<u32>());
+        let fits = count < MAX_SNAPSHOTS && list.len().saturating_add(len) <= room;
+        if fits || count == 0 {
+            append_snapshot(&snapshot, &mut list);
+            count = count.saturating_add(1);
+        } else {
+            undescribed.insert(snapshot);
+        }
+    }
+    if !undescribed.is_empty() {
+        append_snapshot(&[], &mut list);
+    }
+    (list, undescribed)
 }
 
 /// Returns the text without control characters and with at most `most` characters.
@@ -181,7 +204,7 @@ pub(super) struct Version {
     description: TypeDescription,
     /// The readers that are not in use. Not locked while an object is read, because code of the
     /// program that runs then may receive from the same channel.
-    readers: Mutex<Vec<Reader>>,
+    readers: Mutex<Vec<VersionReader>>,
 }
 
 impl Version {
@@ -193,24 +216,16 @@ impl Version {
     }
 
     /// Calls `work` with a reader that has learnt the version.
-    pub(super) fn with_reader<R>(&self, work: impl FnOnce(&mut Reader) -> R) -> R {
+    pub(super) fn with_reader<R>(&self, work: impl FnOnce(&mut VersionReader) -> R) -> R {
         let unused = jstream_sync::lock(&self.readers).pop();
-        let mut reader = unused.unwrap_or_else(|| self.make_reader());
+        let new = || VersionReader::new(self.description.snapshots());
+        let mut reader = unused.unwrap_or_else(new);
         let result = work(&mut reader);
         let mut readers = jstream_sync::lock(&self.readers);
         if readers.len() < KEPT_READERS {
             readers.push(reader);
         }
         result
-    }
-
-    fn make_reader(&self) -> Reader {
-        let mut reader = Reader::default();
-        for snapshot in self.description.snapshots() {
-            // A class that can't be learnt is one whose objects are not converted.
-            let _ = reader.learn_bytes(snapshot);
-        }
-        reader
     }
 
     fn is_same(&self, other: &Self) -> bool {

@@ -115,13 +115,9 @@ pub fn read<T: Transportable + 'static>(
     readers.with(|reader| read_with(reader, message, shared))
 }
 
-/// Like [`object_of`], with a reader that knows the version of the type that the peer has.
-pub fn object_with<T: Transportable + 'static>(
-    reader: &mut Reader,
-    arrived: Arrived,
-    shared: &Shared,
-) -> Result<(Header, Received<T>), RecvObjectError> {
-    read_with(reader, shared.convert_to_message(arrived)?, shared)
+/// Returns a received message, which may be an object that moved here.
+pub fn message_of(arrived: Arrived, shared: &Shared) -> Result<Message, RecvError> {
+    shared.convert_to_message(arrived)
 }
 
 /// Like [`read`], with a reader that knows the version of the type that the peer has.

@@ -20,8 +20,9 @@ enum Content<T: Transportable + 'static> {
     Value(T),
     /// A received object that is forwarded.
     Object(Received<T>),
-    /// A borrowed value in serialized form.
-    Message(MessageBuffer),
+    /// A borrowed value in serialized form, and the number of bytes of descriptions behind it,
+    /// which only receivers of other processes need.
+    Message(MessageBuffer, usize),
 }
 
 // SAFETY: only `value` and `object` create a parcel from content that is not `Send` for all `T`,
@@ -66,9 +67,9 @@ impl<T: Transportable + 'static> Parcel<T> {
         Self(Content::Object(received))
     }
 
-    /// Wraps a serialized object.
-    pub(crate) fn message(filled: MessageBuffer) -> Self {
-        Self(Content::Message(filled))
+    /// Wraps a serialized object, behind which so many bytes of descriptions follow.
+    pub(crate) fn message(filled: MessageBuffer, description_bytes: usize) -> Self {
+        Self(Content::Message(filled, description_bytes))
     }
 
     /// Copies a borrowed object. Unless it is plain data, it is serialized to a buffer of the
@@ -121,7 +122,9 @@ impl<T: Transportable + 'static> Parcel<T> {
             })
         });
         let filled = written.map_err(SendError::Write)?;
-        filled.map(Self::message).map_err(SendError::Send)
+        filled
+            .map(|filled| Self::message(filled, 0))
+            .map_err(SendError::Send)
     }
 
     /// Returns the number of bytes of buffers that the parcel holds.
@@ -130,7 +133,7 @@ impl<T: Transportable + 'static> Parcel<T> {
         match &self.0 {
             Content::Plain(_) | Content::Value(_) => 0,
             Content::Object(received) => received.capacity() as u64,
-            Content::Message(filled) => filled.len() as u64,
+            Content::Message(filled, _) => filled.len() as u64,
         }
     }
 
@@ -158,10 +161,10 @@ impl<T: Transportable + 'static> Parcel<T> {
         }
     }
 
-    /// Returns the message if the parcel holds one.
-    pub(crate) fn into_message(self) -> Option<MessageBuffer> {
+    /// Returns the message if the parcel holds one, and the number of bytes of descriptions.
+    pub(crate) fn into_message(self) -> Option<(MessageBuffer, usize)> {
         match self.0 {
-            Content::Message(filled) => Some(filled),
+            Content::Message(filled, description_bytes) => Some((filled, description_bytes)),
             _ => None,
         }
     }
@@ -208,7 +211,10 @@ impl<T: Transportable + 'static> Parcel<T> {
                     }
                 }
             }
-            Content::Message(filled) => filled,
+            Content::Message(mut filled, description_bytes) => {
+                filled.truncate(filled.len().saturating_sub(description_bytes));
+                filled
+            }
         };
         let read = home.codecs.readers.with(|reader| reader.read::<T>(filled));
         read.map_err(|failure| RecvError::Read {

@@ -1,6 +1,7 @@
 //! Typed channels.
 
 mod basic;
+mod described;
 mod owned;
 mod tasks;
 mod versions;
