@@ -66,7 +66,7 @@ pub enum LookupError {
         /// The first handler names of the peer, as a list.
         known: String,
     },
-    /// The handler takes or returns other types.
+    /// The handler takes bytes where this side has objects, or the other way round.
     #[error(
         "handler \"{name}\" of {peer} has type `{theirs}`, expected `{ours}`; \
          build both sides from one definition"

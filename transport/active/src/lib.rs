@@ -117,6 +117,7 @@ mod handlers;
 mod hello;
 mod ledger;
 mod link;
+mod other_version;
 mod pause;
 mod peer;
 mod poll_group;

@@ -29,6 +29,7 @@ use super::frame::{Frame, NO_HANDLER};
 use super::handlers::Handlers;
 use super::hello::{Known, Theirs};
 use super::ledger::{Accounts, Answer, Cancel, Haste, Ledger, Number, Violation, Window};
+use super::other_version::OtherVersions;
 use super::poll_loop::PollLoop;
 use super::settings::Settings;
 use super::tap::{Tap, tapped};
@@ -69,6 +70,8 @@ pub(super) struct Link {
     stopping: AtomicBool,
     /// True if the peer has announced that it has answered all requests, and runs no more.
     peer_is_done: AtomicBool,
+    /// State of calls between versions. Most connections have none.
+    other_versions: OnceLock<Box<OtherVersions>>,
     /// Value that the program attached.
     attached: OnceLock<Arc<dyn Any + Send + Sync>>,
     /// Callbacks for the end of the connection; `None` after they ran.
@@ -109,6 +112,7 @@ impl Link {
             shortage: PoolShortage::new(),
             stopping: AtomicBool::new(false),
             peer_is_done: AtomicBool::new(false),
+            other_versions: OnceLock::new(),
             attached: OnceLock::new(),
             at_end: Mutex::new(Some(Vec::new())),
             served: AtomicBool::new(false),
@@ -127,6 +131,12 @@ impl Link {
             peer: link.endpoint.peer().clone(),
             reason: "this endpoint was joined before",
         })
+    }
+
+    /// Returns the state of calls between versions.
+    #[cold]
+    pub(super) fn other_versions(&self) -> &OtherVersions {
+        self.other_versions.get_or_init(Box::default)
     }
 
     pub(super) fn attach(&self, attached: Arc<dyn Any + Send + Sync>) -> bool {

@@ -22,6 +22,7 @@ use super::error::Reason;
 use super::frame::{Credit, Frame};
 use super::ledger::{Cancel, Number};
 use super::link::Link;
+use super::other_version::with_list;
 use super::retry_after::encode_retry_after;
 use jstream_base::byte_limit::ByteCharge;
 use jstream_endpoint::object::read;
@@ -370,15 +371,28 @@ impl Request {
     pub fn read<T: Transportable + 'static>(self) -> Option<(Received<T>, Replier)> {
         let (payload, replier) = self.into_parts();
         let message = Message::of_payload(payload);
-        match read::<T>(message, replier.link.endpoint().shared()) {
-            Ok((_, object)) => Some((object, replier)),
-            Err(RecvObjectError::Read { source, .. }) => {
-                let explanation = source.to_string();
-                replier.give_back(Reason::Malformed, None, &explanation);
-                None
-            }
-            Err(_) => None,
+        let read = read::<T>(message, replier.link.endpoint().shared());
+        replier.with_object(read.map(|(_, object)| object))
+    }
+
+    /// Reads the argument of a function. Also returns true if the caller has another version of the
+    /// types, so that the result must bring its schemas along.
+    pub(super) fn read_argument<T: Transportable + 'static>(
+        self,
+    ) -> Option<(Received<T>, Replier, bool)> {
+        let list_bytes = self.word();
+        if list_bytes == 0 {
+            let (object, replier) = self.read::<T>()?;
+            return Some((object, replier, false));
         }
+        let (payload, replier) = self.into_parts();
+        let shared = replier.link.endpoint().shared();
+        let read = replier
+            .link
+            .other_versions()
+            .read::<T>(payload, list_bytes, shared);
+        let (object, replier) = replier.with_object(read)?;
+        Some((object, replier, true))
     }
 }
 
@@ -474,8 +488,45 @@ impl Replier {
         }
     }
 
+    /// Returns the object that was read. A payload that can't be read is returned to its sender.
+    fn with_object<T: Transportable + 'static>(
+        self,
+        read: Result<Received<T>, RecvObjectError>,
+    ) -> Option<(Received<T>, Self)> {
+        match read {
+            Ok(object) => Some((object, self)),
+            Err(RecvObjectError::Read { source, .. }) => {
+                let explanation = source.to_string();
+                self.give_back(Reason::Malformed, None, &explanation);
+                None
+            }
+            Err(_) => None,
+        }
+    }
+
+    /// Answers with the result of a function, and with its schemas if `is_described`.
+    pub(super) fn reply_result<R>(self, result: &R, is_described: bool)
+    where
+        R: Transportable + 'static,
+    {
+        if !is_described {
+            return self.reply_object(result);
+        }
+        let list = self.link.other_versions().list::<R>();
+        self.reply_written(result, |replier, segments| {
+            replier.reply_segments(list.len() as u64, &with_list(segments, &list));
+        });
+    }
+
     /// Answers with an object.
     pub fn reply_object<R: Transportable>(self, object: &R) {
+        self.reply_written(object, |replier, segments| {
+            replier.reply_segments(0, segments);
+        });
+    }
+
+    /// Writes the object of an answer, which `send` sends.
+    fn reply_written<R: Transportable>(self, object: &R, send: impl FnOnce(Self, &[IoSlice<'_>])) {
         if self.number.asked().is_none() {
             return self.reply(0, &[]);
         }
@@ -484,7 +535,7 @@ impl Replier {
         let written = link.endpoint().shared().with_writer(|writer| {
             writer.gather(object, |segments| {
                 if let Some(replier) = replier.take() {
-                    replier.reply_segments(0, segments);
+                    send(replier, segments);
                 }
             })
         });

@@ -528,7 +528,7 @@ mod tests {
             let version = version.unwrap().unwrap();
             let bytes = jstream::to_vec(&7_u32).unwrap();
             let message = EmptyBuffer::heap(bytes.len()).copy_from(&bytes).unwrap();
-            let read = version.with_reader(|reader| reader.reader.read::<u64>(message));
+            let read = version.with_reader(|reader| reader.reader().read::<u64>(message));
             assert_eq!(*read.unwrap().get(), 7);
         }
         #[cfg(not(feature = "evolve"))]

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use jstream::{Received, Transportable};
 
+use super::described::learn_description;
 use super::error::RecvError;
 use super::near::{NearLink, Parcel};
 use super::object_form::ObjectForm;
@@ -283,8 +284,8 @@ fn read_version<T: Transportable + 'static>(
     shared: &Shared,
 ) -> Result<(Header, Received<T>), RecvObjectError> {
     version.with_reader(|reader| {
-        reader.learn_description(&mut message);
-        read_with(&mut reader.reader, message, shared)
+        learn_description(reader, &mut message);
+        read_with(reader.reader(), message, shared)
     })
 }
 

@@ -15,8 +15,9 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use jstream::Transportable;
 use jstream::schema::{Schema, TypeIndex};
 
-use super::described::{self, UndescribedClasses, VersionReader, append_snapshot};
+use super::described::UndescribedClasses;
 use jstream_endpoint::Endpoint;
+use jstream_endpoint::described::{self, DescribedReader, append_snapshot};
 use jstream_endpoint::shared::Shared;
 
 /// Maximum length of the description of a type in the handshake, in bytes: the longest snapshot of
@@ -204,7 +205,7 @@ pub(super) struct Version {
     description: TypeDescription,
     /// The readers that are not in use. Not locked while an object is read, because code of the
     /// program that runs then may receive from the same channel.
-    readers: Mutex<Vec<VersionReader>>,
+    readers: Mutex<Vec<DescribedReader>>,
 }
 
 impl Version {
@@ -216,9 +217,9 @@ impl Version {
     }
 
     /// Calls `work` with a reader that has learnt the version.
-    pub(super) fn with_reader<R>(&self, work: impl FnOnce(&mut VersionReader) -> R) -> R {
+    pub(super) fn with_reader<R>(&self, work: impl FnOnce(&mut DescribedReader) -> R) -> R {
         let unused = jstream_sync::lock(&self.readers).pop();
-        let new = || VersionReader::new(self.description.snapshots());
+        let new = || DescribedReader::new(self.description.snapshots());
         let mut reader = unused.unwrap_or_else(new);
         let result = work(&mut reader);
         let mut readers = jstream_sync::lock(&self.readers);

@@ -74,6 +74,7 @@ pub mod codec_cache;
 mod connecting;
 mod connection_info;
 mod counters;
+pub mod described;
 mod direction_lock;
 mod endpoint;
 mod endpoint_info;

@@ -16,5 +16,6 @@ mod put_off;
 mod replicated;
 mod requests;
 mod storms;
+mod versions;
 mod window;
 mod woken;

@@ -111,8 +111,8 @@ impl Builder {
         F: Fn(Received<T>) -> R + Send + Sync + 'static,
     {
         let handler = move |request: Request| {
-            if let Some((object, replier)) = request.read::<T>() {
-                replier.reply_object(&function(object));
+            if let Some((object, replier, is_described)) = request.read_argument::<T>() {
+                replier.reply_result(&function(object), is_described);
             }
         };
         let runs = Box::new(SyncHandler::new(taking(handler), &self.place));
@@ -136,9 +136,9 @@ impl Builder {
         let handler = move |request: Request| {
             let function = function.clone();
             async move {
-                if let Some((object, replier)) = request.read::<T>() {
+                if let Some((object, replier, is_described)) = request.read_argument::<T>() {
                     let result = function(object).await;
-                    replier.reply_object(&result);
+                    replier.reply_result(&result, is_described);
                 }
             }
         };

@@ -19,6 +19,8 @@ pub struct Handler {
 /// A function of the peer from a `T` to an `R`, found by name.
 pub struct Function<T, R> {
     pub(super) handler: Handler,
+    /// True if the peer has another version of the types.
+    pub(super) is_other: bool,
     of: PhantomData<fn(&T) -> R>,
 }
 
@@ -36,7 +38,10 @@ impl Peer {
         Ok(Handler { number })
     }
 
-    /// Returns the peer's function that has this name.
+    /// Returns the peer's function that has this name. If the peer has another version of the
+    /// types, each side converts what it receives, as a reader that has
+    /// [learnt](jstream::Reader::learn) the version does. If arguments can't be converted, each
+    /// call fails with [`Reason::Malformed`](crate::Reason::Malformed), and names the fields.
     ///
     /// # Errors
     ///
@@ -47,11 +52,13 @@ impl Peer {
         R: Transportable + 'static,
     {
         let (number, known) = self.find(name)?;
-        if (known.takes, known.gives) != descriptors::<T, R>() {
+        let theirs = (known.takes, known.gives);
+        if theirs == (0, 0) {
             return Err(self.other_type(known, types::<T, R>()));
         }
         Ok(Function {
             handler: Handler { number },
+            is_other: theirs != descriptors::<T, R>(),
             of: PhantomData,
         })
     }

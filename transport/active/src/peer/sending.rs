@@ -12,6 +12,7 @@ use crate::error::RequestError;
 use crate::frame::{Credit, Frame};
 use crate::ledger::{Haste, Held};
 use crate::link::{BegunRequest, Grant, Link, Message, Turn, waiting};
+use crate::other_version::with_list;
 use crate::ticket::{ObjectTicket, Ticket};
 use jstream_base::Header;
 use jstream_base::SendError;
@@ -319,9 +320,16 @@ impl Peer {
     {
         let handler = function.handler;
         let shared = self.endpoint().shared();
+        let list = function
+            .is_other
+            .then(|| self.link.other_versions().list::<T>());
         let sent = shared.with_writer(|writer| {
-            writer.gather(object, |segments| {
-                self.request_with(handler, 0, segments, backpressure)
+            writer.gather(object, |segments| match &list {
+                None => self.request_with(handler, 0, segments, backpressure),
+                Some(list) => {
+                    let word = list.len() as u64;
+                    self.request_with(handler, word, &*with_list(segments, list), backpressure)
+                }
             })
         });
         let ticket = sent.map_err(RequestError::Write)??;

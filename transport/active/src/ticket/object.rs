@@ -32,9 +32,20 @@ impl<R: Transportable + 'static> ObjectTicket<R> {
     }
 
     fn read(&self, outcome: Outcome) -> Result<Received<R>, RequestError> {
-        let message = Message::of_payload(outcome?.payload);
-        match read::<R>(message, self.ticket.link.endpoint().shared()) {
-            Ok((_, object)) => Ok(object),
+        let reply = outcome?;
+        let link = &self.ticket.link;
+        let shared = link.endpoint().shared();
+        let read = match reply.word {
+            0 => {
+                let read = read::<R>(Message::of_payload(reply.payload), shared);
+                read.map(|(_, object)| object)
+            }
+            list_bytes => link
+                .other_versions()
+                .read(reply.payload, list_bytes, shared),
+        };
+        match read {
+            Ok(object) => Ok(object),
             Err(RecvObjectError::Read { source, .. }) => Err(RequestError::Read(source)),
             Err(RecvObjectError::Receive(_)) => Err(self.ticket.lost()),
         }
