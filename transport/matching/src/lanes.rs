@@ -210,6 +210,31 @@ impl<T> Lanes<T> {
         Some((key, item))
     }
 
+    /// Removes the first item of the queue of `key`, and returns it. Its identifier is invalid from
+    /// then on. The entry of the queue is searched for once, and nothing is checked that the search
+    /// has shown.
+    #[inline]
+    pub(super) fn pop(&mut self, key: &Key) -> Option<T> {
+        let (place, first) = self.find(key);
+        if first == NONE {
+            return None;
+        }
+        let free = std::mem::replace(&mut self.free, first);
+        let slot = self.slot_mut(first);
+        let item = slot.item.take();
+        let next = std::mem::replace(&mut slot.next, free);
+        let last = std::mem::replace(&mut slot.previous, OUT);
+        self.len = self.len.wrapping_sub(1);
+        if next == NONE {
+            self.queues = self.queues.wrapping_sub(1);
+            self.vacate(place);
+        } else {
+            self.slot_mut(next).previous = last;
+            self.entry_mut(place).first = next;
+        }
+        item
+    }
+
     /// Removes an item from its queue, if it is in one. It keeps its slot and its identifier.
     #[inline]
     pub(super) fn detach(&mut self, at: u32) {
@@ -299,11 +324,16 @@ impl<T> Lanes<T> {
         self.entry_mut(place).first = new;
     }
 
-    /// Removes an empty queue from the table. Entries behind it move forward, because a search ends
-    /// at a vacant entry.
+    /// Removes an empty queue from the table, by its first item.
     #[inline]
     fn delist(&mut self, first: u32, hash: u32) {
-        let mut vacant = self.search(first, hash);
+        let place = self.search(first, hash);
+        self.vacate(place);
+    }
+
+    /// Vacates an entry. Entries behind it move forward, because a search ends at a vacant entry.
+    #[inline]
+    fn vacate(&mut self, mut vacant: usize) {
         let mut at = self.behind(vacant);
         while let Some(&entry) = self.table.get(at).filter(|entry| entry.first != NONE) {
             // An entry may not move to a place before its home.

@@ -177,8 +177,9 @@ impl<R, M> Matcher<R, M> {
 
     #[inline]
     fn first_message(&mut self, key: &Key) -> Option<(Heading, M)> {
-        let id = self.messages.find(key)?;
-        self.remove_message(id)
+        let (heading, message) = self.messages.take_first(key)?;
+        self.sources.remove_message(&heading);
+        Some((heading, message))
     }
 
     #[inline]
@@ -311,8 +312,7 @@ impl<R, M> Matcher<R, M> {
 
     #[inline]
     fn first_receive(&mut self, heading: &Heading) -> Option<Posted<R>> {
-        let id = self.receives.first(&self.hash, &heading.envelope)?;
-        self.receives.remove(id)
+        self.receives.take_first(&self.hash, &heading.envelope)
     }
 
     /// Returns a source that got [`Arrival::Full`] and may try again, because there is room or a

@@ -43,20 +43,23 @@ impl<R> Receives<R> {
         self.lanes.push(key, sequence, posted)
     }
 
-    /// Returns the receive that was posted first of those that match the message.
+    /// Removes the receive that was posted first of those that match the message.
     #[inline]
-    pub(super) fn first(&self, hash: &Hash, envelope: &Envelope) -> Option<Id> {
+    pub(super) fn take_first(&mut self, hash: &Hash, envelope: &Envelope) -> Option<Posted<R>> {
         let [exact, ..] = self.counts;
-        let first = self.lanes.first(&hash.envelope_key(envelope, Class::Exact));
-        if exact == self.lanes.len() {
-            return first;
+        if exact != self.lanes.len() {
+            return self.take_earliest(hash, envelope);
         }
-        self.earlier(first, hash, envelope)
+        let posted = self.lanes.pop(&hash.envelope_key(envelope, Class::Exact))?;
+        let count = self.count(Class::Exact);
+        *count = count.wrapping_sub(1);
+        Some(posted)
     }
 
-    /// Returns `first`, or a receive with wildcards that was posted before it.
+    /// As [`take_first`](Self::take_first), if there are receives with wildcards.
     #[inline(never)]
-    fn earlier(&self, mut first: Option<Id>, hash: &Hash, envelope: &Envelope) -> Option<Id> {
+    fn take_earliest(&mut self, hash: &Hash, envelope: &Envelope) -> Option<Posted<R>> {
+        let mut first = self.lanes.first(&hash.envelope_key(envelope, Class::Exact));
         for (class, count) in Class::ALL.into_iter().zip(self.counts).skip(1) {
             if count > 0 {
                 let other = self.lanes.first(&hash.envelope_key(envelope, class));
@@ -66,7 +69,7 @@ impl<R> Receives<R> {
                 };
             }
         }
-        first
+        self.remove(first?)
     }
 
     #[inline]

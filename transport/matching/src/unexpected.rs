@@ -96,11 +96,30 @@ impl<M> Messages<M> {
     #[inline]
     pub(super) fn remove(&mut self, id: Id) -> Option<(Heading, M)> {
         let (key, waiting) = self.lanes.remove(id)?;
-        self.order.remove(waiting.place);
+        self.close(waiting.place);
+        Some((waiting.heading(&key), waiting.message))
+    }
+
+    /// Removes the message that arrived first of those that the pattern of `key` matches.
+    #[inline]
+    pub(super) fn take_first(&mut self, key: &Key) -> Option<(Heading, M)> {
+        if key.class != Class::Exact {
+            let id = self.find(key)?;
+            return self.remove(id);
+        }
+        let waiting = self.lanes.pop(key)?;
+        self.close(waiting.place);
+        // All parts of the envelope are in the key.
+        Some((waiting.heading(key), waiting.message))
+    }
+
+    /// Removes the envelope of a message.
+    #[inline]
+    fn close(&mut self, place: usize) {
+        self.order.remove(place);
         if self.order.is_sparse() {
             self.compact();
         }
-        Some((waiting.heading(&key), waiting.message))
     }
 
     /// Hides a message from all receives.

@@ -88,6 +88,39 @@ fn queues_keep_their_order_when_items_leave_and_come_back() {
 }
 
 #[test]
+fn popped_items_leave_the_table_as_removed_ones_do() {
+    // Collisions, and queues of several items.
+    let key = |tag: u64| Key {
+        hash: if tag % 3 == 0 { 0 } else { 1 << 31 },
+        ..keys()(tag)
+    };
+    let (mut popped, mut removed) = (Lanes::new(), Lanes::new());
+    let mut sequence = 0;
+    for round in 0..500u64 {
+        for tag in 0..(round * 7) % 11 {
+            sequence += 1;
+            let id = popped.push(key(tag % 5), sequence, sequence);
+            assert_eq!(removed.push(key(tag % 5), sequence, sequence), id);
+        }
+        for tag in 0..(round * 5) % 13 {
+            let first = removed.first(&key(tag % 5));
+            let expected = first.and_then(|id| Some(removed.remove(id)?.1));
+            assert_eq!(popped.pop(&key(tag % 5)), expected);
+            if let Some(id) = first {
+                assert!(popped.get(id).is_none());
+                assert_eq!(popped.remove(id), None);
+            }
+        }
+        assert_eq!(popped.len(), removed.len());
+        assert_eq!(popped.queues, removed.queues);
+        for tag in 0..5 {
+            assert_eq!(popped.first(&key(tag)), removed.first(&key(tag)));
+        }
+        assert_eq!(popped.table, removed.table);
+    }
+}
+
+#[test]
 fn slots_are_used_again() {
     let (mut lanes, key) = (Lanes::new(), keys());
     for n in 1..1_000 {
