@@ -181,9 +181,9 @@ impl Link {
         &self.membership
     }
 
-    /// Returns the connection that uses an endpoint.
-    pub(super) fn of_endpoint(endpoint: &Endpoint) -> Option<Arc<Self>> {
-        endpoint.shared().attached()?.downcast().ok()
+    /// Returns the connection that uses the endpoint with this state.
+    pub(super) fn of_shared(shared: &Shared) -> Option<Arc<Self>> {
+        shared.attached()?.downcast().ok()
     }
 
     /// Shows a message to the tap.

@@ -56,7 +56,8 @@ pub(super) struct PollLoop {
     /// Standby threads, which take over when the others are busy.
     standby: Standby,
     members: MemberTable,
-    /// Completion queue to which sleeping threads post receives; created by the first of them.
+    /// Queue that reports the messages of armed connections; created by the first thread that
+    /// sleeps.
     queue: OnceLock<CompletionQueue>,
     deferred: DeferredWork,
     rotation: Rotation,

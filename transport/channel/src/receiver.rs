@@ -223,7 +223,7 @@ impl<T: Transportable + 'static> Receiver<T> {
                     Err(missed) => self.handle_error(&endpoint, missed.error),
                 }
             }
-            Done::Sent(..) => None,
+            Done::Sent(..) | Done::Ready(_) => None,
             Done::Called => self.peers.handle_call(self.queue()).then(|| self.closed()),
         }
     }

@@ -109,8 +109,8 @@ impl<D: Direction> Publish for DirectionState<D> {
 
     #[inline]
     fn is_quiet(&mut self, listeners: &DirectionListeners) -> bool {
-        // Tasks wait only for posted operations.
-        let is_armed = || !self.0.has_posted() || !listeners.alarm.is_wanted();
+        // Tasks wait only for what the half is wanted for.
+        let is_armed = || !self.0.wants_half() || !listeners.alarm.is_wanted();
         is_armed() && self.0.common().duties.are_none()
     }
 

@@ -24,6 +24,7 @@ mod delivery;
 mod direction;
 mod posted;
 mod receive_sink;
+mod reports;
 
 use std::collections::VecDeque;
 use std::io;
@@ -85,6 +86,9 @@ pub(crate) struct Receiving {
     /// True once a receive was posted, a window was exposed, a put or a get was begun, or a receive
     /// sink was set. Until then, no message is received without a caller that waits for it.
     pub(super) is_driven: bool,
+    /// True while a task may be registered to be woken when a message has arrived, which it then
+    /// receives.
+    reports_arrivals: bool,
     pub(super) common: Common,
     pub(super) info: Arc<ConnectionInfo>,
     pub(super) tally: Arc<Tally>,
@@ -134,6 +138,7 @@ impl Receiving {
             left: info.message_timeout,
             next: 0,
             is_driven: false,
+            reports_arrivals: false,
             common: Common::default(),
             info,
             tally,
@@ -167,7 +172,10 @@ impl Receiving {
                     self.end_message(&message.header);
                     return true;
                 }
-                Ok(Whole::Nothing) => return false,
+                Ok(Whole::Nothing) => {
+                    self.rearm();
+                    return false;
+                }
                 Ok(Whole::Other) => {}
                 Err(fault) => {
                     inbound.other = self.handle_fault(fault).map(Err);
@@ -176,6 +184,9 @@ impl Receiving {
             }
         }
         inbound.other = self.next(Destination::Pool);
+        if inbound.other.is_none() {
+            self.rearm();
+        }
         inbound.other.is_some()
     }
 
@@ -220,7 +231,10 @@ impl Receiving {
                     self.end_message(header);
                     return true;
                 }
-                Ok(Whole::Nothing) => return false,
+                Ok(Whole::Nothing) => {
+                    self.rearm();
+                    return false;
+                }
                 Ok(Whole::Other) => {}
                 Err(fault) => {
                     *other = self.handle_fault(fault).map(Err);
@@ -229,7 +243,10 @@ impl Receiving {
             }
         }
         match self.next(Destination::Memory(memory.len())) {
-            None => return false,
+            None => {
+                self.rearm();
+                return false;
+            }
             Some(Ok(Arrived {
                 header: of_message,
                 payload: Payload::Bytes(filled),
@@ -402,6 +419,7 @@ impl Receiving {
             self.info.note_end(&end, "receiving");
             self.end = Some(end);
         }
+        self.report();
     }
 
     pub(super) fn source(&self) -> io::Result<OwnedFd> {
@@ -429,6 +447,7 @@ impl Receiving {
         self.remote.kept_bytes = 0;
         self.drive();
         self.detect_end();
+        self.report();
     }
 
     /// Counts time that was spent polling, without a sleep, towards the timeout of the message that

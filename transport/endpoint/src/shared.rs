@@ -266,14 +266,8 @@ impl Shared {
     }
 
     /// Detaches a sink. Its sends are still carried out, but their outcomes are dropped. Its
-    /// receives are cancelled, and their messages go to other receivers. Returns the number of
-    /// cancelled receives. `task` is unregistered.
-    pub(crate) fn forget_sink(
-        self: &Arc<Self>,
-        half: Half,
-        sink: &Arc<dyn Sink>,
-        task: &Waker,
-    ) -> usize {
+    /// receives are cancelled, and their messages go to other receivers. `task` is unregistered.
+    pub(crate) fn forget_sink(self: &Arc<Self>, half: Half, sink: &Arc<dyn Sink>, task: &Waker) {
         match half {
             Half::Out => {
                 let mut sending = self.sending.lock();
@@ -286,7 +280,6 @@ impl Shared {
                 if is_left {
                     self.carry();
                 }
-                0
             }
             Half::In => {
                 let mut receiving = self.receiving.lock();
@@ -295,7 +288,7 @@ impl Shared {
                 receiving.drive();
                 drop(receiving);
                 Self::lock_and_forget_task(&self.sending, &self.sending_alarm, task);
-                missed.len()
+                drop(missed);
             }
         }
     }
@@ -475,6 +468,7 @@ impl BreakOff for Shared {
         // An end that the peer announced takes precedence, whichever direction has failed first.
         self.receiving.lock().detect_end();
         self.info.break_off();
+        self.receiving.lock().report();
         self.progress(Half::In, None, None);
         self.progress(Half::Out, None, None);
     }

@@ -1,5 +1,8 @@
 //! The poll group that serves a connection.
+//!
+//! Decision 132 has the reasons.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::poll_loop::PollLoop;
@@ -9,26 +12,27 @@ use jstream_sync::publishing_lock::{Publish, PublishingLock, Word};
 pub(crate) struct Membership {
     /// The group until the connection is moved for the first time.
     first: Arc<PollLoop>,
-    /// The summary is true if a receive is posted in the current group, and the number of moves.
+    /// The summary is the number of moves.
     state: PublishingLock<MembershipState>,
-    /// Held while the connection is moved, or a receive is posted in its group.
+    /// Address of the group whose queue reports the next message of the connection, or 0. While it
+    /// is not 0, that group is the current one, so it exists.
+    armed_in: AtomicUsize,
+    /// Held while the connection is moved, or armed in its group.
     moving: Mutex<()>,
 }
 
 struct MembershipState {
     group: Arc<PollLoop>,
-    /// True if a receive is posted in the queue of that group.
-    is_posted: bool,
     /// Number of moves between groups.
     moves: usize,
 }
 
 impl Publish for MembershipState {
-    type Summary = (Word<bool>, Word<usize>);
+    type Summary = Word<usize>;
     type Listeners = ();
 
-    fn summary(&self) -> (bool, usize) {
-        (self.is_posted, self.moves)
+    fn summary(&self) -> usize {
+        self.moves
     }
 }
 
@@ -36,12 +40,12 @@ impl Membership {
     pub(super) fn new(group: &Arc<PollLoop>) -> Self {
         let state = MembershipState {
             group: group.clone(),
-            is_posted: false,
             moves: 0,
         };
         Self {
             first: group.clone(),
             state: PublishingLock::new(state, ()),
+            armed_in: AtomicUsize::new(0),
             moving: Mutex::default(),
         }
     }
@@ -69,46 +73,58 @@ impl Membership {
     /// Returns the number of moves between groups.
     #[inline]
     pub(super) fn moves(&self) -> usize {
-        self.state.summary().1.get_acquire()
+        self.state.summary().get_acquire()
     }
 
-    /// Prevents moves. Held to move the connection or to post a receive.
+    /// Prevents moves. Held to move or to arm the connection.
     pub(crate) fn lock_moves(&self) -> MutexGuard<'_, ()> {
         jstream_sync::lock(&self.moving)
     }
 
-    /// Sets the group. If it differs from the previous one, returns that, and whether a receive was
-    /// posted there.
+    /// Sets the group. If it differs from the previous one, returns that, and whether the
+    /// connection was armed there. The caller prevents other moves.
     pub(crate) fn change(&self, group: &Arc<PollLoop>) -> Option<(Arc<PollLoop>, bool)> {
         let mut state = self.state.lock();
         if Arc::ptr_eq(&state.group, group) {
             return None;
         }
-        let was_posted = std::mem::take(&mut state.is_posted);
         state.moves = state.moves.wrapping_add(1);
         let before = std::mem::replace(&mut state.group, group.clone());
-        Some((before, was_posted))
+        let was_armed = self.armed_in.swap(0, Ordering::Relaxed) != 0;
+        Some((before, was_armed))
     }
 
-    /// Returns true if a receive is posted in the group.
+    /// Returns true if the queue of the group reports the next message. Then the group does not
+    /// poll the connection.
     #[inline]
-    pub(crate) fn is_posted(&self) -> bool {
-        self.state.summary().0.get()
+    pub(crate) fn is_armed(&self) -> bool {
+        self.armed_in.load(Ordering::Relaxed) != 0
     }
 
-    /// Records that a receive is posted in `group`, or no longer is. Returns false if that was
-    /// recorded already, or another group serves the connection.
-    pub(crate) fn set_posted(&self, group: &PollLoop, is_posted: bool) -> bool {
-        let mut state = self.state.lock();
-        let is_current = std::ptr::eq(Arc::as_ptr(&state.group), group);
-        if !is_current || state.is_posted == is_posted {
-            return false;
+    /// Records that the queue of `group` is going to report the next message. Returns false if
+    /// another group serves the connection. The caller is the poller of the group, and prevents
+    /// moves.
+    pub(crate) fn arm(&self, group: &PollLoop) -> bool {
+        let is_current = self.is_in(group);
+        if is_current {
+            self.armed_in.store(address(group), Ordering::Relaxed);
         }
-        state.is_posted = is_posted;
-        true
+        is_current
+    }
+
+    /// Records that the queue of `group` has reported a message. Returns false if the connection
+    /// has moved since it was armed there: the report is void.
+    pub(crate) fn disarm(&self, group: &PollLoop) -> bool {
+        let (armed, relaxed) = (address(group), Ordering::Relaxed);
+        let disarmed = self.armed_in.compare_exchange(armed, 0, relaxed, relaxed);
+        disarmed.is_ok()
     }
 
     pub(crate) fn is_in(&self, group: &PollLoop) -> bool {
-        std::ptr::eq(Arc::as_ptr(&self.state.lock().group), group)
+        self.with_group(|current| std::ptr::eq(Arc::as_ptr(current), group))
     }
+}
+
+fn address(group: &PollLoop) -> usize {
+    std::ptr::from_ref(group).addr()
 }

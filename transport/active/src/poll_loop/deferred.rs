@@ -1,5 +1,4 @@
-//! Deferred work of a poll group: requests to be rerun, tasks, and messages that were received by
-//! the group to which their connection belonged before.
+//! Deferred work of a poll group: requests to be rerun, and tasks.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -7,7 +6,6 @@ use std::sync::{Arc, Weak};
 use crate::executor::Job;
 use crate::link::Link;
 use crate::request::DeferredRequest;
-use jstream_endpoint::receiving::Arrived;
 use jstream_sync::publishing_lock::{Publish, PublishingLock, Word};
 
 /// A connection with deferred work. The reference is weak, so that deferred work does not keep the
@@ -31,8 +29,6 @@ pub(super) struct DeferredWork(PublishingLock<DeferredQueues>);
 
 #[derive(Default)]
 struct DeferredQueues {
-    /// Messages of a connection that had moved away before they were received.
-    messages: VecDeque<(WorkOwner, Arrived)>,
     /// Requests received by a thread that could not serve them; they run before all others.
     urgent: VecDeque<DeferredRequest>,
     /// Requests to be rerun.
@@ -48,8 +44,7 @@ impl Publish for DeferredQueues {
     type Listeners = ();
 
     fn summary(&self) -> bool {
-        !self.messages.is_empty()
-            || !self.urgent.is_empty()
+        !self.urgent.is_empty()
             || !self.reruns.is_empty()
             || !self.jobs.is_empty()
             || !self.drained.is_empty()
@@ -58,7 +53,6 @@ impl Publish for DeferredQueues {
 
 /// The deferred work of one connection.
 pub(super) struct WorkOfConnection {
-    messages: VecDeque<(WorkOwner, Arrived)>,
     urgent: VecDeque<DeferredRequest>,
     reruns: VecDeque<DeferredRequest>,
     /// Set if its peer may have drained enough for its deferred requests.
@@ -66,9 +60,9 @@ pub(super) struct WorkOfConnection {
 }
 
 impl WorkOfConnection {
-    /// Returns true if there are messages or requests.
-    pub(super) fn has_messages(&self) -> bool {
-        !self.messages.is_empty() || !self.urgent.is_empty() || !self.reruns.is_empty()
+    /// Returns true if there are requests.
+    pub(super) fn has_requests(&self) -> bool {
+        !self.urgent.is_empty() || !self.reruns.is_empty()
     }
 }
 
@@ -80,11 +74,6 @@ impl DeferredWork {
     /// Returns true if there is deferred work.
     pub(super) fn is_pending(&self) -> bool {
         self.0.summary().get_acquire()
-    }
-
-    pub(super) fn push_message(&self, link: &Arc<Link>, message: Arrived) {
-        let owner = WorkOwner::new(link);
-        self.0.lock().messages.push_back((owner, message));
     }
 
     pub(super) fn push_urgent(&self, request: DeferredRequest) {
@@ -109,10 +98,6 @@ impl DeferredWork {
             queues.drained.push_back(owner);
         }
         is_new
-    }
-
-    pub(super) fn pop_message(&self) -> Option<(WorkOwner, Arrived)> {
-        self.0.lock().messages.pop_front()
     }
 
     pub(super) fn pop_urgent(&self) -> Option<DeferredRequest> {
@@ -142,23 +127,20 @@ impl DeferredWork {
     /// Takes the work of a connection.
     pub(super) fn take_all(&self, id: u64) -> WorkOfConnection {
         let mut queues = self.0.lock();
-        let messages = split(&mut queues.messages, |(owner, _)| owner.id == id);
         let urgent = split(&mut queues.urgent, |request| request.id == id);
         let reruns = split(&mut queues.reruns, |request| request.id == id);
         let index = queues.drained.iter().position(|owner| owner.id == id);
         let drained = index.and_then(|index| queues.drained.remove(index));
         WorkOfConnection {
-            messages,
             urgent,
             reruns,
             drained,
         }
     }
 
-    /// Adds the messages and requests of a connection.
+    /// Adds the requests of a connection.
     pub(super) fn append(&self, work: WorkOfConnection) {
         let mut queues = self.0.lock();
-        queues.messages.extend(work.messages);
         queues.urgent.extend(work.urgent);
         queues.reruns.extend(work.reruns);
     }

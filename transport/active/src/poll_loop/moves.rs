@@ -12,8 +12,6 @@ use crate::executor::Job;
 use crate::link::Link;
 use crate::request::Request;
 use crate::turn;
-use jstream_base::RecvError;
-use jstream_endpoint::queue::Done;
 use jstream_sync::callbacks::Deferral;
 
 impl PollGuard<'_> {
@@ -61,7 +59,7 @@ impl PollLoop {
         // Callbacks may move connections, too.
         let deferral = Deferral::begin();
         let moving = link.membership().lock_moves();
-        let Some((before, was_posted)) = link.membership().change(self) else {
+        let Some((before, was_armed)) = link.membership().change(self) else {
             return;
         };
         before.remove(link.id);
@@ -69,31 +67,19 @@ impl PollLoop {
             self.members.keep(link);
         }
         self.enter(link);
-        // Deferred requests move with the connection. Messages received by the old group come
-        // first.
+        // Deferred requests move with the connection.
         before.hand_over(link.id, self);
-        let mut ended = Vec::new();
-        if let (true, Some(queue)) = (was_posted, before.queue.get()) {
-            queue.forget(link.endpoint());
-            // Completions of the old queue are taken now, because the old group may not be served
-            // any more.
-            while let Some(done) = queue.poll_done() {
-                ended.extend(before.pass_on(done));
-            }
+        // The new group polls the connection until it arms it itself. A report of the old queue
+        // that was not taken is void.
+        if let (true, Some(queue)) = (was_armed, before.queue.get()) {
+            queue.disarm(link.endpoint());
         }
-        // The wake-up caused by the removal may have been consumed here.
-        before.call();
         // The connection may have ended meanwhile, and then its end was reported to the old group.
         if link.has_ended() {
             self.remove(link.id);
         }
-        // Released first: the end of a connection runs code of the program, which may move
-        // connections.
         drop(moving);
         drop(deferral);
-        for (link, error) in ended {
-            link.lost(&error);
-        }
     }
 
     /// Moves the deferred work of a connection to its current group.
@@ -103,7 +89,7 @@ impl PollLoop {
         if let Some(link) = drained.and_then(|owner| owner.link.upgrade()) {
             to.run_deferred_of(&link);
         }
-        if work.has_messages() {
+        if work.has_requests() {
             to.deferred.append(work);
             to.call();
         }
@@ -121,29 +107,6 @@ impl PollLoop {
             let next = link.membership().group();
             to.hand_over(link.id, &next);
             to = next;
-        }
-    }
-
-    /// Passes a completion of this group's queue to the current group of the connection. Returns
-    /// the connection if it has ended.
-    fn pass_on(&self, done: Done) -> Option<(Arc<Link>, RecvError)> {
-        let Done::Received(_, receipt, endpoint) = done else {
-            return None;
-        };
-        let link = Link::of_endpoint(&endpoint)?;
-        link.membership().set_posted(self, false);
-        match receipt {
-            Ok(arrived) => {
-                let group = link.membership().group();
-                group.deferred.push_message(&link, arrived);
-                group.call();
-                group.follow(&link);
-                None
-            }
-            Err(missed) => match missed.error {
-                RecvError::Cancelled | RecvError::NoBuffer { .. } => None,
-                error => Some((link, error)),
-            },
         }
     }
 
@@ -215,7 +178,7 @@ impl PollLoop {
 
     /// Handles a deferred item that is due before the next message. Returns true if there was one.
     pub(super) fn run_due(&self, guard: &mut PollGuard<'_>) -> bool {
-        if self.deliver_moved(guard) || self.serve_urgent(guard) {
+        if self.serve_urgent(guard) {
             return true;
         }
         match self.rotation.deferred_turn() {
@@ -228,18 +191,6 @@ impl PollLoop {
     /// Handles deferred items if there are no messages. Returns true if there were any.
     pub(super) fn run_idle(&self, guard: &mut PollGuard<'_>) -> bool {
         self.run_next_job(guard) || self.serve_drained(guard) || self.serve_reruns(guard)
-    }
-
-    /// Handles the first message that another group had received, before messages received here.
-    /// Returns true if there was one.
-    fn deliver_moved(&self, guard: &mut PollGuard<'_>) -> bool {
-        let Some((owner, arrived)) = self.deferred.pop_message() else {
-            return false;
-        };
-        if let Some(link) = owner.link.upgrade() {
-            self.deliver(link, arrived, guard);
-        }
-        true
     }
 
     /// Serves the first request that was received by a thread which could not serve it. Returns

@@ -23,7 +23,7 @@ pub(super) struct Rotation {
     first: AtomicUsize,
     /// Number of polls while work was deferred.
     deferred: AtomicUsize,
-    /// Number of polls while a receive was posted.
+    /// Number of polls while a connection was armed.
     queue: AtomicUsize,
     /// Number of polls of more than one connection.
     many: AtomicUsize,
@@ -68,7 +68,7 @@ impl Rotation {
         }
     }
 
-    /// Returns true if posted receives are polled before the connections.
+    /// Returns true if the queue is polled before the connections.
     #[inline]
     pub(super) fn is_queue_turn(&self) -> bool {
         next(&self.queue) % QUEUE_TURN == 0

@@ -23,29 +23,30 @@ use jstream_endpoint::spin::Spin;
 use jstream_sync::callbacks;
 
 impl PollLoop {
-    /// Posts a receive to each connection that has none, except to one whose message waits for room
-    /// in the pool: there the receive would end immediately. Returns true if there is no such
-    /// message. Otherwise the caller must poll, because it is not woken when the pool has room.
+    /// Arms each connection that is not armed to report its next message to the queue, except one
+    /// whose message waits for room in the pool: it would be reported immediately. Returns true if
+    /// there is no such message. Otherwise the caller must poll, because it is not woken when the
+    /// pool has room.
     ///
     /// The caller has just polled the members without result.
-    pub(super) fn post_all(&self, queue: &CompletionQueue, members: &mut MemberSnapshot) -> bool {
+    pub(super) fn arm_all(&self, queue: &CompletionQueue, members: &mut MemberSnapshot) -> bool {
         let mut has_room = true;
         self.members.update(members);
         for member in members.all() {
             let Some(link) = member.link.upgrade() else {
                 continue;
             };
-            if link.membership().is_posted() {
+            if link.membership().is_armed() {
                 continue;
             }
             if link.shortage().is_active() {
                 has_room = false;
                 continue;
             }
-            // A thread that moves the connection either finds the receive, or no receive is posted.
+            // A thread that moves the connection either finds it armed, or it is not armed here.
             let _stays = link.membership().lock_moves();
-            if link.membership().set_posted(self, true) {
-                queue.post_recv_armed(link.endpoint(), 0);
+            if link.membership().arm(self) {
+                queue.arm(link.endpoint());
             }
         }
         has_room
@@ -61,7 +62,7 @@ impl PollLoop {
     ) {
         if let (Some(link), false, false) = (wait.link, progress.slept, self.deferred.is_pending())
         {
-            if self.members.has_only(link) && !link.membership().is_posted() {
+            if self.members.has_only(link) && !link.membership().is_armed() {
                 progress.last = Tick::default();
                 let mut inbound = Inbound::empty();
                 let shared = link.endpoint().shared();
@@ -128,7 +129,7 @@ impl PollLoop {
             guard.release();
             return thread::sleep(SHORT_SLEEP);
         };
-        if !self.post_all(queue, &mut progress.members) {
+        if !self.arm_all(queue, &mut progress.members) {
             until = until.or_sooner(Deadline::after(SHORT_SLEEP));
         }
         let done = queue.wait_done(until);
@@ -156,7 +157,7 @@ impl PollLoop {
     }
 
     /// Fast path for a group with a single connection: its poller sleeps in the connection itself,
-    /// without posting a receive. Sleeps until a message of the connection arrives, or a thread
+    /// without arming it. Sleeps until a message of the connection arrives, or a thread
     /// calls; the caller must then poll for messages. Returns false without sleeping if the group
     /// has other work, or a message is available.
     pub(super) fn sleep_in_connection(&self, until: Deadline, progress: &mut Progress) -> bool {
@@ -171,14 +172,13 @@ impl PollLoop {
             return false;
         };
         // A message that waits for room in the pool keeps the socket readable.
-        if link.membership().is_posted() || link.shortage().is_active() {
+        if link.membership().is_armed() || link.shortage().is_active() {
             return false;
         }
         if !link.endpoint().shared().may_be_called() {
             return false;
         }
-        // Like a posted receive, the sleep must not keep the link alive, so only the endpoint is
-        // cloned.
+        // The sleep must not keep the link alive, so only the endpoint is cloned.
         let endpoint = link.endpoint().clone();
         drop(link);
         let (shared, Some(queue)) = (endpoint.shared(), self.queue()) else {
@@ -311,7 +311,7 @@ impl PollLoop {
             self.age_incomplete(members.all());
         }
         let first = self.rotation.first(count);
-        let (mut is_posted, mut has_room) = (false, true);
+        let (mut has_armed, mut has_room) = (false, true);
         for offset in 0..count {
             let index = first.wrapping_add(offset);
             let index = index.checked_sub(count).unwrap_or(index);
@@ -320,8 +320,8 @@ impl PollLoop {
             let Some((link, member)) = upgraded else {
                 continue;
             };
-            if link.membership().is_posted() {
-                if !std::mem::replace(&mut is_posted, true) && self.rotation.is_queue_turn() {
+            if link.membership().is_armed() {
+                if !std::mem::replace(&mut has_armed, true) && self.rotation.is_queue_turn() {
                     match self.poll_queue(guard) {
                         PollOutcome::Something => return PollOutcome::Something,
                         PollOutcome::Nothing => {}
@@ -353,7 +353,7 @@ impl PollLoop {
                 }
             }
         }
-        if is_posted {
+        if has_armed {
             match self.poll_queue(guard) {
                 PollOutcome::Something => return PollOutcome::Something,
                 PollOutcome::Nothing => {}
@@ -370,52 +370,52 @@ impl PollLoop {
         }
     }
 
-    /// Ages incomplete messages of connections that are polled without sleeping. For connections
-    /// with a posted receive, the endpoint does this.
+    /// Ages incomplete messages of connections that are polled without sleeping. For armed
+    /// connections, the endpoint does this.
     fn age_incomplete(&self, members: &[Member]) {
         let Some(elapsed) = self.rotation.age(tick()) else {
             return;
         };
         for link in members.iter().filter_map(|member| member.link.upgrade()) {
-            if !link.membership().is_posted() && !link.shortage().is_active() {
+            if !link.membership().is_armed() && !link.shortage().is_active() {
                 link.endpoint().shared().count_begun(elapsed);
             }
         }
     }
 
-    /// Handles one completion of a posted receive, if there is one.
+    /// Receives from one of the connections that the queue has reported, if there is one.
     pub(super) fn poll_queue(&self, guard: &mut PollGuard<'_>) -> PollOutcome {
         let mut outcome = PollOutcome::Nothing;
         while let Some(done) = self.queue.get().and_then(CompletionQueue::poll_done) {
             match self.complete(done, guard) {
-                // No receive is posted to that connection until the pool has room.
+                PollOutcome::Something => return PollOutcome::Something,
+                PollOutcome::Nothing => {}
+                // That connection is not armed until the pool has room.
                 PollOutcome::NoRoom => outcome = PollOutcome::NoRoom,
-                PollOutcome::Something | PollOutcome::Nothing => return PollOutcome::Something,
             }
         }
         outcome
     }
 
-    /// Handles one completion.
+    /// Receives from a connection that the queue has reported. A call of the waiters has no
+    /// connection: the caller looks for work.
     pub(super) fn complete(&self, done: Done, guard: &mut PollGuard<'_>) -> PollOutcome {
-        let Done::Received(_, receipt, endpoint) = done else {
+        let Done::Ready(shared) = done else {
             return PollOutcome::Something;
         };
-        let Some(link) = Link::of_endpoint(&endpoint) else {
-            return PollOutcome::Something;
+        // A connection that has moved is polled by its current group.
+        let link = Link::of_shared(&shared).filter(|link| link.membership().disarm(self));
+        let Some(link) = link else {
+            return PollOutcome::Nothing;
         };
-        link.membership().set_posted(self, false);
-        match receipt {
-            Ok(arrived) => self.deliver(link, arrived, guard),
-            Err(missed) => match missed.error {
-                RecvError::Cancelled => {}
-                error @ RecvError::NoBuffer { .. } => {
-                    return Self::handle_shortage(&link, &error, guard);
-                }
-                error => Self::lost(&link, &error, guard),
-            },
+        let mut inbound = Inbound::empty();
+        shared.flush_before_poll();
+        if !shared.poll_reported(&mut inbound) {
+            link.shortage().clear();
+            return PollOutcome::Nothing;
         }
-        PollOutcome::Something
+        let handlers = link.handlers().clone();
+        self.handle(link, &handlers, &mut inbound, guard)
     }
 
     /// Handles the available messages without blocking. Returns their number. Stops at the answer

@@ -63,7 +63,7 @@ impl PollLoop {
         let has_news = link.answers() != asked.answers
             || link.shortage().is_active()
             || self.deferred.is_pending();
-        if has_news || !self.members.has_only(link) || link.membership().is_posted() {
+        if has_news || !self.members.has_only(link) || link.membership().is_armed() {
             return DirectWait::Unavailable;
         }
         let shared = link.endpoint().shared();
@@ -264,7 +264,7 @@ impl PollLoop {
             Some(queue) => queue,
             None => return Err(io::ErrorKind::OutOfMemory.into()),
         };
-        if !self.post_all(queue, &mut progress.members) {
+        if !self.arm_all(queue, &mut progress.members) {
             guard.release();
             thread::sleep(SHORT_SLEEP);
             return Ok(Attended::Progress(None));

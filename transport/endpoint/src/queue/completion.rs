@@ -1,5 +1,7 @@
 //! Completions of a queue.
 
+use std::sync::Arc;
+
 use jstream::buffer::EmptyBuffer;
 
 use crate::endpoint::Endpoint;
@@ -7,6 +9,7 @@ use crate::message::Message;
 use crate::outcome::{message_of, outcome_of};
 use crate::receiving::Receipt;
 use crate::sending::SendOutcome;
+use crate::shared::Shared;
 use crate::unmoved::{Unreceived, Unsent};
 
 /// An operation that was posted to a [`CompletionQueue`](super::CompletionQueue) and has ended.
@@ -41,13 +44,15 @@ pub enum Done {
     Sent(u64, SendOutcome),
     /// A receive of this endpoint has completed.
     Received(u64, Receipt, Endpoint),
+    /// A connection that was [armed](super::CompletionQueue::arm) may have a message, or has ended.
+    Ready(Arc<Shared>),
     /// The waiters were called.
     Called,
 }
 
 impl Done {
-    /// Converts to the completion that programs get. `None` for a call; the queues of programs get
-    /// no calls.
+    /// Converts to the completion that programs get. `None` for a call or a report; the queues of
+    /// programs get neither.
     pub(super) fn into_completion(self) -> Option<Completion> {
         let (user, outcome) = match self {
             Self::Sent(user, sent) => (user, Outcome::Sent(outcome_of(sent))),
@@ -55,7 +60,7 @@ impl Done {
                 let message = message_of(receipt, endpoint.shared());
                 (user, Outcome::Received(message))
             }
-            Self::Called => return None,
+            Self::Ready(_) | Self::Called => return None,
         };
         Some(Completion { user, outcome })
     }

@@ -353,12 +353,7 @@ impl Hub {
         if let Some(waiting) = state.done.pop_front() {
             state.unturned = state.unturned.saturating_add(1);
             state.called &= !matches!(waiting, CompletionEntry::Call);
-            let more = !state.done.is_empty() || !state.rung.is_empty();
-            let others = more && state.asleep > 0;
-            drop(state);
-            if others {
-                self.watcher.ring();
-            }
+            self.release_taken(state);
             return Step::Took(match waiting {
                 CompletionEntry::Ended(member, user, ended) => member.take_completion(user, ended),
                 CompletionEntry::Call => Done::Called,
@@ -369,6 +364,13 @@ impl Hub {
         };
         // A wake-up from here on schedules another visit.
         member.set_rung(false);
+        if member.reports_readiness() {
+            state.unturned = state.unturned.saturating_add(1);
+            self.release_taken(state);
+            return member
+                .connection()
+                .map_or(Step::Visited, |shared| Step::Took(Done::Ready(shared)));
+        }
         let arms = member.is_cool() || state.is_relied_on();
         drop(state);
         #[cfg(test)]
@@ -378,6 +380,16 @@ impl Hub {
             self.postpone(member);
         }
         Step::Visited
+    }
+
+    /// Releases the lock after a completion was taken. If there is more work, wakes another thread.
+    fn release_taken(&self, state: MutexGuard<'_, HubState>) {
+        let is_more = !state.done.is_empty() || !state.rung.is_empty();
+        let wakes = is_more && state.asleep > 0;
+        drop(state);
+        if wakes {
+            self.watcher.ring();
+        }
     }
 
     /// Polls the watcher, or sleeps in it up to `timeout`, and calls the wakers of the events.

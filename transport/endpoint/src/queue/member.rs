@@ -1,4 +1,6 @@
 //! A direction of an endpoint, as a queue sees it.
+//!
+//! Decision 132 has the reasons.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
@@ -12,10 +14,19 @@ use crate::receiving::Receipt;
 use crate::sending::SendOutcome;
 use crate::shared::{Half, Shared};
 
+/// The task of a queue at a direction of an endpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum MemberKind {
+    /// The queue drives the operations that are posted to the direction, and gets their outcomes.
+    Completion(Half),
+    /// The queue reports that a message may have arrived. Its owner receives the message.
+    Readiness,
+}
+
 /// Sink for the completions of a direction, and its waker when the direction can make progress.
 pub(super) struct QueueMember {
     hub: Arc<Hub>,
-    half: Half,
+    kind: MemberKind,
     shared: Weak<Shared>,
     /// True while the direction is scheduled for a visit. Changes only under the lock of the hub.
     rung: AtomicBool,
@@ -29,22 +40,19 @@ struct HeldCompletions {
     endpoint: Option<Endpoint>,
     /// Number of operations that were posted and not taken.
     untaken: usize,
-    /// True if nothing more is posted, and posted operations are no longer driven by this member.
-    is_left: bool,
 }
 
 impl QueueMember {
-    pub(super) fn new(hub: Arc<Hub>, endpoint: &Endpoint, half: Half) -> Arc<Self> {
+    pub(super) fn new(hub: Arc<Hub>, endpoint: &Endpoint, kind: MemberKind) -> Arc<Self> {
         Arc::new(Self {
             hub,
-            half,
+            kind,
             shared: Arc::downgrade(endpoint.shared()),
             rung: AtomicBool::new(false),
             vain: AtomicU8::new(0),
             held: Mutex::new(HeldCompletions {
                 endpoint: None,
                 untaken: 0,
-                is_left: false,
             }),
         })
     }
@@ -68,6 +76,18 @@ impl QueueMember {
     /// Returns true if the direction has had enough polls without result.
     pub(super) fn is_cool(&self) -> bool {
         self.vain.load(Ordering::Relaxed) >= LOOKS
+    }
+
+    /// Returns true if the queue reports messages of the connection instead of receiving them.
+    #[inline]
+    pub(super) fn reports_readiness(&self) -> bool {
+        self.kind == MemberKind::Readiness
+    }
+
+    /// Returns the connection, unless it was dropped.
+    #[inline]
+    pub(super) fn connection(&self) -> Option<Arc<Shared>> {
+        self.shared.upgrade()
     }
 
     /// Counts an operation that is about to be posted.
@@ -102,60 +122,51 @@ impl QueueMember {
     /// Drives the posted operations. Returns true if there is more to do. If `arms`, the member is
     /// registered to be woken for it.
     pub(super) fn visit(self: &Arc<Self>, arms: bool) -> bool {
-        let held = self.lock();
-        let endpoint = held.endpoint.clone().filter(|_| !held.is_left);
-        drop(held);
+        let MemberKind::Completion(half) = self.kind else {
+            return false;
+        };
+        let endpoint = self.lock().endpoint.clone();
         let Some(endpoint) = endpoint else {
             return false;
         };
-        let (shared, place) = (endpoint.shared(), self.hub.watcher());
         let waker = arms.then(|| self.waker());
-        let is_more = shared.progress(self.half, waker.as_ref(), Some(place));
-        // If the queue left the direction meanwhile, it may have looked for the waker before it was
-        // registered.
-        match waker {
-            Some(waker) if self.lock().is_left => {
-                shared.forget_watching(&waker);
-                false
-            }
-            _ => is_more,
-        }
+        let watcher = Some(self.hub.watcher());
+        endpoint.shared().progress(half, waker.as_ref(), watcher)
     }
 
     /// Detaches the member from its queue.
     pub(super) fn detach(self: &Arc<Self>) {
-        let mut held = self.lock();
-        held.is_left = true;
-        let endpoint = held.endpoint.take();
-        drop(held);
+        if self.reports_readiness() {
+            return self.disarm();
+        }
+        let endpoint = self.lock().endpoint.take();
         if let Some(endpoint) = endpoint {
             self.withdraw(&endpoint);
         }
     }
 
-    /// Cancels the posted operations that have not completed. The connection is kept alive until
-    /// the completed ones are taken.
-    pub(super) fn give_up(self: &Arc<Self>) {
-        let mut held = self.lock();
-        held.is_left = true;
-        let endpoint = held.endpoint.clone();
-        drop(held);
-        let Some(endpoint) = endpoint else {
-            return;
-        };
-        let given_up = self.withdraw(&endpoint);
-        let mut held = self.lock();
-        held.untaken = held.untaken.saturating_sub(given_up);
-        let kept = (held.untaken == 0).then(|| held.endpoint.take());
-        drop(held);
-        drop(kept);
+    /// Arms the connection to report its next message once. A caller that has just polled it
+    /// without result saves another poll.
+    pub(super) fn arm(self: &Arc<Self>, endpoint: &Endpoint) {
+        endpoint
+            .shared()
+            .arm_receive(&self.waker(), self.hub.watcher());
     }
 
-    /// Cancels the posted operations. Returns their number.
-    fn withdraw(self: &Arc<Self>, endpoint: &Endpoint) -> usize {
+    /// Prevents further reports.
+    pub(super) fn disarm(self: &Arc<Self>) {
+        if let Some(shared) = self.connection() {
+            shared.disarm_receive(&self.waker());
+        }
+    }
+
+    /// Cancels the posted operations.
+    fn withdraw(self: &Arc<Self>, endpoint: &Endpoint) {
+        let MemberKind::Completion(half) = self.kind else {
+            return;
+        };
         let sink: Arc<dyn Sink> = self.clone();
-        let shared = endpoint.shared();
-        shared.forget_sink(self.half, &sink, &self.waker())
+        endpoint.shared().forget_sink(half, &sink, &self.waker());
     }
 
     /// Returns true if the connection is closed.

@@ -20,7 +20,7 @@ use rustc_hash::FxHashMap;
 pub use self::completion::{Completion, Done, Outcome};
 
 use self::hub::Hub;
-use self::member::QueueMember;
+use self::member::{MemberKind, QueueMember};
 use super::ops::Notify;
 use super::shared::Half;
 use crate::endpoint::Endpoint;
@@ -77,7 +77,7 @@ struct Members {
     /// Keyed by the address of the state that the handles of a connection share. The address is not
     /// reused while the member holds a weak reference to it. No peer chooses addresses, so their
     /// hash needs no secret.
-    map: FxHashMap<(usize, Half), Arc<QueueMember>>,
+    map: FxHashMap<(usize, MemberKind), Arc<QueueMember>>,
     /// Number of members above which the members of closed connections are removed.
     enough: usize,
 }
@@ -97,7 +97,7 @@ impl CompletionQueue {
 
     /// Posts a message to be sent, which moves into the endpoint. The completion carries `user`.
     pub fn post_send(&self, endpoint: &Endpoint, user: u64, header: Header, filled: MessageBuffer) {
-        let member = self.member(endpoint, Half::Out);
+        let member = self.holding_member(endpoint, Half::Out);
         let notify = Notify::Sink(member.clone(), user);
         let (message, refused) = endpoint.outbound(header, filled);
         endpoint.shared().post_send(message, refused, notify);
@@ -113,22 +113,33 @@ impl CompletionQueue {
         user: u64,
         buffer: impl Into<Option<EmptyBuffer>>,
     ) {
-        let member = self.member(endpoint, Half::In);
+        let member = self.holding_member(endpoint, Half::In);
         let notify = Notify::Sink(member.clone(), user);
         endpoint.shared().post_recv(buffer.into(), notify);
         // The next poll visits the direction, once for all receives that are posted together.
         self.hub.ring(member);
     }
 
-    /// Posts a receive into a buffer of the pool, as [`post_recv`](Self::post_recv) does, for a
-    /// caller that has just polled the connection without result, and then waits. The device is
-    /// armed at once: another poll before that would mostly be a wasted system call.
+    /// Arms a connection: the queue returns [`Done::Ready`] once when a message may have arrived,
+    /// or when the connection has ended. The caller receives the message itself. It has just polled
+    /// the connection without result, so the device is armed without another poll.
+    ///
+    /// Does not keep the connection alive.
     #[doc(hidden)]
-    pub fn post_recv_armed(&self, endpoint: &Endpoint, user: u64) {
-        let member = self.member(endpoint, Half::In);
-        let notify = Notify::Sink(member.clone(), user);
-        let (task, watcher) = (Waker::from(member), self.hub.watcher());
-        endpoint.shared().post_recv_armed(notify, &task, watcher);
+    pub fn arm(&self, endpoint: &Endpoint) {
+        self.member(endpoint, MemberKind::Readiness).arm(endpoint);
+    }
+
+    /// Disarms a connection. A report that was not taken remains in the queue.
+    #[doc(hidden)]
+    pub fn disarm(&self, endpoint: &Endpoint) {
+        let key = (Arc::as_ptr(endpoint.shared()).addr(), MemberKind::Readiness);
+        let mut members = jstream_sync::lock(&self.members);
+        let member = members.map.remove(&key);
+        drop(members);
+        if let Some(member) = member {
+            member.disarm();
+        }
     }
 
     /// Returns the next completion, if there is one. Does not block, but drives the operations that
@@ -182,19 +193,6 @@ impl CompletionQueue {
         self.hub.forget_task(future);
     }
 
-    /// Cancels the posted receives of `endpoint` that have no message. Completed ones can still be
-    /// taken.
-    #[doc(hidden)]
-    pub fn forget(&self, endpoint: &Endpoint) {
-        let key = (Arc::as_ptr(endpoint.shared()).addr(), Half::In);
-        let mut members = jstream_sync::lock(&self.members);
-        let member = members.map.remove(&key);
-        drop(members);
-        if let Some(member) = member {
-            member.give_up();
-        }
-    }
-
     /// Makes one current or future waiter return [`Done::Called`].
     #[doc(hidden)]
     pub fn call(&self) {
@@ -222,9 +220,16 @@ impl CompletionQueue {
         untaken.fold(0, usize::saturating_add)
     }
 
-    /// Returns the member of a direction. The member holds the endpoint for one more operation.
-    fn member(&self, endpoint: &Endpoint, way: Half) -> Arc<QueueMember> {
-        let key = (Arc::as_ptr(endpoint.shared()).addr(), way);
+    /// Returns the member for operations of a direction. The member holds the endpoint for one
+    /// more operation.
+    fn holding_member(&self, endpoint: &Endpoint, half: Half) -> Arc<QueueMember> {
+        let member = self.member(endpoint, MemberKind::Completion(half));
+        member.hold(endpoint);
+        member
+    }
+
+    fn member(&self, endpoint: &Endpoint, kind: MemberKind) -> Arc<QueueMember> {
+        let key = (Arc::as_ptr(endpoint.shared()).addr(), kind);
         let mut members = jstream_sync::lock(&self.members);
         if members.map.len() > members.enough {
             members.map.retain(|_, member| !member.is_over());
@@ -232,9 +237,8 @@ impl CompletionQueue {
         }
         let member = members.map.entry(key).or_insert_with(|| {
             self.hub.set_spin(endpoint.shared().info().spin);
-            QueueMember::new(self.hub.clone(), endpoint, way)
+            QueueMember::new(self.hub.clone(), endpoint, kind)
         });
-        member.hold(endpoint);
         member.clone()
     }
 }

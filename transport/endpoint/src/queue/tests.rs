@@ -5,15 +5,17 @@
     reason = "a test fails where these fail"
 )]
 
-use std::io::IoSlice;
+use std::io::{IoSlice, Write as _};
 use std::sync::Weak;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread;
 
 use super::hub::LOOKS;
 use super::*;
+use crate::receiving::Inbound;
+use crate::shared::Shared;
 use crate::{connect, listen};
-use jstream_base::Options;
+use jstream_base::{Options, RecvError};
 use jstream_device::poll::sleep_on;
 use jstream_sync::watcher::Interest;
 
@@ -74,70 +76,182 @@ fn endpoints_with_nothing_to_do_are_not_visited() {
     assert!(visits <= most * ROUNDS + 10, "{visits}");
 }
 
+/// Waits for the report of a connection, and returns its state.
+fn wait_ready(queue: &CompletionQueue) -> Arc<Shared> {
+    match queue.wait_done(Deadline::after(LONG)) {
+        Some(Done::Ready(shared)) => shared,
+        _ => panic!("no connection was reported"),
+    }
+}
+
+fn send(endpoint: &Endpoint, text: &[u8]) {
+    let segments = [IoSlice::new(text)];
+    endpoint.send_message(Header::default(), &segments).unwrap();
+}
+
 #[test]
-fn receives_that_are_posted_armed_are_visited_when_messages_arrive() {
+fn an_armed_connection_is_reported_once_when_a_message_arrives() {
     let options = Options::default();
     let name = format!("shm://queue-{}", std::process::id());
     for address in ["tcp://127.0.0.1:0", "inproc://queue-of-armed", &name] {
         let pairs = pairs_at(address, 2, &options);
         let queue = CompletionQueue::new().unwrap();
-        for round in 0..100 {
-            for (user, (_, server)) in (0..).zip(&pairs) {
-                queue.post_recv_armed(server, user);
+        for round in 0..200 {
+            for (_, server) in &pairs {
+                queue.arm(server);
             }
-            assert!(queue.poll().is_none());
-            let before = queue.hub.visits.load(Ordering::Relaxed);
-            assert!(queue.poll().is_none());
-            assert_eq!(queue.hub.visits.load(Ordering::Relaxed), before, "armed");
-            for (user, (client, _)) in (0..).zip(&pairs) {
+            assert!(
+                queue.poll_done().is_none(),
+                "{address}: nothing has arrived"
+            );
+            for (client, server) in &pairs {
                 // Now and then the receiver sleeps.
                 thread::scope(|scope| {
                     scope.spawn(move || {
                         thread::sleep(Duration::from_millis(u64::from(round % 25 == 0)));
-                        let segments = [IoSlice::new(b"x")];
-                        client.send_message(Header::default(), &segments).unwrap();
+                        send(client, b"x");
                     });
-                    assert_eq!(queue.wait(LONG).unwrap().user, user, "{address}");
+                    let ready = wait_ready(&queue);
+                    assert!(Arc::ptr_eq(&ready, server.shared()), "{address}");
                 });
+                assert_eq!(server.recv_message().unwrap().payload.as_bytes(), b"x");
+                send(client, b"y");
+                assert!(queue.poll_done().is_none(), "{address}: it is not armed");
+                assert_eq!(server.recv_message().unwrap().payload.as_bytes(), b"y");
             }
         }
     }
 }
 
 #[test]
-fn receives_that_are_posted_armed_get_what_has_arrived_before() {
+fn a_poll_without_result_leaves_the_connection_armed() {
+    let options = Options::default();
+    let name = format!("shm://queue-polled-{}", std::process::id());
+    for address in ["tcp://127.0.0.1:0", "inproc://queue-polled", &name] {
+        let (client, server) = pairs_at(address, 1, &options).pop().unwrap();
+        let queue = CompletionQueue::new().unwrap();
+        for _ in 0..50 {
+            queue.arm(&server);
+            // A poll of another thread, which may move the connection.
+            server.recv_message_within(Duration::ZERO).unwrap_err();
+            server
+                .recv_into_within(&mut [0; 8], Duration::ZERO)
+                .unwrap_err();
+            let mut inbound = Inbound::empty();
+            assert!(!server.shared().poll_message(&mut inbound));
+            thread::scope(|scope| {
+                scope.spawn(|| send(&client, b"x"));
+                wait_ready(&queue);
+            });
+            assert_eq!(server.recv_message().unwrap().payload.as_bytes(), b"x");
+        }
+    }
+}
+
+#[test]
+fn what_arrived_before_a_connection_was_armed_is_reported() {
     let options = Options::default();
     let name = format!("shm://queue-before-{}", std::process::id());
     for address in ["tcp://127.0.0.1:0", "inproc://queue-before", &name] {
         let (client, server) = pairs_at(address, 1, &options).pop().unwrap();
-        let send = |text: &[u8]| {
-            let segments = [IoSlice::new(text)];
-            client.send_message(Header::default(), &segments).unwrap();
-        };
         let queue = CompletionQueue::new().unwrap();
         let receive = || {
-            queue.post_recv_armed(&server, 0);
-            match queue.wait(LONG).unwrap().outcome {
-                Outcome::Received(received) => received.map(|message| message.payload),
-                outcome => panic!("{outcome:?}"),
-            }
+            queue.arm(&server);
+            let ready = wait_ready(&queue);
+            assert!(Arc::ptr_eq(&ready, server.shared()), "{address}");
+            server
+                .recv_message_within(LONG)
+                .map(|message| message.payload)
         };
-        send(b"in the device");
+        send(&client, b"in the device");
         assert_eq!(receive().unwrap().as_bytes(), b"in the device");
         // The first message goes to a ticket, whose owner then gives it up.
         let ticket = server.post_recv(None);
-        send(b"kept");
-        send(b"behind it");
+        send(&client, b"kept");
+        send(&client, b"behind it");
         assert_eq!(
             server.recv_message().unwrap().payload.as_bytes(),
             b"behind it"
         );
         drop(ticket);
         assert_eq!(receive().unwrap().as_bytes(), b"kept");
+        // A message that is kept after the connection was armed.
+        let ticket = server.post_recv(None);
+        send(&client, b"kept later");
+        send(&client, b"behind it");
+        assert_eq!(
+            server.recv_message().unwrap().payload.as_bytes(),
+            b"behind it"
+        );
+        queue.arm(&server);
+        assert!(queue.poll_done().is_none());
+        drop(ticket);
+        wait_ready(&queue);
+        assert_eq!(
+            server.recv_message().unwrap().payload.as_bytes(),
+            b"kept later"
+        );
         drop(client);
         assert!(receive().is_err(), "{address}: the end");
         assert!(receive().is_err(), "{address}: after the end");
     }
+}
+
+#[test]
+fn the_end_of_an_armed_connection_is_reported() {
+    let options = Options::default();
+    let name = format!("shm://queue-end-{}", std::process::id());
+    for address in ["tcp://127.0.0.1:0", "inproc://queue-end", &name] {
+        let queue = CompletionQueue::new().unwrap();
+        for closes_peer in [true, false] {
+            let (client, server) = pairs_at(address, 1, &options).pop().unwrap();
+            queue.arm(&server);
+            thread::scope(|scope| {
+                scope.spawn(|| if closes_peer { &client } else { &server }.close());
+                let ready = wait_ready(&queue);
+                assert!(Arc::ptr_eq(&ready, server.shared()), "{address}");
+            });
+            assert!(server.recv_message().is_err());
+        }
+    }
+}
+
+#[test]
+fn an_armed_connection_ends_when_its_last_handle_is_dropped() {
+    let options = Options::default();
+    let (client, server) = pairs(1, &options).pop().unwrap();
+    let queue = CompletionQueue::new().unwrap();
+    queue.arm(&server);
+    drop(server);
+    assert!(client.recv_message_within(LONG).is_err());
+    assert!(queue.poll_done().is_none(), "there is no connection");
+}
+
+#[test]
+fn a_message_that_an_armed_connection_receives_in_part_times_out() {
+    let mut options = Options::default();
+    options.message_timeout = Duration::from_millis(200);
+    let (client, server) = pairs(1, &options).pop().unwrap();
+    let queue = CompletionQueue::new().unwrap();
+    // The header announces more than the peer ever sends.
+    let source = client
+        .shared()
+        .source()
+        .unwrap()
+        .try_clone_to_owned()
+        .unwrap();
+    let mut socket = std::net::TcpStream::from(source);
+    let header = Header::new(1, [0; 3]).with_length(100);
+    socket.write_all(&header.to_bytes()).unwrap();
+    let error = loop {
+        queue.arm(&server);
+        wait_ready(&queue);
+        let mut inbound = Inbound::empty();
+        if server.shared().poll_reported(&mut inbound) {
+            break inbound.other;
+        }
+    };
+    assert!(matches!(error, Some(Err(RecvError::Stalled { .. }))));
 }
 
 #[test]
@@ -147,7 +261,7 @@ fn a_dropped_queue_leaves_nothing() {
     let queue = CompletionQueue::new().unwrap();
     for (client, server) in &pairs {
         queue.post_recv(server, 0, None);
-        queue.post_recv_armed(client, 0);
+        queue.arm(client);
         let filled = options.pool.take(1).unwrap().copy_from(b"x").unwrap();
         queue.post_send(client, 0, Header::default(), filled);
     }
@@ -251,92 +365,61 @@ fn receives_that_are_posted_together_are_polled_together() {
     }
 }
 
-/// Returns a weak reference to the queue's member of a direction.
+/// Returns a weak reference to the queue's member of an armed connection.
 fn member_of(queue: &CompletionQueue, endpoint: &Endpoint) -> Weak<QueueMember> {
-    let key = (Arc::as_ptr(endpoint.shared()).addr(), Half::In);
+    let key = (Arc::as_ptr(endpoint.shared()).addr(), MemberKind::Readiness);
     let members = queue.members.lock().unwrap();
     Arc::downgrade(&members.map[&key])
 }
 
 #[test]
-fn an_endpoint_that_another_queue_goes_on_with_is_forgotten() {
+fn a_connection_that_another_queue_goes_on_with_is_forgotten() {
     let options = Options::default();
     let [(client, server)] = pairs(1, &options).try_into().unwrap();
     let (queue, other) = (
         CompletionQueue::new().unwrap(),
         CompletionQueue::new().unwrap(),
     );
-    queue.post_recv(&server, 0, None);
+    queue.arm(&server);
     let member = member_of(&queue, &server);
     let hub = Arc::downgrade(&queue.hub);
-    queue.forget(&server);
-    // The direction has work, but not for the first queue, which may still poll it.
-    other.post_recv(&server, 1, None);
-    for _ in 0..=LOOKS {
-        assert!(queue.poll().is_none());
-    }
-    assert_eq!(member.strong_count(), 0, "the endpoint keeps it");
+    queue.disarm(&server);
+    other.arm(&server);
+    assert_eq!(member.strong_count(), 0, "the connection keeps it");
     drop(queue);
-    assert_eq!(hub.strong_count(), 0, "the endpoint keeps its queue");
-    client
-        .send_message(Header::default(), &[IoSlice::new(b"x")])
-        .unwrap();
-    assert_eq!(other.wait(LONG).unwrap().user, 1);
+    assert_eq!(hub.strong_count(), 0, "the connection keeps its queue");
+    send(&client, b"x");
+    assert!(Arc::ptr_eq(&wait_ready(&other), server.shared()));
 }
 
 #[test]
-fn what_came_before_an_endpoint_was_forgotten_is_taken() {
-    let options = Options::default();
-    let [(client, server)] = pairs(1, &options).try_into().unwrap();
-    let queue = CompletionQueue::new().unwrap();
-    for user in 0..3 {
-        queue.post_recv(&server, user, None);
-    }
-    let member = member_of(&queue, &server);
-    client
-        .send_message(Header::default(), &[IoSlice::new(b"x")])
-        .unwrap();
-    // Afterwards the completion is in the queue and was not taken.
-    while server.shared().receiving().posted.len() > 2 {
-        member.upgrade().unwrap().visit(false);
-    }
-    queue.forget(&server);
-    assert_eq!(queue.poll().unwrap().user, 0);
-    assert!(queue.poll().is_none());
-    assert_eq!(member.strong_count(), 0);
-}
-
-#[test]
-fn an_endpoint_that_is_looked_at_while_it_is_forgotten_keeps_nothing() {
+fn a_connection_that_moves_between_queues_is_always_reported_by_the_last_one() {
     const ROUNDS: usize = 300;
     let options = Options::default();
     let [(client, server)] = pairs(1, &options).try_into().unwrap();
     let queues = [(); 2].map(|()| CompletionQueue::new().unwrap());
-    let done = AtomicBool::new(false);
     let mut members = Vec::new();
-    thread::scope(|scope| {
-        for queue in &queues {
-            scope.spawn(|| {
-                while !done.load(Ordering::Relaxed) {
-                    assert!(queue.wait(Duration::from_micros(50)).is_none());
-                }
-            });
-        }
-        for round in 0..ROUNDS {
-            let queue = &queues[round % 2];
-            queue.post_recv(&server, 0, None);
-            members.push(member_of(queue, &server));
+    for round in 0..ROUNDS {
+        let (before, now) = (&queues[round % 2], &queues[(round + 1) % 2]);
+        before.arm(&server);
+        members.push(member_of(before, &server));
+        thread::scope(|scope| {
+            let sender = scope.spawn(|| send(&client, b"x"));
             if round % 3 == 0 {
                 thread::yield_now();
             }
-            queue.forget(&server);
+            before.disarm(&server);
+            now.arm(&server);
+            members.push(member_of(now, &server));
+            assert!(Arc::ptr_eq(&wait_ready(now), server.shared()));
+            sender.join().unwrap();
+        });
+        assert_eq!(server.recv_message().unwrap().payload.as_bytes(), b"x");
+        now.disarm(&server);
+        for queue in &queues {
+            while queue.poll_done().is_some() {}
         }
-        done.store(true, Ordering::Relaxed);
-    });
-    for queue in &queues {
-        assert!(queue.poll().is_none());
     }
     let kept = members.iter().filter(|member| member.strong_count() > 0);
     assert_eq!(kept.count(), 0);
-    drop(client);
 }

@@ -66,6 +66,12 @@ impl Direction for Receiving {
                 || (self.end.is_none() && (self.remote.is_waiting() || self.has_ready_sink())))
     }
 
+    /// Returns true also if a task waits for the next message without a posted receive.
+    #[inline]
+    fn wants_half(&self) -> bool {
+        self.reports_arrivals || self.has_posted()
+    }
+
     fn has_half(&self) -> bool {
         self.half.is_some()
     }
@@ -123,6 +129,8 @@ impl Direction for Receiving {
 
     fn disown(&mut self) {
         std::mem::forget((self.half.take(), self.common.watch.take()));
+        // The task and its queue belong to the parent process.
+        self.end_reports();
         if self.end.is_none() {
             self.end_with(EndReason::Forked);
             self.drive();
@@ -130,15 +138,18 @@ impl Direction for Receiving {
     }
 
     fn arm(&mut self) -> bool {
+        let has_posted = self.has_posted();
         let Some(half) = &mut self.half else {
             return true;
         };
         self.alarm.set_armed();
         match half.arm(Some(&self.alarm_waker)) {
-            Armed::Ready => {
+            Armed::Ready if has_posted => {
                 self.alarm.disarm();
                 return false;
             }
+            // The task that waits receives the message.
+            Armed::Ready => self.alarm.ring(),
             Armed::Waker => {}
             Armed::Source => {
                 let (waker, watch) = (&self.alarm_waker, &mut self.common.watch);

@@ -32,12 +32,6 @@ impl Receiving {
         id
     }
 
-    /// Returns true if the device notices the next message by itself. Otherwise the posted receives
-    /// have to be driven: a message was kept, or the direction has ended or a thread has the half.
-    pub(crate) fn can_be_armed(&self) -> bool {
-        self.half.is_some() && self.kept.is_empty()
-    }
-
     /// Returns the outcome of an operation that has ended.
     pub(crate) fn take_receipt(&mut self, id: OpId) -> Option<Receipt> {
         self.ops.get_mut(id)?.receipt.as_ref()?;
@@ -150,6 +144,7 @@ impl Receiving {
         let is_later = |kept: &Arrived| kept.number.wrapping_sub(arrived.number) < u64::MAX / 2;
         let place = self.kept.iter().position(is_later);
         self.kept.insert(place.unwrap_or(self.kept.len()), arrived);
+        self.report();
         self.drive();
     }
 }

@@ -68,6 +68,7 @@ impl Receiving {
                         self.remote.kept_bytes.saturating_add(arrived.header.length);
                     self.kept.push_back(arrived);
                     self.common.duties.record_change();
+                    self.report();
                 }
                 // The connection has ended, or the pool has no room at the moment.
                 Some(Err(_)) => {

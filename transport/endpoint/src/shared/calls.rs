@@ -383,6 +383,17 @@ impl Shared {
         is_received
     }
 
+    /// As [`poll_message`](Self::poll_message), for a connection that was reported.
+    #[inline(never)]
+    pub fn poll_reported(&self, inbound: &mut Inbound) -> bool {
+        let mut receiving = self.receiving.lock();
+        receiving.end_wait();
+        let is_received = receiving.receive_whole(inbound);
+        self.batching
+            .record_more(is_received, receiving.half.as_deref());
+        is_received
+    }
+
     /// As [`receive`](Self::receive), for a message that is wanted in `memory`.
     #[inline]
     pub(crate) fn receive_into(

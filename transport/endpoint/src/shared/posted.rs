@@ -130,33 +130,23 @@ impl Shared {
         id
     }
 
-    /// As [`post_recv`](Self::post_recv) into a buffer of the pool, for a caller that has just polled
-    /// the direction without result. The device is armed for `task` without another poll. If a
-    /// message has arrived since, arming finds it. `watcher` is as in [`progress`](Self::progress).
-    pub(crate) fn post_recv_armed(
-        self: &Arc<Self>,
-        notify: Notify,
-        task: &Waker,
-        watcher: &Arc<Watcher>,
-    ) {
+    /// Registers `task` to be woken once when a message may have arrived, or when the direction has
+    /// ended. The caller has just polled the direction without result: the device is armed without
+    /// another poll, and if a message has arrived since, arming finds it. No message is received
+    /// for the task. `watcher` is as in [`progress`](Self::progress).
+    pub(crate) fn arm_receive(&self, task: &Waker, watcher: &Arc<Watcher>) {
+        // The release of the lock arms the device.
+        self.receiving.lock().report_to(task, watcher);
+        self.progress_opposite(Half::In, Some(task), Some(watcher));
+    }
+
+    /// Unregisters a task of [`arm_receive`](Self::arm_receive).
+    pub(crate) fn disarm_receive(&self, task: &Waker) {
         let mut receiving = self.receiving.lock();
-        receiving.post(None, notify);
-        if receiving.can_be_armed() {
-            // The poll may have restarted the operation for which the device was armed.
-            self.receiving_alarm.disarm();
-        } else {
-            receiving.drive();
-        }
-        let is_left = receiving.has_posted();
-        if is_left {
-            // The release of the lock arms the device.
-            self.receiving_alarm.register(task, Some(watcher));
-        }
+        receiving.end_reports();
+        receiving.end_wait();
         drop(receiving);
-        if is_left {
-            self.notify_senders();
-            self.progress_opposite(Half::In, Some(task), Some(watcher));
-        }
+        self.forget_watching(task);
     }
 
     /// Notifies those who wait for the send direction that a receive was posted.
