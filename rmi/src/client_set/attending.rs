@@ -13,7 +13,7 @@ use crate::client::{ClientOptions, connect};
 use crate::client_set::core::{DueWork, MemberWork, SetCore};
 use crate::client_set::signal::SetSignal;
 use crate::session::Connection;
-use crate::support::LookupError;
+use crate::support::{CallError, LookupError};
 
 /// Pause of the thread of a set after code of the program has panicked in it.
 const PAUSE_AFTER_PANIC: Duration = Duration::from_millis(100);
@@ -136,6 +136,7 @@ impl MemberPlace {
             connection,
             load,
             entries,
+            has_state,
         } = work;
         let connection = match connection {
             Some(connection) => connection,
@@ -167,7 +168,17 @@ impl MemberPlace {
                 Err(error @ LookupError::OtherInterface { .. }) => {
                     state.refuse(self.id, name, error.to_string());
                 }
-                Err(error) => failure = Some(error.to_string()),
+                Err(error) => {
+                    failure = Some(error.to_string());
+                    // After a long failure of the network, the system sends again only after a
+                    // pause that is as long. A new connection is answered sooner. One that leads to
+                    // state of the program is kept.
+                    if matches!(error, LookupError::Call(CallError::Deadline { .. })) && !has_state
+                    {
+                        connection.retire();
+                        break;
+                    }
+                }
             }
         }
         failure.map_or(Ok(()), Err)

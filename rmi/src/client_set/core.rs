@@ -65,6 +65,8 @@ pub(super) struct MemberWork {
     pub(super) load: Option<Arc<MemberLoad>>,
     /// The names for which the member has to be asked.
     pub(super) entries: Vec<SetEntry>,
+    /// True if an object of the set has state, which is lost with its connection.
+    pub(super) has_state: bool,
 }
 
 /// Work of the thread of a set that is due now.
@@ -281,7 +283,9 @@ impl SetCore {
             }
         }
         let SetState { list, entries, .. } = &mut *state;
-        due.members = list.take_due(now, |id| entries.iter().any(|one| one.name.is_missing(id)));
+        let longest_pause = self.options.reconnect().longest_pause;
+        let is_missing = |id| entries.iter().any(|one| one.name.is_missing(id));
+        due.members = list.take_due(now, longest_pause, is_missing);
         let next = [list.next_due(now), state.refresh];
         let pause = next
             .into_iter()
@@ -340,6 +344,8 @@ impl SetCore {
     pub(super) fn member_work(&self, id: u64) -> Option<MemberWork> {
         let mut state = self.state();
         let entries = state.entries.clone();
+        let is_stateful = |entry: &SetEntry| entry.name.interface.is_stateful();
+        let has_state = entries.iter().any(is_stateful);
         let member = state.list.get_mut(id)?;
         let is_tested = member.load.as_ref().is_some_and(|load| load.is_outlier());
         let asked = |entry: &SetEntry| is_tested || entry.name.is_missing(id);
@@ -348,6 +354,7 @@ impl SetCore {
             connection: member.connection.clone(),
             load: member.load.clone(),
             entries: entries.into_iter().filter(asked).collect(),
+            has_state,
         })
     }
 

@@ -14,6 +14,12 @@ use crate::client_set::source::ListedMember;
 use crate::reference::{Circuit, MemberLoad};
 use crate::session::Connection;
 
+/// Maximum pause before the first test of a member that does not answer.
+const FIRST_TEST: Duration = Duration::from_secs(1);
+
+/// Maximum pause before a test of a member that answers tests, and no calls.
+const LAST_TEST: Duration = Duration::from_secs(30);
+
 /// A server of a set.
 pub(super) struct Member {
     /// A number that no other member of the set has or had.
@@ -31,8 +37,8 @@ pub(super) struct Member {
     attempts: u32,
     /// The time of the connection.
     since: Instant,
-    /// Number of tests of an outlier since its last answer.
-    tests: u32,
+    /// Number of tests that the member had answered when it last answered a call.
+    answered_tests: u32,
     is_tested: bool,
     /// Number of times that the circuit was opened and counted.
     counted_openings: u64,
@@ -76,6 +82,7 @@ impl Member {
     /// Stores a new connection. Returns the one before, if any.
     pub(super) fn connect(&mut self, connection: Connection) -> Option<Connection> {
         self.load = None;
+        self.answered_tests = 0;
         self.counted_openings = 0;
         self.reason.clear();
         self.since = Instant::now();
@@ -94,25 +101,32 @@ impl Member {
     }
 
     /// Returns true if the member is an outlier that has to be tested. Schedules the test.
-    fn is_test_due(&mut self, now: Instant) -> bool {
+    ///
+    /// A test without an answer costs nothing but itself, so the next one follows soon. One that is
+    /// answered costs a call if the member does not answer calls, so its pauses grow.
+    fn is_test_due(&mut self, now: Instant, longest_pause: Duration) -> bool {
         let Some(load) = &self.load else {
             return false;
         };
         if load.is_reliable() {
-            self.tests = 0;
+            self.answered_tests = load.answered_tests();
         }
         if !load.is_outlier() {
             return false;
         }
         if !self.is_tested {
             self.is_tested = true;
-            self.tests = self.tests.saturating_add(1);
+            let in_vain = load.answered_tests().saturating_sub(self.answered_tests);
+            let first_pause = match in_vain {
+                0 => FIRST_TEST.min(longest_pause),
+                _ => FIRST_TEST,
+            };
             let pauses = Reconnect {
-                first_pause: Duration::from_secs(1),
-                longest_pause: Duration::from_secs(30),
+                first_pause,
+                longest_pause: LAST_TEST,
                 ..Reconnect::default()
             };
-            self.due = after(pauses.pause(self.tests));
+            self.due = after(pauses.pause(in_vain.max(1)));
         }
         self.due <= now
     }
@@ -195,7 +209,7 @@ impl MemberList {
                     reason: String::new(),
                     attempts: 0,
                     since: Instant::now(),
-                    tests: 0,
+                    answered_tests: 0,
                     is_tested: false,
                     counted_openings: 0,
                     due: Instant::now(),
@@ -250,14 +264,19 @@ impl MemberList {
 
     /// Returns the members that need a thread now, and counts the thread. `is_missing` tells
     /// whether a member has to be asked for a name.
-    pub(super) fn take_due(&mut self, now: Instant, is_missing: impl Fn(u64) -> bool) -> Vec<u64> {
+    pub(super) fn take_due(
+        &mut self,
+        now: Instant,
+        longest_pause: Duration,
+        is_missing: impl Fn(u64) -> bool,
+    ) -> Vec<u64> {
         let uses = |member: &&Member| member.connection.is_some() || member.has_thread;
         let used = self.members.iter().filter(uses).count();
         let used = used.saturating_add(self.leaving.len());
         let mut places = self.max_connections.saturating_sub(used);
         let mut due = Vec::new();
         for member in &mut self.members {
-            let is_test_due = member.is_test_due(now);
+            let is_test_due = member.is_test_due(now, longest_pause);
             let needs = member.connection.is_none() || is_test_due || is_missing(member.id);
             if !needs || member.has_thread || member.due > now {
                 continue;
@@ -308,6 +327,8 @@ mod tests {
 
     use super::*;
 
+    const PAUSE: Duration = Duration::from_secs(1);
+
     fn list(numbers: impl IntoIterator<Item = u32>) -> Vec<ListedMember> {
         let address = |number| format!("inproc://member-{number}").parse().unwrap();
         numbers
@@ -356,14 +377,14 @@ mod tests {
         let mut members = MemberList::new(3, 1);
         members.replace(list(0..3));
         let now = Instant::now();
-        assert_eq!(members.take_due(now, |_| true).len(), 3);
-        assert!(members.take_due(now, |_| true).is_empty());
+        assert_eq!(members.take_due(now, PAUSE, |_| true).len(), 3);
+        assert!(members.take_due(now, PAUSE, |_| true).is_empty());
         let first = members.members[0].id;
         let member = members.get_mut(first).unwrap();
         member.fail("as it should".to_owned(), &Reconnect::default());
         member.end_thread();
-        assert!(members.take_due(now, |_| true).is_empty());
+        assert!(members.take_due(now, PAUSE, |_| true).is_empty());
         let due = members.next_due(now).unwrap();
-        assert_eq!(members.take_due(due, |_| true), [first]);
+        assert_eq!(members.take_due(due, PAUSE, |_| true), [first]);
     }
 }

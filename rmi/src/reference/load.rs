@@ -30,6 +30,8 @@ pub(crate) struct MemberLoad {
     updated: AtomicU64,
     /// Number of the last calls in a row that had no answer.
     overdue: AtomicU32,
+    /// Number of requests for testing that were answered.
+    answered_tests: AtomicU32,
     /// Time until which the member asks for no more calls, in nanoseconds after `began`.
     rests_until: AtomicU64,
     circuit: Option<Circuit>,
@@ -70,6 +72,7 @@ impl MemberLoad {
             latency: AtomicU64::new(nanos(first)),
             updated: AtomicU64::new(0),
             overdue: AtomicU32::new(0),
+            answered_tests: AtomicU32::new(0),
             rests_until: AtomicU64::new(0),
             circuit: breaker.map(Circuit::new),
         }
@@ -197,9 +200,15 @@ impl MemberLoad {
         self.overdue.load(Ordering::Relaxed) == 0
     }
 
+    /// Returns the number of requests for testing that were answered.
+    pub(crate) fn answered_tests(&self) -> u32 {
+        self.answered_tests.load(Ordering::Relaxed)
+    }
+
     /// Records that a request for testing was answered. One more call without an answer makes the
     /// member an outlier again.
     pub(crate) fn reinstate(&self) {
+        self.answered_tests.fetch_add(1, Ordering::Relaxed);
         let last = OUTLIER.saturating_sub(1);
         self.overdue.fetch_min(last, Ordering::Relaxed);
     }
@@ -277,6 +286,7 @@ mod tests {
         assert!(load.is_outlier());
         load.reinstate();
         assert!(!load.is_outlier());
+        assert_eq!(load.answered_tests(), 1);
         end_after(&load, Duration::ZERO, CallEffect::Overdue);
         assert!(load.is_outlier());
         end_after(&load, Duration::ZERO, CallEffect::Answered);

@@ -14,6 +14,7 @@ mod policies;
 mod processes;
 mod registries;
 mod restarts;
+mod unreachable;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
