@@ -15,4 +15,5 @@ mod registry_restarts;
 mod restart;
 mod rolling_versions;
 mod servers;
+mod storms;
 mod stream_processes;
