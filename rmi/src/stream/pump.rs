@@ -182,11 +182,12 @@ impl<F: Feed> Pump<F> {
             bytes = length(segments);
             // The grant may arrive before the send returns, so the frame is counted first.
             self.flow.sends(items, bytes as u64);
-            self.line.poll_send(word.pack(self.key), segments, task)
+            let sent = self.line.poll_send(word.pack(self.key), segments, task);
+            if !matches!(sent, Poll::Ready(Ok(()))) {
+                self.flow.takes_back();
+            }
+            sent
         });
-        if !matches!(sent, Ok(Poll::Ready(Ok(())))) {
-            self.flow.takes_back();
-        }
         match sent {
             Ok(Poll::Ready(Ok(()))) => {
                 feed.sent(bytes);

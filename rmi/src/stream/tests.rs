@@ -25,6 +25,8 @@ struct Side {
     peer: Mutex<Weak<Side>>,
     streams: Streams,
     window: Window,
+    /// Limits of the messages that this side writes.
+    limits: Limits,
     /// Frames in flight to this side.
     coming: Mutex<VecDeque<(u64, Vec<u8>)>>,
     /// Maximum number of frames in flight to this side.
@@ -34,11 +36,16 @@ struct Side {
 
 impl Side {
     fn pair(window: Window, room: usize) -> [Arc<Self>; 2] {
+        Self::limited_pair(window, room, Limits::default())
+    }
+
+    fn limited_pair(window: Window, room: usize, limits: Limits) -> [Arc<Self>; 2] {
         let side = || {
             Arc::new(Self {
                 peer: Mutex::default(),
                 streams: Streams::default(),
                 window,
+                limits,
                 coming: Mutex::default(),
                 room,
                 free: Tasks::default(),
@@ -112,7 +119,7 @@ impl Line for Side {
     }
 
     fn limits(&self) -> Limits {
-        Limits::default()
+        self.limits
     }
 
     fn window(&self) -> Window {
@@ -422,6 +429,42 @@ fn what_makes_a_stream_ends_with_it() {
     }
     assert_eq!(Arc::strong_count(&alive), 1);
     assert!(pumps.is_empty());
+}
+
+/// An item that cannot be written does not affect the frames that were sent before it.
+#[test]
+fn items_before_one_that_is_too_large_arrive() {
+    let mut limits = Limits::default();
+    limits.bytes = 1024;
+    let sides = Side::limited_pair(Window::new(8, 1 << 20), 100, limits);
+    let [caller, callee] = &sides;
+    // Each pause ends a frame, so the frames have the items 1, 2 and the large one.
+    let mut next = 0;
+    let stream = Stream::polled(move |context: &mut Context<'_>| {
+        next += 1;
+        if next % 2 == 0 {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        Poll::Ready(match next {
+            1 => Some(vec![1]),
+            3 => Some(vec![2]),
+            5 => Some(vec![0; 4096]),
+            _ => None,
+        })
+    });
+    let (mut pumps, mut taking) = argument(&sides, stream);
+    // No item is taken before all frames have arrived, so no frame is granted.
+    while !pumps.is_empty() {
+        pumps.drive(Waker::noop());
+        while caller.deliver(0) | callee.deliver(0) {}
+    }
+    for expected in [1, 2] {
+        let item = taking.next().wait().unwrap().unwrap();
+        assert_eq!(*item.get(), [expected]);
+    }
+    let end = taking.next().wait();
+    assert!(matches!(end, Some(Err(StreamError::Unsent))), "{end:?}");
 }
 
 #[test]
