@@ -75,10 +75,12 @@ enum Look {
 /// Does nothing if no thread can be started; the server then does not wait for an answer.
 pub(crate) fn attend(connection: &Connection, on_move: impl FnOnce() + Send + 'static) {
     let own = process::id();
+    // Dropped after the lock.
+    let _unusable;
     let mut list = lock(&ATTENDING);
     if list.process != Some(own) {
         // Those of the parent of a forked child are not usable in the child.
-        list.connections.clear();
+        _unusable = std::mem::take(&mut list.connections);
         let started = jstream_sync::threads::spawn("jstream-attend", run);
         list.process = started.is_ok().then_some(own);
         if list.process.is_none() {
