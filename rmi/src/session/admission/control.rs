@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use jstream_active::{Peer, Request};
 use jstream_sync::lock;
+use jstream_sync::panics::catch_panic;
 
 use crate::session::admission::callers::{CallerKey, CallerTable, QuotaExceeded, QuotaUse};
 use crate::session::admission::limit::{AdaptiveLimit, MethodKey};
@@ -244,7 +245,6 @@ impl AdmissionControl {
             }
             state.is_starting = true;
         }
-        let _starting = Starting(self);
         loop {
             let mut state = self.state();
             let (free, limit) = state.places();
@@ -264,7 +264,9 @@ impl AdmissionControl {
                 true => QueueEnd::Overdue,
                 false => QueueEnd::Starts(permit),
             };
-            (call.leave)(call.request, end);
+            // A call that panics gives its permit back, but can't start the next one: this thread is
+            // doing that.
+            catch_panic(|| (call.leave)(call.request, end));
         }
     }
 
@@ -328,17 +330,6 @@ impl AdmissionControl {
 impl fmt::Debug for AdmissionControl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.status().fmt(f)
-    }
-}
-
-/// Guard of the thread that starts queued calls, in case that it panics.
-struct Starting<'c>(&'c AdmissionControl);
-
-impl Drop for Starting<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.state().is_starting = false;
-        }
     }
 }
 
@@ -499,5 +490,87 @@ impl Drop for RunPermit {
 impl fmt::Debug for RunPermit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RunPermit").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::mpsc;
+    use std::thread;
+
+    use jstream_active::{Handlers, Settings};
+    use jstream_base::{Address, Options};
+
+    use super::*;
+
+    /// Returns this number of requests, and both sides of the connection over which they came.
+    fn requests(count: usize) -> (Vec<Request>, [Peer; 2]) {
+        let address: Address = "inproc://admission-control".parse().unwrap();
+        let listener = jstream_endpoint::listen(&address, &Options::default()).unwrap();
+        let sending = thread::spawn(move || {
+            let endpoint = jstream_endpoint::connect(&address, &Options::default()).unwrap();
+            let peer = Peer::join(endpoint, &Handlers::none(), Settings::default()).unwrap();
+            let handler = peer.handler("keep").unwrap();
+            for _ in 0..count {
+                drop(peer.request(handler, 0, &[]).unwrap());
+            }
+            peer
+        });
+        let (sender, receiver) = mpsc::channel();
+        let keep = move |request| sender.send(request).unwrap();
+        let handlers = Handlers::builder().on("keep", keep).build();
+        let endpoint = listener.accept().unwrap().establish().unwrap();
+        let peer = Peer::join(endpoint, &handlers, Settings::default()).unwrap();
+        let mut requests = Vec::new();
+        testing::until(|| {
+            peer.poll();
+            requests.extend(receiver.try_iter());
+            requests.len() == count
+        });
+        (requests, [peer, sending.join().unwrap()])
+    }
+
+    /// The permit of a call that panics is free for the calls behind it.
+    #[test]
+    fn queued_calls_start_after_one_that_panics() {
+        let (mut requests, [peer, _other]) = requests(2);
+        let mut options = AdmissionOptions::default();
+        (options.min_running, options.max_running) = (1, 1);
+        let control = AdmissionControl::new(&options, &Clock::SYSTEM);
+        let caller = control.connect(&peer, 1);
+        let Asked::Runs(permit) = caller.ask(false, false) else {
+            panic!("no call runs");
+        };
+        let started: Started = Arc::default();
+        for leave in [panic_at_start as LeaveQueue, record_start] {
+            let mut request = requests.pop().unwrap();
+            request.keep(Box::new(started.clone()));
+            assert!(caller.queue(request, None, leave).is_none());
+        }
+        assert_eq!(control.status().queued, 2);
+
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(permit)));
+        assert_eq!(*lock(&started), ["panics", "runs"]);
+        let status = control.status();
+        assert_eq!((status.running, status.queued), (0, 0));
+    }
+
+    type Started = Arc<Mutex<Vec<&'static str>>>;
+
+    fn panic_at_start(request: Request, end: QueueEnd) {
+        record(request, "panics");
+        let _permit = end;
+        panic!("as it should");
+    }
+
+    fn record_start(request: Request, end: QueueEnd) {
+        assert!(matches!(end, QueueEnd::Starts(_)));
+        record(request, "runs");
+    }
+
+    fn record(mut request: Request, name: &'static str) {
+        let started = request.take_kept::<Started>().unwrap();
+        lock(&started).push(name);
     }
 }
