@@ -1,5 +1,6 @@
 //! The threads of a set: one that starts the others, one for each member that has to be connected
-//! or asked, and one that asks the source.
+//! or asked, one that asks the source, and one that runs the requests of members while there are
+//! some.
 
 use std::io;
 use std::sync::{Arc, Weak};
@@ -40,9 +41,17 @@ fn run(core: &Weak<SetCore>, signal: &SetSignal) {
 
 /// Does what is due. Returns the pause before the next step, or `None` if the set is closed.
 fn advance(state: &Arc<SetCore>) -> Option<Duration> {
-    // Calls poll their connections themselves. Of an unused one, this shows the end.
+    // Calls poll their connections themselves. Of an unused one, this shows the end. A method that
+    // a member calls may block, so another thread runs it.
+    let mut has_requests = false;
     for connection in state.connections() {
-        connection.peer().poll();
+        has_requests |= connection.peer().attendant().poll_deferring();
+    }
+    if has_requests && state.begin_serving() {
+        let place = ServingPlace {
+            state: Arc::downgrade(state),
+        };
+        let _ = jstream_sync::threads::spawn("jstream-set-serve", move || place.serve());
     }
     state.count_openings();
     let DueWork {
@@ -95,6 +104,33 @@ impl Drop for SourcePlace {
     fn drop(&mut self) {
         if let (false, Some(state)) = (self.is_answered, self.state.upgrade()) {
             state.end_question("the source of the members has panicked, or has no thread");
+        }
+    }
+}
+
+/// Place of the thread that runs the requests of members. It is given back by the drop.
+struct ServingPlace {
+    state: Weak<SetCore>,
+}
+
+impl ServingPlace {
+    fn serve(self) {
+        let connections = self.state.upgrade().map(|state| state.connections());
+        // A method may block for ever, and does not keep the connections.
+        let peers = connections.into_iter().flatten();
+        let peers: Vec<_> = peers.map(|one| one.peer().downgrade()).collect();
+        for peer in peers {
+            if let Some(peer) = peer.upgrade() {
+                peer.poll();
+            }
+        }
+    }
+}
+
+impl Drop for ServingPlace {
+    fn drop(&mut self) {
+        if let Some(state) = self.state.upgrade() {
+            state.end_serving();
         }
     }
 }

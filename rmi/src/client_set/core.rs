@@ -55,6 +55,8 @@ struct SetState {
     /// The time before which it is not asked again, so that its changes do not cost all the time
     /// of the set.
     rest: Instant,
+    /// True while a thread runs the requests of members.
+    is_serving: bool,
     is_closed: bool,
 }
 
@@ -86,6 +88,7 @@ impl SetCore {
             reason: "the members are not known yet".to_owned(),
             refresh: Some(Instant::now()),
             rest: Instant::now(),
+            is_serving: false,
             is_closed: false,
         };
         Self {
@@ -236,6 +239,16 @@ impl SetCore {
         let state = self.state();
         let all = state.list.members.iter();
         all.filter_map(|member| member.connection.clone()).collect()
+    }
+
+    /// Begins to run the requests of members. Returns false if a thread is running some.
+    pub(super) fn begin_serving(&self) -> bool {
+        !std::mem::replace(&mut self.state().is_serving, true)
+    }
+
+    /// Ends the thread that has run the requests of members.
+    pub(super) fn end_serving(&self) {
+        self.state().is_serving = false;
     }
 
     /// Counts the circuits that were opened.

@@ -98,9 +98,9 @@ impl Attendant {
 
     /// Receives the available messages, if no other thread is polling, but runs no handlers:
     /// requests are queued for the next thread that serves. So answers and credit are processed
-    /// even if no thread waits.
-    pub fn poll_deferring(&self) {
-        self.peer.link().membership().group().poll_deferring();
+    /// even if no thread waits. Returns true if requests or tasks wait for a thread that serves.
+    pub fn poll_deferring(&self) -> bool {
+        self.peer.link().membership().group().poll_deferring()
     }
 
     /// Takes the oldest returned message that no ticket waits for.

@@ -150,13 +150,13 @@ impl PollLoop {
     }
 
     /// Receives the available messages and queues their requests for the serving threads, unless
-    /// another thread is polling.
-    pub(crate) fn poll_deferring(&self) {
+    /// another thread is polling. Returns true if work waits for a thread that serves.
+    pub(crate) fn poll_deferring(&self) -> bool {
         if self.is_elsewhere() {
-            return;
+            return false;
         }
         let Some(mut guard) = self.try_drive(None) else {
-            return;
+            return false;
         };
         guard.defers_requests = true;
         let mut progress = Progress::default();
@@ -174,6 +174,7 @@ impl PollLoop {
             // The connections do not report these requests again.
             self.call();
         }
+        self.deferred.is_pending()
     }
 
     /// Handles a deferred item that is due before the next message. Returns true if there was one.
