@@ -85,7 +85,7 @@ pub(crate) trait Renewal: Send + Sync {
     /// Returns the layers around calls of the object, if there are any.
     fn layers(&self) -> Option<CallLayers>;
 
-    /// Returns the time that a call waits at most.
+    /// Returns the time that a call waits at most, over all its repetitions.
     fn patience(&self) -> Duration;
 
     /// Returns the reason why the object is not known.
@@ -124,19 +124,32 @@ impl RenewalError {
 pub(crate) struct RenewalWait {
     renewal: Arc<dyn Renewal>,
     key: Option<u64>,
+    begun: Instant,
     /// `None` if neither the call nor the client limits the time.
     until: Option<Instant>,
 }
 
 impl RenewalWait {
-    /// Begins a wait that ends at the deadline of the call, or when its patience is over.
-    pub(crate) fn new(renewal: Arc<dyn Renewal>, deadline: Option<Instant>) -> Self {
-        let until = Instant::now().checked_add(renewal.patience());
+    /// Begins a wait that ends at the deadline of the call, or when the rest of its patience is
+    /// over.
+    pub(crate) fn new(
+        renewal: Arc<dyn Renewal>,
+        patience: Duration,
+        deadline: Option<Instant>,
+    ) -> Self {
+        let begun = Instant::now();
+        let until = begun.checked_add(patience);
         Self {
             renewal,
             key: None,
+            begun,
             until: [until, deadline].into_iter().flatten().min(),
         }
+    }
+
+    /// Returns the time since the wait began.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.begun.elapsed()
     }
 
     /// Returns the end of the wait.

@@ -7,7 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use jstream_rmi::{
-    Address, CallError, ClientSet, MemberState, Outcome, Remote, ServerOptions, Stub,
+    Address, AddressList, CallError, Client, ClientOptions, ClientSet, MemberState, Outcome,
+    Remote, ServerOptions, Stub,
 };
 use jstream_sync::parker::block_on;
 use testing::until;
@@ -363,7 +364,7 @@ fn a_wait_ends_with_patience_and_with_the_deadline() {
     if let Some(reconnect) = &mut options.client.reconnect {
         reconnect.patience = Duration::from_millis(50);
     }
-    let list = jstream_rmi::AddressList::new(addresses.iter().cloned()).unwrap();
+    let list = AddressList::new(addresses.iter().cloned()).unwrap();
     let set = ClientSet::open_with(list, &options).unwrap();
     let shop = set.get::<dyn Shop>("shop");
     for error in [
@@ -382,4 +383,55 @@ fn a_wait_ends_with_patience_and_with_the_deadline() {
     set.close();
     let error = shop.within(LONG).buy(1).wait().unwrap_err();
     assert!(error.to_string().contains("closed"), "{error}");
+}
+
+/// The member answers the lookup, queues the call and shuts down, again and again.
+#[test]
+fn repetitions_of_a_call_share_its_patience() {
+    /// Time without a server, of which the patience allows two.
+    const DOWN: Duration = Duration::from_millis(200);
+    const ROUNDS: u64 = 20;
+    let address: Address = "inproc://sets-queued".parse().unwrap();
+    let ledger: Arc<Ledger> = Arc::default();
+    // One call may run at once, and another client makes it.
+    let start_full = |round: u64| {
+        let mut options = ServerOptions::default();
+        (options.admission.min_running, options.admission.max_running) = (1, 1);
+        let other: Address = format!("inproc://sets-full-{round}").parse().unwrap();
+        let full = Running::start_with(&other, 0, &ledger, options, Duration::ZERO);
+        full.object.hold();
+        let mut options = ClientOptions::default();
+        options.reconnect = None;
+        let client = Client::connect_with(&other, &options).wait().unwrap();
+        let held = client.lookup::<dyn Shop>("shop").wait().unwrap().wait(0);
+        until(|| full.server.admission().running == 1);
+        let serving = full.server.listen(&address).unwrap();
+        (full, serving, (held, client))
+    };
+    let mut next = start_full(0);
+    let mut options = quick();
+    if let Some(reconnect) = &mut options.client.reconnect {
+        reconnect.patience = Duration::from_millis(500);
+    }
+    let list = AddressList::new([address.clone()]).unwrap();
+    let set = ClientSet::open_with(list, &options).unwrap();
+    let shop = set.get::<dyn Shop>("shop");
+    assert!(set.ready().wait());
+    let call = thread::spawn(move || shop.buy(1).wait().map(drop));
+    for round in 1.. {
+        let (full, serving, others) = next;
+        until(|| call.is_finished() || full.server.admission().queued == 1);
+        if call.is_finished() {
+            break;
+        }
+        assert!(round < ROUNDS, "the call is repeated without an end");
+        serving.shutdown(LONG).wait();
+        drop((full, others));
+        thread::sleep(DOWN);
+        next = start_full(round);
+    }
+    let error = call.join().unwrap().unwrap_err();
+    assert!(matches!(error, CallError::Disconnected { .. }), "{error}");
+    assert_eq!(error.outcome(), Outcome::DidNotRun);
+    assert_eq!(ledger.times(1), 0);
 }

@@ -382,9 +382,9 @@ impl Acquisition {
                     Err(error) => return Poll::Ready(Err(not_acquired(&error.to_string()))),
                 }
             }
-            let source = self
-                .source
-                .get_or_insert_with(|| RenewalWait::new(of.renewal.clone(), None));
+            let source = self.source.get_or_insert_with(|| {
+                RenewalWait::new(of.renewal.clone(), of.renewal.patience(), None)
+            });
             match source.poll(context) {
                 Poll::Ready(Ok(renewed)) => {
                     self.source = None;

@@ -1,14 +1,16 @@
 //! Repetition of failed calls: after a pause, if the stub retries, and over another connection, if
 //! the object can be found again.
 //!
-//! A call whose method did not run is repeated over another connection until its deadline. A call
-//! that may have run is repeated only if its method is idempotent, and a few times at most, because
-//! it may be what ends the server. A call that was refused by a server which says when to try again
-//! waits for that time and a random part of it more, if its deadline allows that.
+//! A call whose method did not run is repeated over another connection until its deadline, or until
+//! its waits for a connection together exceed the patience of the client. A call that may have run
+//! is repeated only if its method is idempotent, and a few times at most, because it may be what
+//! ends the server. A call that was refused by a server which says when to try again waits for that
+//! time and a random part of it more, if its deadline allows that.
 //!
 //! Decision 118 has the reasons.
 
 use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -52,6 +54,8 @@ pub(crate) struct RetryState {
     may_have_run: bool,
     /// The wait for the object.
     waiting: Option<RenewalWait>,
+    /// Time that the call may still wait for the object. `None` before the first wait.
+    patience: Option<Duration>,
     /// The second attempt at another server, if the call may have one.
     hedge: Option<Hedge>,
     /// The object to which the second attempt was sent.
@@ -97,6 +101,7 @@ impl RetryState {
             refused_repetitions: 0,
             may_have_run: false,
             waiting: None,
+            patience: None,
             hedge: None,
             second: None,
         }
@@ -238,7 +243,7 @@ impl RetryState {
             match self.object.renewed_handle() {
                 Some(object) => self.object = object,
                 None => {
-                    self.waiting = Some(RenewalWait::new(renewal.clone(), self.deadline));
+                    self.begin_wait(renewal.clone());
                     return false;
                 }
             }
@@ -259,7 +264,8 @@ impl RetryState {
     /// Begins to wait for the object over another connection than that of the present attempt.
     pub(super) fn next_object(&self) -> Option<RenewalWait> {
         let renewal = self.object.renewal()?;
-        Some(RenewalWait::new(renewal.clone(), self.deadline))
+        let patience = renewal.patience();
+        Some(RenewalWait::new(renewal.clone(), patience, self.deadline))
     }
 
     /// Records that the call has made progress: what failed before it does not count for later
@@ -267,6 +273,7 @@ impl RetryState {
     pub(super) fn record_progress(&mut self) {
         (self.times, self.uncertain_repetitions) = (0, 0);
         self.refused_repetitions = 0;
+        self.patience = None;
     }
 
     /// Records progress if an attempt has lasted for longer than a call waits for a connection: it
@@ -361,8 +368,16 @@ impl RetryState {
         if let Some(import) = self.object.import() {
             report(renewal.as_ref(), import, error);
         }
-        self.waiting = Some(RenewalWait::new(renewal.clone(), self.deadline));
+        self.begin_wait(renewal.clone());
         true
+    }
+
+    /// Begins to wait for the object, for the rest of the patience: a server that takes the call
+    /// and does not run it must not make it wait for ever.
+    fn begin_wait(&mut self, renewal: Arc<dyn Renewal>) {
+        let patience = self.patience.unwrap_or_else(|| renewal.patience());
+        self.patience = Some(patience);
+        self.waiting = Some(RenewalWait::new(renewal, patience, self.deadline));
     }
 
     fn pause_after(&mut self, error: &CallError) -> Option<Instant> {
@@ -444,7 +459,8 @@ impl RetryState {
             return Poll::Ready(Ok(()));
         };
         let polled = waiting.poll(context);
-        polled.map(|found| self.end_wait(found))
+        let elapsed = waiting.elapsed();
+        polled.map(|found| self.end_wait(found, elapsed))
     }
 
     /// Blocks until the object was found.
@@ -455,11 +471,16 @@ impl RetryState {
         let until = waiting.until();
         let found = until_ready(|| None, until, |context| waiting.poll(context));
         let found = found.unwrap_or_else(|| Err(waiting.failure()));
-        self.end_wait(found)
+        self.end_wait(found, waiting.elapsed())
     }
 
-    fn end_wait(&mut self, found: Result<RenewedObject, RenewalError>) -> Result<(), CallError> {
+    fn end_wait(
+        &mut self,
+        found: Result<RenewedObject, RenewalError>,
+        elapsed: Duration,
+    ) -> Result<(), CallError> {
         self.waiting = None;
+        self.patience = self.patience.map(|left| left.saturating_sub(elapsed));
         match found {
             Ok(renewed) => {
                 self.object = self.object.at(renewed);

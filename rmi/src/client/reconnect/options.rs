@@ -13,8 +13,9 @@ pub struct Reconnect {
     pub first_pause: Duration,
     /// Maximum pause (default 5 s).
     pub longest_pause: Duration,
-    /// Maximum time that a call waits for a connection (default 30 s). It also ends at its own
-    /// timeout. Protects against a server that does not return.
+    /// Maximum time that a call waits for connections, over all its repetitions (default 30 s). It
+    /// also ends at its own timeout. Protects against a server that does not return, or returns and
+    /// never runs the call.
     pub patience: Duration,
 }
 
