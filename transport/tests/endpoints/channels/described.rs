@@ -242,7 +242,8 @@ fn receivers_of_the_same_version_convert_nothing() {
             sender.try_send(&object).unwrap();
             let received = receiver.recv().unwrap();
             assert!(!received.is_converted(), "{scheme}");
-            let price = received.with(|object| object.rules.iter().map(|rule| rule.price()).sum());
+            let price: u64 =
+                received.with(|object| object.rules.iter().map(|rule| rule.price()).sum());
             assert_eq!(price_of(number), price, "{scheme}");
         }
     }
