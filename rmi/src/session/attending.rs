@@ -93,6 +93,8 @@ pub(crate) fn attend(connection: &Connection, on_move: impl FnOnce() + Send + 's
         idle_looks: 0,
     });
     drop(list);
+    // This comes after the entry: from now on the server waits for an answer, which only the thread
+    // sends for connections in the list.
     connection.announce_attendance();
 }
 
@@ -105,6 +107,8 @@ pub(super) fn hurry() {
 fn run() {
     let mut pause = PAUSE;
     while pause_for(pause) {
+        // The list is moved out, because a look polls the connection, and that may run wakers of
+        // the program, which may look up objects and so take the lock.
         let mut looked_at = std::mem::take(&mut lock(&ATTENDING).connections);
         let mut is_awaited = false;
         looked_at.retain_mut(|connection| {
@@ -118,6 +122,8 @@ fn run() {
         looked_at.append(&mut list.connections);
         list.connections = looked_at;
         drop(list);
+        // The first pauses are short because an unused connection can answer at once. They grow
+        // because the calls in flight may take long, and each look takes the processor from them.
         pause = match is_awaited {
             true if pause == PAUSE => FIRST_PAUSE,
             true => pause.saturating_mul(2).min(LONGEST_PAUSE),
@@ -138,6 +144,8 @@ fn pause_for(time: Duration) -> bool {
         list = unpoisoned(CHANGED.wait_timeout(list, left)).0;
     }
     list.is_due = false;
+    // Under this lock no `attend` can add a connection that the ending thread would miss: it finds
+    // `process` empty and starts another thread.
     if list.connections.is_empty() {
         list.process = None;
     }
@@ -146,9 +154,12 @@ fn pause_for(time: Duration) -> bool {
 
 impl AttendedConnection {
     fn look(&mut self) -> Look {
+        // The last handle is gone, so the connection is closed and the server does not wait for it.
         let Some(peer) = self.peer.upgrade() else {
             return Look::Done;
         };
+        // No other thread may be receiving, since the program makes no calls. Without this, neither
+        // the message *move* nor the end of the connection would be noticed.
         peer.attendant().poll_deferring();
         if peer.has_ended() {
             return Look::Done;
@@ -156,6 +167,8 @@ impl AttendedConnection {
         if !peer.is_retired() {
             return Look::Open;
         }
+        // Taken, because many looks may follow. The callback runs before the first attempt to
+        // leave, so that new calls use another connection while those in flight end here.
         if let Some(on_move) = self.on_move.take() {
             on_move();
         }
@@ -181,6 +194,8 @@ impl AttendedConnection {
                 self.idle_looks >= IDLE_LOOKS
             }
         };
+        // *Moved* is a promise to make no more calls, so it may be sent only once requests are
+        // refused. If there is no credit for it, the next look repeats it.
         has_ended && connection.answer_move()
     }
 }

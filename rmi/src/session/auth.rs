@@ -113,6 +113,8 @@ impl fmt::Debug for Secret {
 pub(crate) async fn admit(candidate: &Candidate, secret: &Secret) -> Result<(), AuthError> {
     let ours = nonce()?;
     candidate.send(CHALLENGE.header(), &ours).await?;
+    // A client that knows of no secret sends its table of handlers instead. A length limit keeps a
+    // stranger from making the server allocate before it has shown the secret.
     let answer = match candidate.receive(PROOF_LENGTH).await {
         Err(RecvError::TooSmall { .. }) => return Err(AuthError::NotAsked),
         received => received?,
@@ -123,6 +125,8 @@ pub(crate) async fn admit(candidate: &Candidate, secret: &Secret) -> Result<(), 
     };
     let (theirs, proof) = halves(bytes);
     let expected = secret.proof(Role::Client, &theirs, &ours);
+    // The comparison takes the same time wherever the first difference is, so that an attacker
+    // can't find the proof byte by byte.
     expected
         .verify_slice(&proof)
         .map_err(|_| AuthError::Wrong)?;
@@ -130,6 +134,8 @@ pub(crate) async fn admit(candidate: &Candidate, secret: &Secret) -> Result<(), 
         .proof(Role::Server, &ours, &theirs)
         .finalize()
         .into_bytes();
+    // The server proves itself second. A stranger that only connects gets no HMAC of the secret to
+    // test guesses with offline.
     candidate.send(COUNTERPROOF.header(), &counterproof).await?;
     Ok(())
 }
@@ -166,6 +172,8 @@ fn receive(
     memory: &mut [u8],
     within: Duration,
 ) -> Result<(), AuthError> {
+    // The server is not trusted yet, either. Its message goes into memory of a fixed size, so it
+    // can't make the client allocate.
     let header = match endpoint.recv_into_within(memory, within) {
         Err(RecvError::TooSmall { .. }) => return Err(AuthError::NotAsked),
         received => received?,
@@ -182,7 +190,10 @@ fn nonce() -> Result<Bytes, AuthError> {
     while !rest.is_empty() {
         let flags = rustix::rand::GetRandomFlags::empty();
         match rustix::rand::getrandom(&mut *rest, flags) {
+            // `got` is at most the length of `rest`. An empty rest would end the loop, which is the
+            // safe side for a length that can't occur.
             Ok(got) => rest = rest.get_mut(got..).unwrap_or_default(),
+            // A signal interrupted the wait for the random pool of the system at boot.
             Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(AuthError::Random(error.into())),
         }

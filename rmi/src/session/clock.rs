@@ -58,6 +58,8 @@ struct ClockState {
 
 impl Paused {
     fn at(&self, since: Duration) -> Instant {
+        // A test may advance the clock by any time. Beyond what an `Instant` can hold, the clock
+        // stands at its beginning, which is better than a panic in each thread that reads it.
         self.begun.checked_add(since).unwrap_or(self.begun)
     }
 
@@ -69,6 +71,8 @@ impl Paused {
     fn went_since(&self, then: Option<Instant>) -> Duration {
         let state = lock(&self.state);
         let moves = state.moves.iter();
+        // A move is skipped if it happened before the wait began. The first one that is left tells
+        // the time at which the clock stood when the wait began.
         let mut seen = moves.skip_while(|(moved, _)| then.is_some_and(|then| *moved < then));
         let stood = seen.next().map_or(state.since, |(_, before)| *before);
         state.since.saturating_sub(stood)
@@ -107,8 +111,11 @@ impl Clock {
         state.moves.push_back((Instant::now(), before));
         state.since = before.saturating_add(by);
         let now = paused.at(state.since);
+        // Connections that have ended leave their entries behind, which would otherwise accumulate
+        // in a test with many connections.
         state.tenders.retain(|tender| tender.strong_count() > 0);
         let tenders: Vec<_> = state.tenders.iter().filter_map(Weak::upgrade).collect();
+        // The tenders read this clock, so waking them under the lock would block for ever.
         drop(state);
         for tender in tenders {
             tender.wake();
@@ -135,6 +142,8 @@ impl Clock {
     /// can be counted from the given tick of the system clock.
     pub(crate) fn deadline(&self, time: u16, tick: Option<u64>) -> Option<Deadline> {
         match &self.0 {
+            // The tick saves reading the clock, see decision 016. It is a time of the system clock,
+            // so a paused clock can't use it and computes the moment itself.
             None => Deadline::since(time, tick),
             Some(_) => None,
         }
@@ -143,6 +152,7 @@ impl Clock {
     /// Returns how far this clock moved during the last `waited` of system time.
     pub(crate) fn went_in(&self, waited: Duration) -> Duration {
         let (Some(paused), false) = (&self.0, waited.is_zero()) else {
+            // The system clock moves with the time that was waited for.
             return waited;
         };
         paused.went_since(Instant::now().checked_sub(waited))
@@ -209,6 +219,8 @@ impl Alarm {
             Self::System(reminder) => return reminder.set(moment, waker),
             Self::Paused(alarm) => alarm,
         };
+        // The timer is set before the time is compared: an advance of another thread either comes
+        // before the comparison, or finds the timer.
         clock.alarms.set(*timer, moment, waker);
         // An advance before this check is seen here. A later one finds the alarm.
         if moment <= clock.now() {

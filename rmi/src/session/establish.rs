@@ -43,6 +43,8 @@ fn connect(
     terms: &Terms,
 ) -> Result<Endpoint, ConnectError> {
     let endpoint = jstream_endpoint::connect(address, options)?;
+    // Before the exchange of handlers, so that a stranger learns nothing of the server but that it
+    // asks for a secret, and a server without the secret gets nothing of the client.
     if let Some(secret) = &terms.secret {
         auth::prove(&endpoint, secret, settings.handshake_timeout)?;
     }
@@ -66,6 +68,7 @@ impl Connection {
             exports: Arc::new(OnceLock::from(exports)),
             home: Arc::default(),
             references: terms.references(None),
+            // The client alone opens connections, so a server has no lane to a client.
             lane: None,
             is_lane: false,
             waiting,
@@ -91,6 +94,7 @@ impl Connection {
             references: terms.references(Some(address)),
             lane: Some(lane),
             is_lane: false,
+            // Only the shutdown of a listener waits for these counts, and a client has none.
             waiting: Arc::default(),
         };
         Self::join(endpoint, handlers, settings.clone(), terms, parts)
@@ -106,6 +110,7 @@ impl Connection {
             exports: session.exports.clone(),
             home: session.home.clone(),
             references: session.references().clone(),
+            // A lane has no lane of its own: its large calls delay only other large calls.
             lane: None,
             is_lane: true,
             waiting: Arc::default(),
@@ -143,6 +148,8 @@ impl Opening {
         settings.kept_returns = 0;
         let capture = terms.capture.as_ref();
         let tape = capture.map(|to| to.tape(peer.to_owned()));
+        // Set before the handshake, so that the capture contains the tables of handlers. Without
+        // these, no later message could be told to be a call.
         settings.tap = tape.clone().map(|tape| tape as _).or(settings.tap);
         let counts = CallCounts::new(parts.waiting.clone());
         let clock = terms.clock.clone();
@@ -168,6 +175,8 @@ impl Opening {
         let references = parts.references.clone();
         let open = promises.clone();
         static SESSIONS: AtomicU64 = AtomicU64::new(0);
+        // Only uniqueness counts: the number tells sessions apart in the cache of recent objects,
+        // which outlives them.
         let id = SESSIONS.fetch_add(1, Ordering::Relaxed);
         let control = terms.admission.as_ref();
         let admission = control.map(|control| control.connect(&peer, id));
@@ -187,19 +196,27 @@ impl Opening {
             is_plain: terms.are_plain(),
             terms,
             promises,
+            // The peer may be of a version without this handler. It is then neither told to move
+            // nor waited for.
             moving: Moving::new(peer.handler(MOVING).ok()),
             counts,
             admission,
         };
+        // The callback holds parts of the session instead of the peer. With a handle of the
+        // connection, the connection would own itself and never end.
         peer.on_end(move || {
             if let Some(caller) = caller {
                 caller.end_queued();
             }
             open.end();
+            // The references of a lane are those of the first connection, which goes on without its
+            // lane.
             if !parts.is_lane {
                 references.end();
             }
         });
+        // The callback above does not need the session, so it does not matter if the connection has
+        // ended already and has run it before this line.
         peer.attach(Arc::new(session));
         Ok(Connection { peer })
     }

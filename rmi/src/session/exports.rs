@@ -75,13 +75,19 @@ impl Exports {
                 name: name.to_owned(),
             });
         }
+        // The name owns the export, so a replaced object can't be called any longer, even by peers
+        // that have looked it up.
         let replaced = names.insert(name.to_owned(), Owned::new(object));
+        // An object that is replaced may be dropped here. Its `Drop` is code of the program, which
+        // may bind and look up names.
         drop(names);
         drop(replaced);
         Ok(())
     }
 
     pub(crate) fn unbind(&self, name: &str) -> bool {
+        // The guard of the lock is a temporary of this statement, so the object is dropped after
+        // it, at the end of the function.
         let dropped = self.write().remove(name);
         dropped.is_some()
     }

@@ -25,6 +25,8 @@ pub(super) const SLACK: Duration = Duration::from_secs(1);
 /// Keeps a large result for its caller to fetch, and returns its number. Returns `None` if the
 /// result is to be sent at once.
 pub(crate) fn keep_result(replier: &Replier, segments: &[IoSlice<'_>]) -> Option<u32> {
+    // A result below this limit does not delay others noticeably, so it is not worth the round trip
+    // of a fetch.
     if length(segments) < MUCH {
         return None;
     }
@@ -34,6 +36,8 @@ pub(crate) fn keep_result(replier: &Replier, segments: &[IoSlice<'_>]) -> Option
 
 impl Session {
     fn keep_result(&self, replier: &Replier, segments: &[IoSlice<'_>]) -> Option<u32> {
+        // A server that is ending does not wait for results to be fetched. A client that learned
+        // the number would ask a closed connection for it.
         if !self.is_first() || self.is_ending() {
             return None;
         }
@@ -43,18 +47,27 @@ impl Session {
         }
         // If the client has no other calls in flight, sending the result at once is faster.
         if !results.is_shared.load(Ordering::Relaxed) {
+            // One is the call of this result itself.
             if replier.peer().status().under_way < 2 {
                 return None;
             }
+            // The flag is never cleared. A client that had calls side by side once will have them
+            // again, and this result can't know which calls arrive while it is sent.
             results.is_shared.store(true, Ordering::Relaxed);
         }
         let clock = &self.terms.clock;
+        // The method sends its result while it runs, so the deadline of its call is the one that
+        // its own calls inherit in this thread.
         let until = inherited_deadline(clock, clock.now());
         let until = until.and_then(|until| until.checked_add(SLACK));
         let charge = |bytes| replier.charge_kept(bytes);
+        // Copies the result, because the segments lie in the draft of this thread, which the next
+        // message reuses.
         let number = results.keep(segments, self.terms.max_backlog, until, charge)?;
         if let Some(until) = until {
             let connection = Connection::from_peer(replier.peer());
+            // The timer of the references drops the result. Another alarm for each result would be
+            // a resource that a peer can make grow.
             self.references.tending.keeps(&connection, until, clock);
         }
         Some(number)
@@ -77,6 +90,9 @@ pub(crate) fn discard_answer(
     connection: &Connection,
     answer: Option<&Result<Reply, RequestError>>,
 ) {
+    // A call that was abandoned and nevertheless answered may have left a result at the server,
+    // which nobody else would fetch: it would count against the limit of this client until its
+    // deadline.
     if let Some(number) = answer.and_then(|answer| number_of(answer.as_ref().ok()?)) {
         discard_kept(connection, number);
     }
@@ -99,6 +115,8 @@ impl Discard {
     fn send(self: &Arc<Self>, connection: &Connection) {
         if self.lacks_credit(connection) {
             let peer = connection.peer();
+            // The waker holds a weak peer: the connection holds its wakers, so a strong handle
+            // would be a cycle until credit arrives.
             peer.attendant().wake_at_credit(&Waker::from(self.clone()));
             // Credit may have arrived before the waker was registered.
             self.lacks_credit(connection);
@@ -118,6 +136,9 @@ impl Discard {
 
 impl Wake for Discard {
     fn wake(self: Arc<Self>) {
+        // The waker and the second attempt above may run at the same time and both send the
+        // message. The server finds nothing for the second one and ignores it, because it is
+        // one-way.
         let is_sent = self.is_sent.load(Ordering::Relaxed);
         if let Some(peer) = self.peer.upgrade().filter(|_| !is_sent) {
             self.send(&Connection::from_peer(peer));
@@ -136,7 +157,10 @@ pub(crate) fn fetched(request: Request) {
         }
     }
     let connection = Connection::from_peer(request.peer());
+    // A payload that is not a number is answered like an unknown one. It is no reason to end a
+    // connection that may be shared by many callers.
     let number = request.bytes().try_into().map(u32::from_le_bytes).ok();
+    // Taken before it is sent: of two requests for one result, one gets it.
     let result = number.and_then(|number| connection.references().results.remove(number));
     let (_, replier) = request.into_parts();
     match result {

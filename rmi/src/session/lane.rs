@@ -59,8 +59,12 @@ impl Lane {
     pub(super) fn open(&self, main: &Connection) -> Option<Connection> {
         let mut state = lock(&self.state);
         match &*state {
+            // A lane that has ended is opened again. Its server may have closed it as unused.
             LaneState::Open(lane) if !lane.peer().has_ended() => return Some(lane.clone()),
             LaneState::Refused(then) if *then > Instant::now() => return None,
+            // The thread that opens the lane waits for answers of the registry, and serves calls
+            // meanwhile. A method that it runs may make a large call, which would wait here for its
+            // own thread.
             LaneState::Ended | LaneState::Opening => return None,
             _ => {}
         }
@@ -70,6 +74,8 @@ impl Lane {
         // connection.
         let lane = (self.connect)(self, main);
         let mut state = lock(&self.state);
+        // The session was closed meanwhile, after which nobody would close the new connection.
+        // Dropping the handle ends it.
         if let LaneState::Ended = &*state {
             return None;
         }
@@ -77,6 +83,8 @@ impl Lane {
             Some(lane) => LaneState::Open(lane.clone()),
             // Without a lane, large calls continue to use the first connection.
             None => {
+                // A server that has no room for a second connection refuses each attempt. The pause
+                // keeps large calls from paying for a failed handshake each.
                 let now = Instant::now();
                 LaneState::Refused(now.checked_add(PAUSE).unwrap_or(now))
             }
@@ -94,12 +102,16 @@ impl Lane {
 
     /// Returns true if the other side may know of a lane of this session, current or past.
     pub(super) fn is_known(&self) -> bool {
+        // A refused lane counts as known: the server may have seen the join although its answer was
+        // lost.
         !matches!(&*lock(&self.state), LaneState::Closed | LaneState::Ended)
     }
 
     /// Returns true if the lane was not needed yet, or has ended.
     pub(super) fn is_closed(&self) -> bool {
         match &*lock(&self.state) {
+            // A refused lane is not reported as closed, so that large results do not start a thread
+            // for an attempt that the pause forbids.
             LaneState::Closed => true,
             LaneState::Open(lane) => lane.peer().has_ended(),
             _ => false,
@@ -108,6 +120,8 @@ impl Lane {
 
     /// Closes the lane for good. Calls in flight on it fail.
     pub(super) fn close(&self) {
+        // The guard is released at the end of this statement. Closing the lane runs callbacks,
+        // which may ask for the lane.
         let before = std::mem::replace(&mut *lock(&self.state), LaneState::Ended);
         if let LaneState::Open(lane) = before {
             lane.peer().close();

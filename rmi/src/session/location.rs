@@ -13,6 +13,8 @@ pub(crate) fn is_near(of: &Connection) -> bool {
     match endpoint.peer() {
         Address::Inproc { .. } => true,
         Address::Shm { .. } | Address::Uds { .. } => {
+            // The kernel reports the user of such a connection. Another user of this host is
+            // treated as a stranger: what leads to servers of this user is not for it.
             endpoint.info().peer_user.is_some_and(is_trusted_user)
         }
         address => is_loopback(address),
@@ -37,6 +39,8 @@ fn host(of: &Address) -> Option<&str> {
 pub(crate) fn is_loopback(address: &Address) -> bool {
     host(address).is_some_and(|host| {
         let ip = host.parse::<IpAddr>();
+        // An IPv4 loopback address that is mapped to IPv6 leads to this host as well, and would
+        // otherwise pass the check.
         host == "localhost" || ip.is_ok_and(|ip| ip.to_canonical().is_loopback())
     })
 }
@@ -45,6 +49,8 @@ pub(crate) fn is_loopback(address: &Address) -> bool {
 pub(crate) fn located(address: Address, on: Option<&Address>) -> Address {
     let names_none = |host: &str| {
         let ip = host.parse::<IpAddr>();
+        // A name is never taken for an address of all interfaces, because resolving it here would
+        // block and say nothing of the other host.
         ip.is_ok_and(|ip| ip.to_canonical().is_unspecified())
     };
     match on.and_then(host) {
@@ -60,6 +66,7 @@ fn with_host(address: Address, host: &str) -> Address {
         Address::Tls { port, .. } => Address::tls(host, *port),
         _ => return address,
     };
+    // The host comes from an address that was parsed before, so it can't be invalid.
     moved.unwrap_or(address)
 }
 
@@ -81,6 +88,8 @@ pub(crate) fn passed_address(address: &Address, to: &Connection) -> Option<Addre
 /// Returns the address of a server that `from` has passed to this program, as used here. Returns
 /// `None` if the address leads to this host, although `from` is on another one.
 pub(crate) fn received_address(address: Address, from: &Connection) -> Option<Address> {
+    // A program on another host that names such an address wants this one to connect to its own
+    // servers, which may trust local connections (a confused deputy).
     let is_foreign = !is_near(from) && (is_local(&address) || is_loopback(&address));
     (!is_foreign).then(|| located(address, Some(from.peer().endpoint().peer())))
 }

@@ -46,6 +46,8 @@ impl Moving {
 
     /// Returns true if the other side was told to move.
     pub(super) fn is_told(&self) -> bool {
+        // The flags say what was sent or received, and publish no other memory. A stale value
+        // delays a shutdown by one look.
         self.is_told.load(Ordering::Relaxed)
     }
 
@@ -67,6 +69,8 @@ impl Moving {
     /// Returns true if the other side may send more calls, and will say when it does not.
     pub(crate) fn is_awaited(&self) -> bool {
         let is_known = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
+        // A peer that has not announced that it attends has no thread that would answer, so waiting
+        // for it would take the whole time limit.
         is_known(&self.is_attended) && !is_known(&self.has_moved)
     }
 

@@ -20,6 +20,8 @@ pub(crate) fn refuse_received(replier: Replier, code: Code, reason: &str) {
 }
 
 fn refuse_by(replier: Replier, word: u64, reason: &str) {
+    // Reasons may contain text of the program, such as that of a panic. An answer counts against
+    // the window and the backlog of the peer, so its size is bounded.
     let mut end = reason.len().min(LONGEST_REASON);
     while !reason.is_char_boundary(end) {
         end = end.saturating_sub(1);

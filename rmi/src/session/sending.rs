@@ -16,6 +16,8 @@ pub(crate) const MUCH: usize = 256 << 10;
 impl Connection {
     /// Returns the lane if a call with these arguments is to use it.
     fn lane_for(&self, word: u64, segments: &[IoSlice<'_>]) -> Option<Self> {
+        // Pipelined calls are ordered by their arrival, and calls over two connections have no
+        // order.
         if length(segments) < MUCH || names_a_call(word) {
             return None;
         }
@@ -46,6 +48,8 @@ impl Connection {
     ) -> Result<Ticket, RequestError> {
         let (peer, handler) = (&self.peer, self.session().calls);
         let until = self.system(until);
+        // A small call is copied into a queue until there is credit. A large one blocks instead: a
+        // queue of copies of large arguments would take memory without a limit.
         if length(segments) < MUCH {
             return peer.request_with(handler, word, segments, Backpressure::QueueInPlace);
         }
@@ -54,6 +58,8 @@ impl Connection {
 
     /// Requests the result of a call that the other side keeps.
     pub(crate) fn fetch(&self, number: [u8; 4]) -> Result<Ticket, RequestError> {
+        // The lane is not opened for this. The result may come over the first connection as well,
+        // and a caller with a deadline waits for it.
         let lane = self.session().lane.as_ref().and_then(Lane::current);
         let on = lane.as_ref().unwrap_or(self);
         let word = CallHeader::results().to_word();
@@ -69,6 +75,7 @@ impl Connection {
     /// Opens a lane in the background after a large result has arrived, if other calls are in
     /// flight. Further large results then use the lane.
     pub(crate) fn record_large_result(&self) {
+        // A server has no lane, nor does the lane itself: the client alone opens connections.
         if let Some(lane) = &self.session().lane {
             if self.peer.status().outstanding > 0 && lane.is_closed() {
                 let main = self.clone();
@@ -100,6 +107,8 @@ impl Connection {
     /// Returns the time limit for blocking in the transport: `None` if the connection uses a manual
     /// clock.
     fn system(&self, moment: Option<Instant>) -> Option<Instant> {
+        // The transport measures by the system clock. A deadline of a paused clock would be a
+        // moment without a meaning there, so the paused clock ends the wait by its own alarm.
         moment.filter(|_| !self.clock().is_paused())
     }
 
@@ -111,6 +120,7 @@ impl Connection {
     ) -> Result<(), RequestError> {
         let (peer, handler) = (&self.peer, self.session().referenced);
         let word = message.to_word();
+        // Timers call this, in a thread that all connections share, so it never waits for a peer.
         let sent = peer.send_with(handler, word, segments, Backpressure::Fail);
         sent.map(drop)
     }
@@ -162,6 +172,8 @@ impl Connection {
     pub(crate) fn tell_to_move(&self) {
         let moving = &self.session().moving;
         if !moving.is_told() && self.send_moving(MovingMessage::Move) {
+            // Recorded after it was sent: without credit, the next look of the shutdown tries
+            // again.
             moving.record_told();
         }
     }
@@ -174,6 +186,8 @@ impl Connection {
     /// Returns false if there is no credit. After the end of the connection, there is nothing to
     /// say.
     fn send_moving(&self, message: MovingMessage) -> bool {
+        // A peer that does not know such messages counts as told, since repeating it would not
+        // help.
         let Some(handler) = self.session().moving.handler() else {
             return true;
         };
@@ -181,6 +195,7 @@ impl Connection {
         let said = self
             .peer()
             .send_with(handler, word, &[], Backpressure::Fail);
+        // Any other failure means that the connection is ending. The answer would reach nobody.
         said.is_ok() || self.peer().has_ended()
     }
 }

@@ -58,6 +58,8 @@ impl Session {
     /// exports a server, it is the state of the server's objects.
     pub(crate) fn home(&self, executor: impl FnOnce() -> Arc<dyn Executor>) -> &Arc<Home> {
         match self.exports() {
+            // A server that was exported after objects without a server keeps the state that these
+            // have, since nodes hold their home themselves.
             Some(exports) => exports.home(),
             None => self.home.get_or_init(|| Arc::new(Home::new(executor()))),
         }
@@ -73,6 +75,8 @@ impl Session {
 
     /// Returns the table of references in both directions.
     pub(crate) fn references(&self) -> &Arc<References> {
+        // A lane begins with an empty table, and uses that of the first connection from the join
+        // on. The empty one stays, because the end of the connection releases it.
         self.joined.get().unwrap_or(&self.references)
     }
 
@@ -83,6 +87,7 @@ impl Session {
     }
 
     fn look_up(&self, number: u32) -> Option<Callable> {
+        // The table never gives the numbers of the fixed objects, so none of its objects is hidden.
         let own = self.exports().and_then(|exports| exports.own(number));
         let node = match own {
             Some(node) => node.clone(),
@@ -94,6 +99,8 @@ impl Session {
     /// Returns true if neither side holds a reference, a stream, a kept result or a suspended call.
     pub(crate) fn is_idle(&self) -> bool {
         let calls = self.counts.methods().saturating_add(self.counts.held());
+        // An idle connection may be closed for another one, so everything that a peer would notice
+        // counts here, also objects that it only looked up.
         calls == 0 && self.wire.streams.is_empty() && self.references().are_none()
     }
 
@@ -101,6 +108,8 @@ impl Session {
     /// connection has joined before.
     pub(crate) fn join(&self, references: Arc<References>) -> Option<()> {
         let joined = self.joined.set(references);
+        // A thread may remember an object of the empty table under this session, with a number that
+        // means another object in the joined table.
         changed();
         joined.ok()
     }
@@ -120,6 +129,7 @@ impl Session {
 impl Connection {
     /// Ends the connection and its lane.
     pub(crate) fn close(&self) {
+        // The first connection ends before its lane: from then on it opens no other lane.
         self.peer.close();
         if let Some(lane) = &self.session().lane {
             lane.close();
@@ -129,6 +139,8 @@ impl Connection {
     #[inline]
     pub(crate) fn session(&self) -> &Session {
         match self.peer.attached() {
+            // Handles of a connection exist only after `finish` has attached the session. The
+            // requests that arrive before that have no such handle and ask `attached` themselves.
             Some(session) => session,
             None => unreachable!("each connection has its session before it is used"),
         }

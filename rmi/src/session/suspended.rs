@@ -19,6 +19,8 @@ impl Waits {
 
 impl Drop for Waits {
     fn drop(&mut self) {
+        // The count falls before the stalled calls are looked for. The reverse order would let a
+        // call stall after the look and before the decrement, and nobody would resume it.
         self.0.counts().resume();
         self.0.resume_stalled();
     }
@@ -33,7 +35,11 @@ impl Session {
     /// Returns true if one more method may be suspended, or one more call held.
     pub(crate) fn may_wait(&self) -> bool {
         let waiting = self.methods().saturating_add(self.counts.held());
+        // The count of all connections is not read if this one alone decides: it is a cache line
+        // that all connections write.
         let in_all = || self.load().waiting() < self.terms.max_waiting_in_all;
+        // A connection may always suspend one method. Otherwise a few busy peers could keep a new
+        // one from being served at all.
         waiting < self.terms.max_waiting && (waiting == 0 || in_all())
     }
 
@@ -48,6 +54,8 @@ impl Session {
     /// [resumes the held calls](crate::session::pipelining::Promises::resume_stalled).
     pub(crate) fn is_full(&self) -> bool {
         let methods = self.methods();
+        // Only the end of a suspended method resumes a stalled call. Without one, a call that
+        // stalls would wait for ever.
         methods > 0 && methods >= self.terms.max_waiting
     }
 

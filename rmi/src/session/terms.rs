@@ -73,6 +73,8 @@ impl Terms {
     /// Returns true if calls are not limited, intercepted or captured and use the system clock.
     pub(super) fn are_plain(&self) -> bool {
         let is_observed = self.capture.is_some() || !self.interceptors.is_empty();
+        // An answer of a plain session skips the look for each of these parts. A new part that
+        // calls may have must be listed here.
         !is_observed && self.admission.is_none() && !self.clock.is_paused()
     }
 

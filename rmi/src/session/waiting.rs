@@ -127,6 +127,7 @@ impl Waiting {
     fn remove(&self) {
         let mut count = lock(&self.count);
         *count = count.saturating_sub(1);
+        // Only a shutdown waits, for zero. Waking it for each method would cost a system call each.
         if *count == 0 {
             self.changed.notify_all();
         }
@@ -135,6 +136,8 @@ impl Waiting {
     /// Blocks until no method is suspended and no call is held.
     pub(crate) fn wait(&self) {
         let mut count = lock(&self.count);
+        // The wait has no deadline of its own: each method ends at its deadline or with its
+        // connection, which the shutdown ends at its time limit.
         while *count > 0 {
             let waited = self.changed.wait(count);
             count = jstream_sync::unpoisoned(waited);
@@ -200,6 +203,8 @@ pub(crate) struct IsHeld(Arc<CallCounts>);
 impl IsHeld {
     pub(crate) fn new(counts: Arc<CallCounts>) -> Self {
         counts.held.fetch_add(1, Ordering::Relaxed);
+        // Listener and server count before the guard exists, so that no release can come before its
+        // count.
         counts.all.load.hold();
         counts.all.add();
         Self(counts)

@@ -52,6 +52,8 @@ impl CallerKey {
     pub(super) fn from_peer(peer: &Peer) -> Self {
         let info = PeerInfo::from_peer(peer);
         match (&info.certificate, info.user) {
+            // A certificate is the strongest identity. A user comes before the source, because all
+            // local programs have the same source.
             (Some(certificate), _) => Self::Certificate(Sha256::digest(certificate).into()),
             (None, Some(user)) => Self::User(user),
             (None, None) => Self::Source(info.address.source()),
@@ -117,6 +119,7 @@ impl<Q> CallerTable<Q> {
         let rate = options.limits_rate().then(|| {
             let interval = Duration::from_secs(1).checked_div(options.calls_per_second.max(1));
             let interval = interval.unwrap_or_default();
+            // The first call of a burst is allowed by the rate itself.
             let burst = options.burst.max(1).saturating_sub(1);
             (interval, interval.saturating_mul(burst))
         });
@@ -149,6 +152,8 @@ impl<Q> CallerTable<Q> {
     pub(super) fn connect(&mut self, key: CallerKey, now: Instant) -> u64 {
         let next = self.next_id;
         let id = *self.ids.entry(key.clone()).or_insert(next);
+        // Ids are not reused, so that a permit or connection that is dropped late can't change
+        // another caller.
         if id == next {
             self.next_id = next.wrapping_add(1);
         }
@@ -160,6 +165,8 @@ impl<Q> CallerTable<Q> {
             full_at: now,
             lookups_full_at: now,
         });
+        // Before the connection is counted, while it still shows that the caller was one without
+        // connections.
         if id != next && caller.is_former() {
             self.former = self.former.saturating_sub(1);
         }
@@ -234,6 +241,8 @@ impl<Q> CallerTable<Q> {
             .collect();
         all.sort_unstable();
         let full = all.partition_point(|(full_at, _)| *full_at <= now);
+        // Those with the smallest debts are forgotten first: a caller that is forgotten gets its
+        // burst anew, and this gives away the least.
         let count = full.max(all.len().saturating_sub(self.max_former));
         for (_, id) in all.iter().take(count) {
             self.forget(*id);
@@ -252,6 +261,7 @@ impl<Q> CallerTable<Q> {
             return Ok(());
         };
         let calls = caller.running.saturating_add(caller.queue.len());
+        // Before the rate, so that a call which can't run takes no token.
         if calls >= self.max_running {
             return Err(QuotaExceeded::Running);
         }
@@ -300,6 +310,8 @@ impl<Q> CallerTable<Q> {
     pub(super) fn has_room(&self, id: u64) -> bool {
         let free = self.max_queued.saturating_sub(self.queued);
         let own = self.callers.get(&id).map_or(0, |caller| caller.queue.len());
+        // n callers that flood get 1/(n+1) of the queue each, which leaves as much for the next
+        // one. See decision 124.
         free > 0 && own < free
     }
 
@@ -309,6 +321,7 @@ impl<Q> CallerTable<Q> {
             return Some(call);
         };
         if caller.queue.is_empty() {
+            // At the end of the rotation: callers with queued calls have waited for longer.
             self.rotation.push_back(id);
         }
         caller.queue.push_back(call);
@@ -327,6 +340,7 @@ impl<Q> CallerTable<Q> {
         let id = self.rotation.remove(index)?;
         let caller = self.callers.get_mut(&id)?;
         let call = caller.queue.pop_front()?;
+        // Counted with the removal, so that the quota of the caller never misses this call.
         caller.running = caller.running.saturating_add(1);
         if !caller.queue.is_empty() {
             self.rotation.push_back(id);
@@ -338,6 +352,7 @@ impl<Q> CallerTable<Q> {
     /// Removes the queued calls for which `is_removed` returns true.
     pub(super) fn remove(&mut self, now: Instant, is_removed: impl Fn(&Q) -> bool) -> Vec<Q> {
         let mut removed = Vec::new();
+        // The rotation is built anew, so a caller whose queue has become empty leaves it.
         for id in std::mem::take(&mut self.rotation) {
             let is_left = self.change(id, now, |caller| {
                 let (gone, left): (VecDeque<_>, _) =

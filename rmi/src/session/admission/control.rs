@@ -173,10 +173,13 @@ impl AdmissionState {
 
     /// Returns the time in which the queue will have moved on, as far as that can be estimated.
     fn estimated_wait(&self) -> Duration {
+        // One more than are queued: the call that asks would be the last.
         let calls = u32::try_from(self.callers.queued().saturating_add(1)).unwrap_or(u32::MAX);
         let limit = u32::try_from(self.limit.limit()).unwrap_or(u32::MAX);
         let wait = self.run_time.saturating_mul(calls).checked_div(limit);
         wait.unwrap_or_default()
+            // The estimate is bad if the first calls of a server have not ended. The bounds keep
+            // clients from coming back at once, or never.
             .clamp(SHORTEST_RETRY, LONGEST_RETRY)
     }
 }
@@ -217,6 +220,8 @@ impl AdmissionControl {
     /// Adds a connection with a unique number.
     pub(crate) fn connect(self: &Arc<Self>, peer: &Peer, connection: u64) -> Arc<CallerHandle> {
         let key = CallerKey::from_peer(peer);
+        // Quotas and latencies use the system clock. A paused clock is for deadlines, and would
+        // give a burst that never fills.
         let caller = self.state().callers.connect(key, Instant::now());
         Arc::new(CallerHandle {
             control: self.clone(),
@@ -240,6 +245,8 @@ impl AdmissionControl {
     fn start_queued(self: &Arc<Self>) {
         {
             let mut state = self.state();
+            // The thread that starts calls looks at the queue again after each, so it finds the
+            // place that made this thread come here.
             if state.is_starting || state.callers.queued() == 0 {
                 return;
             }
@@ -250,15 +257,20 @@ impl AdmissionControl {
             let (free, limit) = state.places();
             let next = state.callers.pop(free, limit);
             let Some((caller, call)) = next else {
+                // Under the lock that has shown the queue to be empty or the limit to be reached. A
+                // call that is queued later finds the flag cleared.
                 state.is_starting = false;
                 return;
             };
             state.running = state.running.saturating_add(1);
             let is_late = call.is_late(self.clock.now());
+            // Its alarm may not have fired yet. A call whose deadline has passed never runs.
             if is_late {
                 state.refused.deadline = state.refused.deadline.saturating_add(1);
             }
             drop(state);
+            // Also for a late call: `pop` has counted it as running, which the drop of the permit
+            // takes back.
             let permit = self.permit(caller, true);
             let end = match is_late {
                 true => QueueEnd::Overdue,
@@ -277,6 +289,8 @@ impl AdmissionControl {
         let Some(alarm) = self.alarm.get_or_init(|| Alarm::new(&self.clock).ok()) else {
             return;
         };
+        // The lock is not held while the alarm is set: that may fire at once in this thread, and
+        // the sweep takes the lock.
         let mut state = self.state();
         if state.due.is_some_and(|set| set <= due) {
             return;
@@ -298,6 +312,7 @@ impl AdmissionControl {
     fn sweep(self: &Arc<Self>) {
         let now = self.clock.now();
         let mut state = self.state();
+        // Before the search, so that a call which is queued meanwhile sets the alarm.
         state.due = None;
         let expired = state.callers.remove(Instant::now(), |call| {
             call.due().is_some_and(|due| due <= now)
@@ -317,6 +332,7 @@ impl AdmissionControl {
                 }
             })
             .collect();
+        // Answers are sent, and promises dropped, without the lock.
         drop(state);
         // The pause bounds the work if many calls expire one after the other.
         let earliest = now.checked_add(SWEEP_PAUSE);
@@ -379,6 +395,7 @@ impl CallerHandle {
         let may_begin = || state.callers.may_take_place(self.caller, free, limit);
         let runs_now = is_exempt || (state.callers.queued() == 0 && may_begin());
         if !runs_now {
+            // The limit may grow only if it is in the way of calls.
             state.limit.record_reached();
             return Asked::Waits;
         }
@@ -397,6 +414,7 @@ impl CallerHandle {
         leave: LeaveQueue,
     ) -> Option<(Request, Duration)> {
         let control = &self.control;
+        // Without an end of the wait, a call would wait for its deadline.
         let until = control.clock.now().checked_add(control.max_queue_time);
         let call = QueuedCall {
             request,
@@ -405,6 +423,7 @@ impl CallerHandle {
             deadline,
             until,
         };
+        // Computed before the call moves into the queue, from which another thread may take it.
         let due = call.due();
         let mut state = control.state();
         let refused = match state.callers.has_room(self.caller) {
@@ -425,6 +444,7 @@ impl CallerHandle {
     /// Ends the wait of all queued calls of the connection.
     pub(crate) fn end_queued(&self) {
         let mut state = self.control.state();
+        // Only those of this connection: other connections of the caller go on.
         let own = |call: &QueuedCall| call.connection == self.connection;
         let ended = state.callers.remove(Instant::now(), own);
         drop(state);
@@ -464,6 +484,7 @@ impl RunPermit {
     /// Ends the call, whose method has returned a result. Only the latency of such calls is
     /// measured: others end when their callers want it.
     pub(crate) fn complete(mut self) {
+        // The drop at the end of this function records the latency and starts the next call.
         self.is_completed = true;
     }
 }
@@ -472,16 +493,20 @@ impl Drop for RunPermit {
     fn drop(&mut self) {
         let now = Instant::now();
         let mut state = self.control.state();
+        // The permit exists, so it was counted. The subtraction can't fall below zero.
         state.running = state.running.saturating_sub(1);
         state.callers.end(self.caller, now);
         if let Some((method, begun)) = self.method {
             let took = now.saturating_duration_since(begun);
+            // A moving average over about 16 calls, which also counts calls without a result: their
+            // time was taken from others all the same.
             let average = state.run_time.saturating_mul(15).saturating_add(took);
             state.run_time = average.checked_div(16).unwrap_or_default();
             if self.is_completed && self.is_counted {
                 state.limit.record(method, took, now);
             }
         }
+        // Starting calls takes the lock.
         drop(state);
         self.control.start_queued();
     }

@@ -66,6 +66,8 @@ impl AdaptiveLimit {
             slow_calls: 0,
             calls: 0,
             was_reached: false,
+            // Keys are addresses of interfaces of this program, and indices below their lengths. So
+            // peers can't make this table grow.
             methods: FxHashMap::default(),
         }
     }
@@ -82,6 +84,7 @@ impl AdaptiveLimit {
 
     /// Records a call that has returned a result.
     pub(super) fn record(&mut self, method: MethodKey, latency: Duration, now: Instant) {
+        // A fixed limit needs no votes.
         if self.min == self.max {
             return;
         }
@@ -93,12 +96,15 @@ impl AdaptiveLimit {
             calls: 0,
         });
         usual.record(latency, number);
+        // The usual latency moves at the end of windows only, so slow calls do not change the
+        // measure for themselves.
         let allowed = usual.latency.saturating_mul(self.max_slowdown);
         self.calls = self.calls.saturating_add(1);
         if latency > allowed.saturating_add(GRACE) {
             self.slow_calls = self.slow_calls.saturating_add(1);
         }
         let took = now.saturating_duration_since(self.window_begin);
+        // Few calls make a vote of chance, so a quiet server has long windows.
         if took >= WINDOW && self.calls >= WINDOW_CALLS {
             self.end_window(now);
         }
@@ -106,9 +112,11 @@ impl AdaptiveLimit {
 
     fn end_window(&mut self, now: Instant) {
         if self.slow_calls > self.calls / 2 {
+            // At least one, so that small limits shrink as well.
             self.limit = self.limit.saturating_sub((self.limit / 8).max(1));
         } else if self.was_reached {
-            // The square root lets large limits grow as fast as their noise.
+            // A limit that no call has met says nothing about what the server could do, so it does
+            // not grow. The square root lets large limits grow as fast as their noise.
             self.limit = self.limit.saturating_add(self.limit.isqrt().max(1));
         }
         self.limit = self.limit.clamp(self.min, self.max);

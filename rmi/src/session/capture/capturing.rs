@@ -88,6 +88,8 @@ impl Capturing {
     pub(crate) fn record(&self, object: u32, index: usize, interface: &'static Interface) {
         let mut methods = lock(&self.methods);
         if let Ok(place) = u16::try_from(index) {
+            // Numbers of objects change with each reference, so a long connection could otherwise
+            // fill this table.
             if methods.len() < MOST_METHODS || methods.contains_key(&(object, place)) {
                 methods.insert((object, place), interface);
             }

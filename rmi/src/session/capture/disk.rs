@@ -81,6 +81,8 @@ impl DiskState {
 impl Shared {
     /// Opens a file with these first bytes. Returns its number.
     pub(super) fn open(&self, bytes: Vec<u8>) -> u64 {
+        // The number and the first bytes are entered under one lock, so that no record of the file
+        // comes before its start.
         let mut state = lock(&self.state);
         let number = state.next;
         state.next = number.saturating_add(1);
@@ -121,12 +123,14 @@ impl Shared {
             (state.waiting, self.options.max_buffer),
         ];
         let has_room = |(is, most): (u64, u64)| is.saturating_add(length) <= most;
+        // Calls never wait for the disk, so a record without room is counted as lost.
         if account.has_failed || !fits.into_iter().all(has_room) {
             account.lose(length);
             state.lost = state.lost.saturating_add(1);
             return;
         }
         account.bytes = account.bytes.saturating_add(length);
+        // The mark of earlier losses comes before this record, where they are missing.
         let mark = account.mark();
         state.in_all = state.in_all.saturating_add(length);
         if let Some(mark) = mark {
@@ -143,6 +147,8 @@ impl Shared {
         let mark = state.files.remove(&file).and_then(|mut of| of.mark());
         let mut bytes = mark.unwrap_or_default();
         encode(&Record::End, &mut bytes);
+        // Without the check of the limits: a file without an end would look like one of a crash.
+        // There are as many of these records as files.
         state.push(file, bytes);
         state.queue.push_back((file, Job::Close));
         drop(state);
@@ -156,6 +162,8 @@ impl Shared {
     /// Blocks until everything that was queued before is written.
     pub(super) fn flush(&self) {
         let mut state = lock(&self.state);
+        // The thread takes the queue as a whole, so an empty queue alone does not mean that all is
+        // written.
         while state.is_writing || !state.queue.is_empty() {
             let waited = self.written.wait(state);
             state = jstream_sync::unpoisoned(waited);
@@ -167,6 +175,7 @@ impl Shared {
         let mut files = BTreeMap::new();
         let mut state = lock(&self.state);
         loop {
+            // The batch is written without the lock, so that calls can queue records meanwhile.
             let jobs = std::mem::take(&mut state.queue);
             if jobs.is_empty() {
                 if state.is_ending {
@@ -197,14 +206,19 @@ impl Shared {
         };
         let file = files.entry(number).or_insert_with(|| {
             let created = self.create(number);
+            // A file that can't be created is remembered as `None`, so that each record of it does
+            // not warn again.
             created.map_err(|error| warn(&self.folder, &error)).ok()
         });
         let written = file.as_mut().map(|file| file.write_all(&bytes));
         if let Some(Err(error)) = &written {
             warn(&self.folder, error);
+            // After a failed write, the end of the file is not known. Records behind it could not
+            // be read.
             *file = None;
         }
         let mut state = lock(&self.state);
+        // Given back after the write: records that are being written still take memory.
         state.waiting = state.waiting.saturating_sub(bytes.len() as u64);
         if !matches!(written, Some(Ok(()))) {
             state.lost = state.lost.saturating_add(1);
@@ -218,6 +232,7 @@ impl Shared {
     fn create(&self, number: u64) -> io::Result<File> {
         let (mut folder, mut file) = (DirBuilder::new(), OpenOptions::new());
         folder.recursive(true);
+        // A file of this name may be a link that another user of the folder has made.
         file.write(true).create_new(true);
         #[cfg(unix)]
         {
@@ -265,6 +280,8 @@ impl Owner {
 impl Drop for Owner {
     fn drop(&mut self) {
         lock(&self.0.state).is_ending = true;
+        // The thread writes what is queued, and ends after that. The drop does not wait for it,
+        // which `flush` does.
         self.0.work.notify_one();
     }
 }

@@ -77,6 +77,7 @@ impl Tape {
             return;
         };
         described.insert(key, interface.id());
+        // Schemas of large types take a while, and other calls of the connection ask for this lock.
         drop(described);
         let [arguments, result] = method.schemas();
         let record = Record::Method(Method {
@@ -123,6 +124,7 @@ impl Tap for Tape {
             let place = names.iter().position(|name| *name == CALLS)?;
             u16::try_from(place).ok()
         };
+        // A connection exchanges its tables once, so there is nothing here yet.
         let _ = self.calls.set([place(ours), place(theirs)]);
         for (sent, names) in [(true, ours), (false, theirs)] {
             let mut bytes = Vec::new();
@@ -150,6 +152,8 @@ impl Tap for Tape {
         let parts: Vec<&[u8]> = tapped.payload.iter().map(|part| &**part).collect();
         let length = parts.iter().map(|part| part.len() as u64).sum();
         let shared = self.to.shared();
+        // Before the bytes are copied: without it, a slow disk would cost each message a copy in
+        // vain.
         if !shared.may_have_room(length) {
             return shared.lose(self.file, length);
         }

@@ -209,6 +209,8 @@ impl Watched {
     pub(super) fn begin(all: &[Arc<dyn Interceptor>], call: CallInfo) -> Result<Arc<Self>, Denied> {
         let mut watched = Self::new(call, all.len());
         for interceptor in all {
+            // The watches so far are told that the call did not run. The panic then goes on in the
+            // thread that makes or serves the call.
             let added = catch_unwind(AssertUnwindSafe(|| watched.add(interceptor.as_ref())));
             match added {
                 Ok(Ok(())) => {}
@@ -230,6 +232,7 @@ impl Watched {
         // It is notified of the end, whatever it does next.
         self.watches.push(watch);
         match (self.call.side, self.watches.last()) {
+            // At the callee the metadata has arrived, and is what the caller has sent.
             (Side::Caller, Some(watch)) => watch.add_metadata(&mut self.call.metadata),
             _ => Ok(()),
         }
@@ -259,6 +262,8 @@ impl Watched {
     /// Notifies the interceptors of the end of the call. Only the first notification has an effect.
     /// Panics are caught, because the outcome of the call does not depend on its observers.
     pub(crate) fn end(&self, result: Result<(), Outcome>, bytes: u64) {
+        // A call may end in two threads at once: its answer arrives while its caller drops it. The
+        // first end counts.
         if std::mem::replace(&mut *lock(&self.ended), true) {
             return;
         }
@@ -267,11 +272,14 @@ impl Watched {
             time: self.since.elapsed(),
             bytes,
         };
+        // The call is copied only if it has changed, which it has at the caller of an intercepted
+        // call with arguments.
         let mut call = Cow::Borrowed(&self.call);
         let written = self.written.load(Ordering::Relaxed);
         if written > 0 {
             call.to_mut().bytes = written;
         }
+        // Interceptors that were begun first enclose the later ones, as with `run`.
         for watch in self.watches.iter().rev() {
             catch_panic(|| watch.after(&call, &end));
         }
@@ -280,8 +288,11 @@ impl Watched {
 
 impl Drop for Watched {
     fn drop(&mut self) {
+        // A thread that drops the call without an end does not know whether the method ran.
         self.end(Err(Outcome::MayHaveRun), 0);
         for watch in std::mem::take(&mut self.watches) {
+            // A watch is code of the program, and a panic in its drop must not keep the others from
+            // being dropped.
             callbacks::run(move || drop(watch));
         }
     }

@@ -91,10 +91,12 @@ impl Current {
         let plain = || Context {
             deadline: self.deadline.get().moment(),
             call: self.call.borrow().upgrade(),
+            // A plain method has no interceptors: the answer of a call that has some is not plain.
             watched: None,
             // A call with metadata lends a context.
             metadata: Metadata::default(),
         };
+        // A clone, because the context may outlive the method, which takes its own back.
         Some(self.context.borrow().clone().unwrap_or_else(plain))
     }
 
@@ -147,6 +149,8 @@ impl Current {
         if own.is(clock) {
             return Some(deadline);
         }
+        // The clocks of two connections may run at different speeds, so the time that is left is
+        // carried over, not the moment.
         now.checked_add(deadline.saturating_duration_since(own.now()))
     }
 }
@@ -165,6 +169,8 @@ pub(crate) fn is_called() -> bool {
     CURRENT.with(|current| {
         let context = current.context.borrow();
         let is_called = |context: &Context| context.call.is_some();
+        // Without a context, the method is a plain one, which only peers call: local calls always
+        // lend a context.
         current.runs.get() && context.as_ref().is_none_or(is_called)
     })
 }
@@ -285,10 +291,15 @@ pub(crate) fn entered<R>(context: &mut Context, work: impl FnOnce() -> R) -> R {
             }
         }
     }
+    // Cloned first: the next statement lends the context to the thread and leaves an empty one.
     let watched = context.watched.clone();
     let lent = Some(std::mem::take(context));
+    // Methods are nested if a method waits for a call and its thread serves another one meanwhile.
+    // The outer context comes back when the inner method ends or unwinds.
     let (ran, before) =
         CURRENT.with(|current| (current.runs.replace(true), current.context.replace(lent)));
+    // The guard exists before the work begins, so that a panic of the method can't leave its
+    // context in the thread for the next call.
     let _entered = Entered {
         context,
         before,
@@ -309,10 +320,14 @@ impl Plain {
     #[inline]
     pub(crate) fn begin(replier: &Replier, deadline: Deadline) -> Option<Self> {
         CURRENT.with(|current| {
+            // A nested method has to keep the deadline and the call of the outer one, which these
+            // cells have. It takes the path with a context of its own.
             if current.runs.replace(true) {
                 return None;
             }
             current.deadline.set(deadline);
+            // Weak and reused: a strong handle would keep the connection of the last caller open
+            // for as long as the thread exists.
             current.call.borrow_mut().set(replier);
             Some(Self(()))
         })
@@ -322,6 +337,8 @@ impl Plain {
 impl Drop for Plain {
     #[inline]
     fn drop(&mut self) {
+        // The deadline and the call stay, because nothing reads them unless `runs` is set. The next
+        // method overwrites them.
         CURRENT.with(|current| current.runs.set(false));
     }
 }
@@ -330,6 +347,7 @@ impl Drop for Plain {
 fn inside<R>(watched: &Watched, work: impl FnOnce() -> R) -> R {
     let (mut work, mut result) = (Some(work), None);
     watched.run(&mut || {
+        // An interceptor may call the function twice. The method runs once.
         if let Some(work) = work.take() {
             result = Some(work());
         }
@@ -337,6 +355,7 @@ fn inside<R>(watched: &Watched, work: impl FnOnce() -> R) -> R {
     match (result, work) {
         (Some(result), _) => result,
         // An interceptor did not run the work.
+        // The caller is owed an answer, and an interceptor denies a call in `before`, not here.
         (None, Some(work)) => work(),
         (None, None) => unreachable!("the work has run or panicked"),
     }

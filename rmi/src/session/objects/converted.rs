@@ -47,6 +47,7 @@ impl Node {
     /// versions of both sides.
     pub(crate) fn in_version(self: &Arc<Self>, pairs: &Arc<VersionPairs>) -> Arc<Self> {
         match pairs.incoming(self.interface()) {
+            // The node keeps the object, so while it exists no other object has this address.
             Some(methods) => pairs.node(Arc::as_ptr(self) as usize, || {
                 Self::for_version(self.clone(), methods.clone(), pairs.clone(), None)
             }),
@@ -57,6 +58,7 @@ impl Node {
 
 impl Callee for ConvertedCallee {
     fn call(&self, method: usize, mut call: Incoming, deadline: Deadline) {
+        // The export of the object may have ended while the other side still has this node.
         let Some(callee) = self.object.callee() else {
             return call.answer.fail(Code::UnknownObject, String::new());
         };
@@ -66,12 +68,16 @@ impl Callee for ConvertedCallee {
             .and_then(|of| of.arguments.as_ref());
         if let Some(conversion) = arguments {
             let conversion = conversion.as_ref().map_err(String::clone);
+            // Converted before the method is looked at, since the skeleton reads the arguments by
+            // the types of this program only.
             match conversion.and_then(|of| of.convert(call.payload.as_bytes())) {
                 Ok(converted) => call.payload = converted,
                 Err(reason) => return call.answer.fail(Code::Arguments, reason),
             }
         }
         let version = CallVersion::new(self.pairs.clone(), self.methods.clone(), method);
+        // The references and streams of the call are taken later, by the skeleton, and need the
+        // pairs of the versions then.
         call.answer.set_version(version);
         callee.call(method, call, deadline);
     }
@@ -87,6 +93,8 @@ impl Callee for ConvertedCallee {
     }
 
     fn holder(&self) -> &dyn Any {
+        // The holder is never asked of this callee: references to its node that come home are
+        // resolved to the object itself.
         &()
     }
 }

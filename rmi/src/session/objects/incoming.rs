@@ -76,6 +76,8 @@ impl Answer {
     /// Ends the call, which has not begun, and tells the caller why.
     #[cold]
     pub(crate) fn fail(self, code: Code, reason: String) {
+        // The answer is dropped at the end of this function, which sends the code and the text. So
+        // a call fails in one way, wherever it fails.
         let rest = self.rest.get_or_init(Box::default);
         rest.unfit.replace(reason);
         self.refused.set(Some(code));

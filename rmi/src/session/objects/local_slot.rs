@@ -38,6 +38,8 @@ impl LocalSlot {
     /// Stores a refusal, unless there is an outcome already.
     pub(crate) fn refuse(&self, code: Code, why: &str) {
         let mut outcome = lock(&self.outcome);
+        // A method that has returned a result may drop its answer afterwards. That must not replace
+        // the result.
         if let LocalOutcome::Open = *outcome {
             *outcome = LocalOutcome::Refused(code, why.to_owned());
         }

@@ -44,6 +44,8 @@ impl Home {
     where
         F: Future<Output = ()> + Send + 'static,
     {
+        // Two objects of one type that are exported at the same time must get the same slots, so
+        // the lock is held until they are entered.
         let mut all = lock(&self.tasks);
         let kind = TypeId::of::<F>();
         let known = all.get(&kind).cloned();
@@ -89,6 +91,7 @@ impl Node {
         callee: Arc<dyn Callee>,
         home: &Arc<Home>,
     ) -> Arc<Self> {
+        // Statistics of resources: no other memory depends on it.
         home.counts.exports.fetch_add(1, Ordering::Relaxed);
         Self::with_original(interface, callee, home, None)
     }
@@ -168,6 +171,8 @@ impl Node {
         }
         self.counts().leases.fetch_sub(1, Ordering::Relaxed);
         if self.leases.fetch_sub(1, Ordering::AcqRel) == 1 {
+            // The callback is cloned out: it is code of the program, which may export, unexport, or
+            // set another callback.
             let notice = lock(&self.state).notice.clone();
             if let Some(notice) = notice {
                 callbacks::run(move || notice());
@@ -176,6 +181,7 @@ impl Node {
     }
 
     pub(crate) fn when_unreferenced(&self, notice: Notice) {
+        // The replaced callback may own objects of the program, so it is dropped without the lock.
         let before = lock(&self.state).notice.replace(notice);
         callbacks::run(move || drop(before));
     }
@@ -185,8 +191,12 @@ impl Node {
         let mut state = lock(&self.state);
         let (callee, notice) = (state.callee.take(), state.notice.take());
         drop(state);
+        // The owner and the drop of the last reference both end an export. It counts once.
         if callee.is_some() {
+            // After the callee was removed: a thread that reads the new number can't find the
+            // object any more. A cached handle, which has an older number, is refused.
             changed();
+            // A converting node is no export of its own and was not counted.
             if self.original.is_none() {
                 self.counts().exports.fetch_sub(1, Ordering::Relaxed);
             }
@@ -227,6 +237,7 @@ impl Owned {
 
     /// Gives up ownership: the object is then exported as long as it is referenced.
     pub(crate) fn let_go(mut self) -> Arc<Node> {
+        // Taken out, so that the drop of this owner does not end the export.
         match self.0.take() {
             Some(node) => node,
             None => unreachable!("the node is present until the owner is dropped"),

@@ -35,6 +35,8 @@ struct Recent {
 
 /// Invalidates all caches, after an object was removed from a table.
 pub(crate) fn changed() {
+    // Release, so that a thread which reads this number also sees that the object was removed. So
+    // callers remove it first.
     CHANGES.fetch_add(1, Ordering::Release);
 }
 
@@ -44,12 +46,16 @@ pub(crate) fn recent(
     number: u32,
     look_up: impl FnOnce() -> Option<Callable>,
 ) -> Option<Callable> {
+    // Read before the look-up. If an object is removed during the look-up, the entry has a number
+    // that is too old, so it is invalid from the beginning.
     let changes = CHANGES.load(Ordering::Acquire);
     let of = (session, number);
     let known = RECENT.try_with(|all| {
         let all = all.borrow();
         let recent = all.get(index(of))?.as_ref()?;
         if recent.of != of || recent.changes != changes {
+            // Another object is in this place, or any object was removed since. One counter for the
+            // process is enough, because exports end rarely compared with calls.
             return None;
         }
         Some((recent.interface, recent.callee.upgrade()?))
@@ -79,6 +85,8 @@ fn remembered(of: (u64, u32), changes: u64, callable: Callable) -> Option<Callab
 
 fn index((session, number): (u64, u32)) -> usize {
     let place = session.wrapping_add(number.into()) & 0xff;
+    // A collision costs a look-up with the lock, and nothing else. Objects of one connection have
+    // consecutive numbers, so they do not collide while they are few.
     usize::try_from(place).map_or(0, |place| place % KEPT)
 }
 

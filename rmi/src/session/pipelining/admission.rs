@@ -34,6 +34,8 @@ impl Promises {
         may_wait: bool,
         is_ending: bool,
     ) -> Option<Request> {
+        // The deadline counts from here. The call may be held before a method asks for it, so it
+        // can't be computed from the tick of the connection then.
         let now = self.clock.now();
         let deadline = word.duration().and_then(|time| now.checked_add(time));
         let (metadata, tail) = match word.has_metadata {
@@ -61,6 +63,7 @@ impl Promises {
         let mut kept = Named {
             deadline,
             promise: None,
+            // Replaced by the aim with which the call leaves its queue.
             aim: named.map_or(Aim::Object(number), |_| Aim::Held),
             arguments: PromisedArguments::from_calls(trailers.promised),
             place: None,
@@ -70,14 +73,20 @@ impl Promises {
         };
         let mut queues = lock(&self.queues);
         let mut depths = names.iter().map(|number| queues.depth_behind(*number));
+        // The longest chain counts. `None` means that one of them is too long.
         let depth = depths.try_fold(0, |most: usize, depth| Some(most.max(depth?)));
         if named.is_some_and(|number| number >= PROMISE_NUMBERS) {
             kept.aim = Aim::Refused(Code::UnknownObject, "");
         } else {
             if bits & PROMISES != 0 {
                 let made = trailers.made;
+                // A call that waits for its own result would never start.
                 let made = made.filter(|made| !names.contains(&made.number));
+                // Opened before the call itself is held: calls that name this one may arrive next,
+                // and must find that it has arrived.
                 let made = made.filter(|made| queues.open(made.number, depth.unwrap_or(0)));
+                // The promise is made for open numbers only. Its drop tells the calls that wait for
+                // this number, so none is left behind if the call is refused below.
                 kept.promise = made.map(|made| self.promise(made));
             }
             if bits & PROMISES != 0 && kept.promise.is_none() {
@@ -95,9 +104,12 @@ impl Promises {
         let is_refused = matches!(kept.aim, Aim::Refused(..));
         let kept = Box::new(kept);
         if names.is_empty() || is_refused {
+            // The reason is kept until a thread serves the call. This thread still has the right to
+            // receive, and sends no answers under it.
             request.keep(kept);
             return Some(request);
         }
+        // Without a place, the call is held within the spare room, or refused if there is none.
         let place = may_wait.then(|| IsHeld::new(self.counts.clone()));
         self.hold(named, (request, kept, place), now, is_ending)
     }
@@ -119,6 +131,7 @@ impl Promises {
             None => behind,
             placed => {
                 if let Some(behind) = behind {
+                    // The caller goes on with one call only.
                     behind.run_again();
                 }
                 placed
@@ -144,6 +157,7 @@ impl Promises {
         is_ending: bool,
     ) -> Option<Request> {
         let (deadline, bytes) = (named.deadline, request.bytes().len() as u64);
+        // Ends, because each turn of the loop adds an argument, and a call has at most 16.
         loop {
             let next = target.or_else(|| named.waits_for());
             request.keep(named);
@@ -160,7 +174,10 @@ impl Promises {
             };
             let has_place = call.place.is_some();
             let mut queues = lock(&self.queues);
+            // The request is attached to its state before it is in the queue, since another thread
+            // may start it from there at once.
             let placed = queues.hold((number, needs), (call, bytes), deadline, now, has_place);
+            // Read under the same lock, while the call is surely the last one in its queue.
             let due = queues.due_of(number);
             drop(queues);
             match placed {
@@ -206,6 +223,8 @@ impl Promises {
             place: None,
         };
         let mut queues = lock(&self.queues);
+        // The flag is stored under the lock, after the queue has the call. See `CallCounts::resume`
+        // for the other side.
         let back = queues.wait_for_room(number, (call, bytes), deadline);
         self.is_stuck.store(queues.is_stuck(), Ordering::SeqCst);
         drop(queues);
@@ -215,6 +234,7 @@ impl Promises {
 
     /// Called when there may be room: resumes one of the queues that wait for it.
     pub(crate) fn resume_stalled(self: &Arc<Self>) {
+        // The flag saves the lock for connections without stalled calls, which are almost all.
         if self.is_stuck.load(Ordering::SeqCst) {
             self.resume_one();
         }
@@ -226,6 +246,8 @@ impl Promises {
         self.is_stuck.store(queues.is_stuck(), Ordering::SeqCst);
         drop(queues);
         if let Some((call, number, object)) = first {
+            // For another thread: the caller may be a method that ends, deep in the stack of its
+            // own call.
             self.aimed(call, number, object).run_again();
         }
     }
@@ -256,12 +278,14 @@ impl Promises {
 
     /// Fails the held calls that have expired.
     fn sweep(self: &Arc<Self>) {
+        // Before the search: a call that is held during the search sets the alarm again.
         *lock(&self.due) = None;
         let mut queues = lock(&self.queues);
         let expired = queues.expire(self.clock.now());
         let due = queues.due();
         drop(queues);
         self.set_timer(due);
+        // Failing a call sends an answer and may start others, so it is done without the lock.
         for (call, why) in expired {
             match why {
                 NotHeld::Overdue => fail_all(vec![call], Code::TooLate, ""),

@@ -63,6 +63,8 @@ impl Promises {
     /// `interface` is the id of the interface of the result at the other side.
     pub(crate) fn number_call(&self, interface: u64) -> CallTrailer {
         CallTrailer {
+            // A number may be used again after 2^28 calls. The server then refuses it if the first
+            // call with this number has not ended.
             number: self.next.fetch_add(1, Ordering::Relaxed) % PROMISE_NUMBERS,
             interface,
         }
@@ -76,6 +78,8 @@ impl Promises {
 
     /// Drops all held calls, because the connection has ended.
     pub(crate) fn end(&self) {
+        // Dropped without the lock, because dropping a call drops its promise, which takes the
+        // lock.
         let held = lock(&self.queues).end();
         drop(held);
     }

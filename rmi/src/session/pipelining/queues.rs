@@ -150,6 +150,7 @@ impl<C> Queues<C> {
     /// is too long.
     pub(super) fn depth_behind(&self, number: u32) -> Option<usize> {
         let depth = match self.queues.get(&number) {
+            // A call whose result is known waits for no other, so a chain behind it begins anew.
             Some(queue) if !matches!(queue.stage, Stage::Gave(_)) => queue.depth.saturating_add(1),
             _ => 0,
         };
@@ -158,6 +159,8 @@ impl<C> Queues<C> {
 
     /// Records the arrival of a call that others may name. Returns false if the number is in use.
     pub(super) fn open(&mut self, number: u32, depth: usize) -> bool {
+        // A number that is used again while its result is remembered would get the calls of the
+        // earlier one.
         if self.has_ended || self.known.contains_key(&number) {
             return false;
         }
@@ -166,6 +169,7 @@ impl<C> Queues<C> {
             depth,
             held: VecDeque::new(),
         });
+        // Two calls with one number can't both return the result of that number.
         if queue.stage != Stage::Unseen {
             return false;
         }
@@ -189,6 +193,7 @@ impl<C> Queues<C> {
         now: Instant,
         has_place: bool,
     ) -> Placed<C> {
+        // After the end no thread would take the call out of its queue again.
         if self.has_ended || self.is_ending {
             return Placed::Refused(call, NotHeld::Full);
         }
@@ -203,6 +208,8 @@ impl<C> Queues<C> {
                 }
                 Some(Some(object)) => {
                     let object = *object;
+                    // The queue exists from now on, so that calls of the same object that arrive
+                    // next wait for the turn of this one.
                     self.enter(number, Stage::Gave(object));
                     return Placed::Begins(call, object);
                 }
@@ -210,6 +217,8 @@ impl<C> Queues<C> {
                 None => {}
             }
         }
+        // A call that has not arrived may never do so, which its own deadline need not bound. So
+        // such calls have a time limit and a share of the window of their own.
         let is_early = matches!(stage, None | Some(Stage::Unseen));
         let patience = is_early.then(|| now.checked_add(PATIENCE)).flatten();
         let waiting = HeldQueue {
@@ -246,7 +255,10 @@ impl<C> Queues<C> {
         if self.is_ending {
             return Some(call);
         }
+        // Without a check of the bounds: the call was within the window when it arrived, and
+        // refusing it now would lose its place in the order.
         self.spare.add(bytes);
+        // It has its turn already, and the calls behind it must stay there.
         queue.held.push_front(HeldQueue {
             call,
             bytes,
@@ -268,6 +280,8 @@ impl<C> Queues<C> {
     pub(super) fn resume_stalled(&mut self) -> Option<(C, u32, u32)> {
         while let Some(number) = self.stuck.pop_front() {
             let stage = self.queues.get(&number).map(|queue| queue.stage);
+            // The stalled call may have expired meanwhile. Then the next one of its queue has the
+            // turn.
             let next = self.next(number);
             if let (Some(call), Some(Stage::Gave(object))) = (next, stage) {
                 return Some((call, number, object));
@@ -294,6 +308,7 @@ impl<C> Queues<C> {
     /// Records the object that a call has returned. Returns the first held call, which starts now.
     pub(super) fn gave(&mut self, number: u32, object: u32) -> Option<C> {
         self.record(number, Some(object));
+        // The queue of the call exists since `open`. If it is gone, the connection has ended.
         self.queues.get_mut(&number)?.stage = Stage::Gave(object);
         self.next(number)
     }
@@ -303,6 +318,7 @@ impl<C> Queues<C> {
     pub(super) fn next(&mut self, number: u32) -> Option<C> {
         let queue = self.queues.get_mut(&number)?;
         let Some(next) = queue.held.pop_front() else {
+            // The result stays in `known`, so a later call finds it without a queue.
             self.queues.remove(&number);
             return None;
         };
@@ -334,6 +350,8 @@ impl<C> Queues<C> {
             if !waiting.is_spare() {
                 self.spare.add(waiting.bytes);
             }
+            // The caller repeats the call only while it waits for it. The patience bounds how long
+            // held calls depend on that.
             waiting.patience = now.checked_add(PATIENCE);
         }
     }
@@ -345,6 +363,8 @@ impl<C> Queues<C> {
         if self.known.insert(number, gave).is_none() {
             self.order.push_back(number);
         }
+        // The caller chooses how many results it names. Each takes a few bytes until the oldest is
+        // forgotten.
         if self.order.len() > MOST_KNOWN {
             if let Some(oldest) = self.order.pop_front() {
                 self.known.remove(&oldest);
@@ -407,6 +427,8 @@ impl<C> Queues<C> {
             }
         }
         self.queues
+            // The queue of a call that has arrived stays without held calls, so that those which
+            // name it next are not taken for early ones.
             .retain(|_, queue| queue.stage != Stage::Unseen || !queue.held.is_empty());
         gone
     }
@@ -416,6 +438,8 @@ impl<C> Queues<C> {
         self.has_ended = true;
         let all = self.take_all();
         self.queues.clear();
+        // The methods that end later find nothing to resume, and nothing keeps a call of the
+        // connection.
         self.stuck.clear();
         self.known.clear();
         self.order.clear();

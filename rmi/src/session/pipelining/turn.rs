@@ -143,6 +143,8 @@ impl Held {
         if let Some(mut named) = request.take_kept::<Named>() {
             let lacks_arguments = named.lacks_arguments();
             match (aim, &mut named.arguments) {
+                // The object is known, so this turn is that of an argument. The turn for the object
+                // stays in `aim`, which keeps later calls of the object behind this one.
                 (Aim::Given(turn), Some(arguments)) if lacks_arguments => {
                     arguments.turn = Some(turn);
                 }
@@ -161,9 +163,13 @@ pub(super) fn fail_all(calls: Vec<Held>, code: Code, why: &str) {
         .into_iter()
         .map(|call| (call.request, code, why))
         .collect();
+    // Iterative, because the peer chooses the length of a chain, and each level of a recursion
+    // would take stack.
     while let Some((mut request, code, why)) = failing.pop_front() {
         let named = request.take_kept::<Named>();
         if let Some(mut promise) = named.and_then(|named| named.promise) {
+            // Before the answer of this call: its drop would otherwise fail the dependent calls
+            // recursively.
             let next = promise.give_none().into_iter();
             failing.extend(next.map(|call| (call.request, Code::NotGiven, NOT_GIVEN)));
         }
@@ -184,6 +190,8 @@ impl Promise {
     /// one after the other.
     pub(crate) fn keep(mut self, object: u32, to: &Connection) {
         let node = to.references().object(object);
+        // The held calls name methods by their indices in the interface that the peer has stated.
+        // In another interface, these are other methods. The drop of the promise fails the calls.
         if node.is_none_or(|node| node.interface().id() != self.made.interface) {
             return;
         }
@@ -226,6 +234,8 @@ impl Drop for Promise {
         if !self.is_open {
             return;
         }
+        // The request is being returned as busy, and this value is dropped with it. The caller may
+        // repeat the call, so those that name it wait.
         if is_given_back() {
             return self.go_back();
         }
@@ -254,6 +264,8 @@ impl Turn {
         request: Request,
         deadline: Option<Instant>,
     ) -> Option<Request> {
+        // The turn stays with the call in the queue. Passing it here would start the calls behind
+        // it first.
         self.is_open = false;
         self.promises.wait_for_room(self.number, request, deadline)
     }

@@ -81,10 +81,13 @@ impl Given {
             Some(number) => *number,
             None => self.enter(node, address, most)?,
         };
+        // The total is a bound for what the other side may give back, so it never falls. At a
+        // billion references a second, it takes centuries to saturate.
         self.count = self.count.saturating_add(1);
         let entry = self.objects.get_mut(&number)?;
         match how {
             As::Name => entry.named = true,
+            // The object counts one lease for each connection, however often it was given over it.
             As::Result | As::Argument if !entry.leased => {
                 entry.leased = true;
                 self.leased = self.leased.saturating_add(1);
@@ -92,6 +95,8 @@ impl Given {
             }
             As::Result | As::Argument => {}
         }
+        // Whether an argument has arrived is known with the answer of its call. Until then, the pin
+        // keeps the object, and the balance does not count what may not arrive.
         if how == As::Argument {
             entry.pins = entry.pins.saturating_add(1);
             node.counts().pins.fetch_add(1, Ordering::Relaxed);
@@ -102,11 +107,14 @@ impl Given {
     }
 
     fn enter(&mut self, node: &Arc<Node>, address: usize, most: usize) -> Option<u32> {
+        // Checked only for new objects: one that the other side has already takes no more memory
+        // when it is given again.
         if self.objects.len() >= most {
             return None;
         }
         let mut number = self.number.wrapping_add(1) % OBJECT_NUMBERS;
         // Numbers wrap around after half a billion objects.
+        // The loop ends, because memory does not suffice for as many objects as there are numbers.
         while number == REGISTRY || self.objects.contains_key(&number) {
             number = number.wrapping_add(1) % OBJECT_NUMBERS;
         }
@@ -141,6 +149,7 @@ impl Given {
 
     /// Records whether a call that gave an object has arrived.
     pub(crate) fn arrived(&mut self, number: u32, has: bool) -> Option<Lost> {
+        // After the end of the connection there is no entry: `clear` has taken its pins back.
         let entry = self.objects.get_mut(&number)?;
         entry.pins = entry.pins.saturating_sub(1);
         entry.node.counts().pins.fetch_sub(1, Ordering::Relaxed);
@@ -148,6 +157,8 @@ impl Given {
             entry.balance = entry.balance.saturating_add(1);
         }
         if entry.is_over() {
+            // The other side may have given back the reference before the answer of the call was
+            // read, since both ways are independent.
             return self.remove(number);
         }
         None
@@ -156,6 +167,8 @@ impl Given {
     /// Records that the other side has dropped `times` arrivals. Ignored if it was never given that
     /// many references.
     pub(crate) fn clean(&mut self, number: u32, times: u64) -> Option<Lost> {
+        // Such a peer is broken or hostile. Without the check it could make the balance so low that
+        // later gifts would not make up for it.
         if times > self.count {
             return None;
         }
@@ -170,6 +183,8 @@ impl Given {
 
     fn remove(&mut self, number: u32) -> Option<Lost> {
         let entry = self.objects.remove(&number)?;
+        // Before the node is dropped by the caller: a thread that calls the object by a remembered
+        // handle must not find it once the peer has given it back.
         changed();
         self.numbers.remove(&(Arc::as_ptr(&entry.node) as usize));
         if entry.leased {
@@ -187,6 +202,8 @@ impl Given {
         let due: Vec<u32> = self
             .objects
             .iter()
+            // The lease does not cover references of calls in flight: their holder does not know
+            // yet that it has them, so it could not renew.
             .filter(|(_, entry)| entry.leased && entry.pins == 0)
             .map(|(number, _)| *number)
             .collect();
@@ -196,6 +213,8 @@ impl Given {
 
     fn expire_one(&mut self, number: u32) -> Option<Lost> {
         let entry = self.objects.get_mut(&number)?;
+        // The lookup has no lease. The other side keeps the object by its name, and only the
+        // reference that came beside it expires.
         if !entry.named {
             return self.remove(number);
         }
@@ -211,6 +230,7 @@ impl Given {
     pub(crate) fn clear(&mut self) -> (Vec<Lost>, Vec<Arc<Import>>) {
         let all: Vec<u32> = self.objects.keys().copied().collect();
         for entry in self.objects.values() {
+            // The answers of these calls will find no entry, so the pins are taken back here.
             let pins = usize::try_from(entry.pins).unwrap_or(0);
             entry.node.counts().pins.fetch_sub(pins, Ordering::Relaxed);
         }
@@ -225,6 +245,7 @@ impl Given {
         if self.home.len() >= most {
             return None;
         }
+        // The number is that of the entry, too. It grows with each gift, so it is never used twice.
         self.count = self.count.saturating_add(1);
         self.home.insert(self.count, import);
         Some(self.count)

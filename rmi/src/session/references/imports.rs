@@ -41,6 +41,8 @@ struct ImportTable {
 impl ImportTable {
     /// Queues a dropped reference to be given back. Returns true if the queue was empty.
     fn put_down(&mut self, number: u32, times: u64) -> bool {
+        // The caller that made the queue non-empty sets the timer, so that a thousand dropped stubs
+        // set it once.
         let is_first = self.dropped.is_empty();
         match self.dropped.last_mut() {
             // Entries with number 0 carry the number of a returned reference instead of a count, so
@@ -79,6 +81,8 @@ impl Imports {
         most: usize,
     ) -> Option<Arc<Import>> {
         let mut table = lock(&self.table);
+        // Fails for an object whose last handle is being dropped. It gets a new entry then, and the
+        // old one still gives back its own arrivals.
         let known = table.objects.get(&number).and_then(Weak::upgrade);
         if let Some(import) = known {
             import.times.fetch_add(1, Ordering::Relaxed);
@@ -119,6 +123,7 @@ impl Imports {
 
     /// Puts references back into the queue, because they could not be sent.
     pub(crate) fn keep(&self, dropped: Vec<(u32, u64)>) {
+        // The order does not matter, since counts are given back and not states.
         lock(&self.table).dropped.extend(dropped);
     }
 
@@ -149,7 +154,10 @@ impl Imports {
 
 impl Drop for Import {
     fn drop(&mut self) {
+        // Asked of the connection, because a lane uses the table of the first one.
         let references = self.connection.references();
+        // The message is sent by a timer. A stub may be dropped by any thread, also in a task or
+        // under a lock of the program, where nothing may block or send.
         if references.imports.release(self) {
             references.schedule_return(&self.connection);
         }

@@ -8,6 +8,8 @@ impl Key {
     /// Creates a key. Returns `None` if the system provides no random numbers.
     pub(crate) fn new() -> Option<Self> {
         let mut bytes = [0; 16];
+        // From the random numbers of the system: a program that can guess the key can take the
+        // object of another one, or join its connection.
         getrandom::fill(&mut bytes).ok()?;
         Some(Self::from_bytes(bytes))
     }

@@ -19,13 +19,18 @@ impl Lanes {
     pub(crate) fn key(&self, of: &Connection) -> Option<Key> {
         let references = of.references();
         let mut known = None;
+        // One key for the life of the connection, so that a client which asks again and again can't
+        // fill the table.
         let key = references.key.get_or_init(|| {
             known = Key::new();
             known
         });
         if let Some(key) = known {
             let mut lanes = lock(&self.0);
+            // Entries of connections that have ended go when one is added, so the table does not
+            // grow with each client that once had a lane.
             lanes.retain(|_, lane| lane.strong_count() > 0);
+            // Weak: the key must not keep the references of a connection that has ended.
             lanes.insert(key, Arc::downgrade(references));
         }
         *key

@@ -53,6 +53,8 @@ impl Wake for Tender {
     fn wake(self: Arc<Self>) {
         let Some(peer) = self.0.upgrade() else { return };
         let connection = Connection::from_peer(peer);
+        // The tender was woken, so no time is set. This comes before the work, which may set the
+        // next time.
         connection.references().tending.set_off();
         connection.references().tend(&connection);
     }
@@ -71,6 +73,8 @@ impl Tending {
             return;
         };
         let mut due = lock(&self.due);
+        // A clock that is read by two threads may give them their times in the wrong order. The
+        // lease never becomes shorter by that.
         due.ends = due.ends.max(Some(ends));
         due.at(connection, clock, ends);
     }
@@ -78,6 +82,7 @@ impl Tending {
     /// Schedules renewals for references that were received with this lease.
     pub(crate) fn leased(&self, connection: &Connection, lease: Duration, clock: &Clock) {
         let mut due = lock(&self.due);
+        // One message renews all leases, so the shortest one decides how often.
         if due.renews.is_some_and(|(_, known)| known <= lease) {
             return;
         }
@@ -134,6 +139,7 @@ impl Tending {
             due.renews = None;
         }
         let mut expire = due.ends.is_some_and(|ends| ends <= now);
+        // A paused clock jumps, which is no sign that the process was stopped.
         if let (true, Some(ends), false) = (expire, due.ends, clock.is_paused()) {
             // A process that was stopped may have unread renewals, so the lease is extended once.
             let delay = now.saturating_duration_since(ends);
@@ -146,6 +152,8 @@ impl Tending {
             due.ends = None;
         }
         let renew = due.renews.is_some_and(|(then, _)| then <= now);
+        // The next time is set whether or not the message can be sent: without credit, `hurry`
+        // makes it due again.
         if let (true, Some((_, lease))) = (renew, due.renews) {
             let half = lease.checked_div(2).unwrap_or(lease);
             due.renews = now.checked_add(half).map(|then| (then, lease));
@@ -159,6 +167,7 @@ impl Tending {
 
     /// Cancels all timed work, because the connection has ended.
     pub(crate) fn end(&self) {
+        // Dropped without the lock, which the tender takes when a timer wakes it.
         let ended = std::mem::take(&mut *lock(&self.due));
         drop(ended);
     }
@@ -172,6 +181,8 @@ impl Due {
     /// Wakes the tender at this time of the clock, or earlier.
     fn at(&mut self, connection: &Connection, clock: &Clock, then: Instant) {
         self.tender(connection, clock);
+        // The tender of a paused clock is woken by each advance, and finds out by itself what is
+        // due.
         if !clock.is_paused() {
             self.wake(then);
         }
@@ -180,6 +191,8 @@ impl Due {
     /// Wakes the tender after a delay of the system clock.
     fn after(&mut self, connection: &Connection, clock: &Clock, time: Duration) {
         self.tender(connection, clock);
+        // Delays for batching and retries are not part of the protocol, so a paused clock does not
+        // stop them.
         if let Some(then) = Instant::now().checked_add(time) {
             self.wake(then);
         }
@@ -194,6 +207,8 @@ impl Due {
     }
 
     fn wake(&mut self, then: Instant) {
+        // An earlier time is already set. The tender sets the next one when it runs, so the
+        // reminder is changed only for earlier ones.
         if self.set.is_some_and(|set| set <= then) {
             return;
         }

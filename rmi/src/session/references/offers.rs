@@ -43,10 +43,13 @@ impl Offers {
     /// Offers an object until `until`. Ignored if the connection has too many offers, or if the key
     /// is in use. `count` is the number of offers of the connection.
     pub(crate) fn put(&self, key: Key, node: Arc<Node>, until: Instant, count: &Arc<AtomicUsize>) {
+        // Counted before the check, and taken back if there is no room: two offers at the same time
+        // can't both take the last place.
         if count.fetch_add(1, Ordering::Relaxed) >= MOST {
             count.fetch_sub(1, Ordering::Relaxed);
             return;
         }
+        // A nonce for each offer: a proof that was made for another one can't be replayed.
         let Some(nonce) = claim_nonce() else {
             count.fetch_sub(1, Ordering::Relaxed);
             return;
@@ -60,12 +63,16 @@ impl Offers {
         };
         let mut offers = lock(&self.0);
         let refused = match offers.entry(key.offer_id()) {
+            // The first offer stays. Otherwise a peer that learned a key could replace the object
+            // behind it.
             Entry::Occupied(_) => Some(offer),
             Entry::Vacant(free) => {
                 free.insert(offer);
                 None
             }
         };
+        // The refused offer may hold the last handle of the object, whose `Drop` is code of the
+        // program.
         drop(offers);
         drop(refused);
     }
@@ -89,11 +96,14 @@ impl Offers {
         let mut offers = lock(&self.0);
         let offer = offers.get(&id)?;
         let (key, ours) = (offer.key, offer.nonce);
+        // The offer is removed only for a right proof. A stranger that guesses ids can't use up the
+        // offers of others.
         if !key.is_proof(proof, ClaimRole::Claimant, theirs, ours) {
             return None;
         }
         let offer = offers.remove(&id)?;
         drop(offers);
+        // An expired offer is removed as well, since the timer would do that next.
         (offer.until > now).then(|| (offer.node, key.proof(ClaimRole::Owner, ours, theirs)))
     }
 

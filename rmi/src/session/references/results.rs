@@ -68,14 +68,19 @@ impl Results {
         charge: impl FnOnce(u64) -> Option<ByteCharge>,
     ) -> Option<u32> {
         let length = length(segments);
+        // The limit over all connections is asked before the own one. The charge is given back by
+        // its drop if the result is not kept.
         let charge = charge(length as u64)?;
         let mut kept = lock(&self.kept);
         let bytes = kept.bytes.saturating_add(length as u64);
         if kept.has_ended || bytes > most {
             return None;
         }
+        // Reserved under the lock, so that threads that copy at the same time can't exceed the
+        // limit together.
         kept.bytes = bytes;
         let number = kept.next;
+        // A number is used again after four billion results of one connection.
         kept.next = number.wrapping_add(1);
         drop(kept);
         // The bytes are reserved, so the lock is not held while the result is copied.
@@ -86,6 +91,8 @@ impl Results {
         }
         let result = filling.finish();
         let mut kept = lock(&self.kept);
+        // The connection has ended during the copy, and has dropped the others. Nothing would ever
+        // remove this one.
         if kept.has_ended {
             return None;
         }
@@ -112,6 +119,7 @@ impl Results {
             .values()
             .filter_map(|(_, until, _)| *until)
             .min();
+        // Large buffers are freed without the lock, which the answers of other calls need.
         drop(kept);
         drop(over);
         next

@@ -90,6 +90,8 @@ impl References {
     /// Gives an object to the other side. Returns its number, or `None` if the limit is reached.
     pub(crate) fn give(&self, connection: &Connection, node: &Arc<Node>, how: As) -> Option<u32> {
         let mut given = lock(&self.given);
+        // The lease begins with the first reference that needs it. Later ones are covered by the
+        // renewals that are running.
         let before = given.leased();
         let gave = given.give(node, how, self.most)?;
         let is_first = before == 0 && given.leased() > 0;
@@ -152,6 +154,8 @@ impl References {
 
     /// Records whether a call that gave an object has arrived.
     pub(crate) fn arrived(&self, number: u32, has: bool) {
+        // The node is dropped after the statement that holds the guard. Its release may run a
+        // callback of the program.
         let lost = lock(&self.given).arrived(number, has);
         drop(lost);
     }
@@ -160,6 +164,8 @@ impl References {
     pub(crate) fn take_back(&self, number: u32, by: u64) {
         let mut given = lock(&self.given);
         let import = if number == 0 { given.kept(by) } else { None };
+        // A gift that was not sent is the same as one that was given back, so the counts stay those
+        // of both sides.
         let lost = given.clean(number, 1);
         drop(given);
         drop((import, lost));
@@ -181,6 +187,7 @@ impl References {
         let leased = lease.is_some();
         let import = self.imports.enter(connection, number, leased, self.most);
         if import.is_none() {
+            // The owner has counted the arrival, so it has to be told although no entry was made.
             self.give_back(connection, number, 1);
         }
         if let Some(lease) = lease {
@@ -205,6 +212,8 @@ impl References {
 
     /// Tracks an abandoned call until its outcome is known.
     pub(crate) fn follow(&self, connection: &Connection, mut ticket: Ticket, settle: Settle) {
+        // The cancel is sent at once. The outcome arrives later, in the order of the connection,
+        // and without a thread that waits for it.
         if ticket.revoke() {
             let mut followed = lock(&self.followed);
             // The end of the connection empties the list. An entry that is added after that would
@@ -221,6 +230,7 @@ impl References {
                 return self.tending.schedule(connection, &self.clock);
             }
         }
+        // The call was never sent, or its answer is here.
         let outcome = ticket.try_noted();
         settle(connection, outcome);
     }
@@ -230,6 +240,7 @@ impl References {
         if connection.peer().has_ended() {
             return self.end();
         }
+        // First, because the outcomes may drop references, which the message below gives back.
         let follows = self.poll_abandoned(connection);
         if let Some(exports) = connection.session().exports() {
             exports.offers.purge(self.clock.now());
@@ -237,6 +248,8 @@ impl References {
         if let Some(until) = self.results.purge(self.clock.now()) {
             self.tending.keeps(connection, until, &self.clock);
         }
+        // Called by `now` under its lock. It takes the locks of both tables, which never take that
+        // one.
         let has = || (self.count_of_leases() > 0, self.imports.count().1 > 0);
         let now = self.tending.now(connection, &self.clock, has);
         if now.expire {
@@ -284,6 +297,7 @@ impl References {
 
     /// Settles the abandoned calls whose outcome is known. Returns true if there are more.
     fn poll_abandoned(&self, connection: &Connection) -> bool {
+        // Most connections have no abandoned calls, and need not be polled.
         if lock(&self.followed).is_empty() {
             return false;
         }
@@ -294,6 +308,8 @@ impl References {
         let all = std::mem::take(&mut *followed);
         for mut one in all {
             match one.ticket.try_noted() {
+                // After five minutes the outcome is taken as unknown, so a peer that never answers
+                // can't make the list grow for ever.
                 None if one.until > now => followed.push(one),
                 outcome => known.push((one.settle, outcome)),
             }
@@ -301,6 +317,8 @@ impl References {
         let follows = !followed.is_empty();
         drop(followed);
         for (settle, outcome) in known {
+            // Without the lock: it may drop references and results, whose drops take the locks of
+            // this table.
             settle(connection, outcome);
         }
         follows
@@ -310,6 +328,8 @@ impl References {
     pub(crate) fn told(&self, connection: &Connection, word: u64, payload: &[u8]) -> bool {
         match ReferenceMessage::from_word(word) {
             Some(ReferenceMessage::Renew) => {
+                // A renewal that has crossed the end of the last lease must not begin a lease of
+                // nothing, which would set a timer.
                 if self.count_of_leases() > 0 {
                     self.tending.granted(connection, self.lease, &self.clock);
                 }
@@ -324,6 +344,8 @@ impl References {
     fn cleaned(&self, payload: &[u8]) -> bool {
         let each = payload.chunks_exact(CLEANED);
         let is_whole = each.remainder().is_empty();
+        // The peer chooses the length of the message. One lock for all of it would block the calls
+        // of other threads for as long as it wants.
         for some in payload.chunks(CLEANED.saturating_mul(CLEANED_AT_ONCE)) {
             self.release_now(some);
         }
@@ -342,6 +364,7 @@ impl References {
             }
         }
         drop(given);
+        // Releases may run code of the program, and imports that come home take other locks.
         drop((lost, home));
     }
 
@@ -353,6 +376,8 @@ impl References {
         let (Ok(key), Ok(number)) = (<[u8; 16]>::try_from(key), number.try_into()) else {
             return false;
         };
+        // The object itself and not the node that converts, because the claimant is another
+        // program, with a version of its own.
         let object = self.object(u32::from_le_bytes(number));
         if let (Some(node), Some(exports)) = (object, connection.session().exports()) {
             let now = self.clock.now();
@@ -369,6 +394,7 @@ impl References {
 
     /// Releases all references, because the connection has ended.
     pub(crate) fn end(&self) {
+        // Each part is taken out under its own lock, and dropped at the end, when none is held.
         let gone = lock(&self.given).clear();
         let followed = std::mem::take(&mut *lock(&self.followed));
         self.imports.end();
@@ -381,6 +407,8 @@ impl References {
 /// Releases what was given after the end of the connection.
 impl Drop for References {
     fn drop(&mut self) {
+        // A reference that was given by a thread while the connection ended was added after the
+        // callback had cleared the table.
         self.end();
     }
 }

@@ -60,6 +60,8 @@ impl Versions {
     /// too many.
     pub(super) fn reserve(&self, len: usize) -> Option<VersionPlace> {
         let len = len.max(MIN_DESCRIBED);
+        // Counted first, so that lookups at the same time can't exceed the limit together. If there
+        // is no room, dropping the place takes it back.
         let before = self.described.fetch_add(len, Ordering::Relaxed);
         let described = self.described.clone();
         let place = VersionPlace { len, described };
@@ -70,6 +72,8 @@ impl Versions {
     pub(super) fn find(&self, original: &Arc<Node>, description: u128) -> Option<ConvertedObject> {
         let known = lock(&self.known);
         let described = known.iter().filter(|one| one.description == description);
+        // Upgraded under the lock, but dropped without it: one of these may be the last handle of
+        // its node, whose drop runs code of the program.
         let candidates: Vec<_> = described
             .filter_map(|one| Some((one.node.upgrade()?, one.refused.clone())))
             .collect();

@@ -78,6 +78,8 @@ impl Flow {
         let Some(window) = state.window else {
             return Room::Items(0);
         };
+        // A frame may exceed the window once, since its size is not known before it is encoded. So
+        // sending stops when the window is full, not when the next frame would not fit.
         if state.bytes >= window.bytes() || state.unfinished.len() >= MOST_FRAMES {
             return Room::Items(0);
         }
@@ -117,12 +119,18 @@ impl Flow {
     /// Handles a grant: the receiver has finished this many frames in total.
     pub(crate) fn grant(&self, frames: u16) {
         let mut state = lock(&self.state);
+        // At most `MOST_FRAMES` are unfinished, so the difference to a number modulo 65,536 is
+        // unambiguous.
         let open = u16::try_from(state.unfinished.len()).unwrap_or(u16::MAX);
         let done = frames.wrapping_sub(state.sent.wrapping_sub(open));
         if done > open {
             // Grants may be reordered. This one is older than the last one.
+            // Unless it is less than half of the range ahead: then it is for frames that were not
+            // sent.
             if done < u16::MAX / 2 {
                 state.stop(Stop::Broken("it has finished more frames than were sent"));
+                // Tasks are woken without the lock: a waker is code of the program, and may poll
+                // this stream.
                 drop(state);
                 self.tasks.wake_all();
             }

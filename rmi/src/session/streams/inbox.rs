@@ -84,6 +84,8 @@ impl Inbox {
     /// Handles a frame that has arrived. A frame that violates the protocol breaks the stream.
     pub(crate) fn arrive(&self, place: u16, items: u16, payload: MessageBuffer) {
         let mut state = lock(&self.state);
+        // Frames that were in flight when the stream stopped are dropped, which frees their
+        // buffers.
         if state.stop.is_some() {
             return;
         }
@@ -140,12 +142,15 @@ impl Inbox {
                 .and_then(|(far, bytes)| Some((far.checked_sub(1)?, bytes)));
             return Taken::Frame(frame);
         }
+        // Asked before `stop`: an orderly end that has arrived is the outcome, also if the
+        // connection was lost after it.
         if state.end == Some(state.next) {
             return Taken::End(state.reason);
         }
         if let Some(stop) = &state.stop {
             return Taken::Stop(stop.clone());
         }
+        // Under the lock of the state. A frame that arrives next finds the task in the list.
         self.tasks.register(task);
         Taken::Nothing
     }
@@ -158,12 +163,14 @@ impl Inbox {
         state.done_bytes = state.done_bytes.saturating_add(bytes);
         let is_time = state.done_items.saturating_mul(2) >= u64::from(state.window.items)
             || state.done_bytes.saturating_mul(2) >= state.window.bytes();
+        // After the end the sender needs no grant.
         if !is_time || state.end.is_some() || state.stop.is_some() {
             return None;
         }
         state.items = state.items.saturating_sub(state.done_items);
         state.bytes = state.bytes.saturating_sub(state.done_bytes);
         (state.done_items, state.done_bytes) = (0, 0);
+        // All frames before `next` were finished, because a consumer takes one frame at a time.
         Some(state.next)
     }
 
@@ -179,11 +186,14 @@ impl InboxState {
     fn arrive(&mut self, place: u16, frame: Frame) -> Result<bool, &'static str> {
         let far = place.wrapping_sub(self.next);
         let (items, bytes) = (u64::from(frame.items), frame.bytes);
+        // Added before the check, because an error breaks the stream and ends all accounting.
         self.items = self.items.saturating_add(items);
         // Each frame has at least one item.
         if far >= self.window.items || self.items > u64::from(self.window.items) {
             return Err("it has sent too many items for the window");
         }
+        // The frame with the highest number was sent last and may exceed the window. It may also
+        // arrive before others, so these must fit without it.
         let (last, others) = match self.last {
             Some((last, of_last)) if last > far => (
                 of_last,
@@ -207,6 +217,7 @@ impl InboxState {
         }
         let index = usize::from(far);
         if self.frames.len() <= index {
+            // Bounded by the window in items, which the distance was compared with above.
             self.frames.resize_with(index.saturating_add(1), || None);
         }
         match self.frames.get_mut(index) {
@@ -225,6 +236,8 @@ impl InboxState {
 
     /// Drops all frames and breaks the stream.
     fn break_off(&mut self, rule: &'static str) {
+        // Frames of a peer that breaks the rules are not handed out, and their buffers return to
+        // the pool at once.
         self.frames.clear();
         self.stop = Some(Stop::Broken(rule));
     }

@@ -72,6 +72,7 @@ impl Streams {
     pub(crate) fn begin(&self, half: Half) -> Key {
         let mut table = lock(&self.table);
         let mut number = table.last;
+        // Ends, because a connection has far fewer streams than there are numbers.
         let key = loop {
             number = number.wrapping_add(1);
             let key = Key { ours: true, number };
@@ -132,6 +133,7 @@ impl Streams {
         let Some((key, word)) = Word::parse(word) else {
             return false;
         };
+        // The table is unlocked before the frame is delivered, which wakes tasks of the program.
         let half = lock(&self.table).streams.get(&key).cloned();
         match (half, word) {
             (Some(Half::Takes(inbox)), Word::Data { place, items }) => {
@@ -161,6 +163,8 @@ impl Streams {
             return;
         }
         table.lost = Some(reason.clone());
+        // Stopping a stream wakes its tasks, which may remove it from the table. So this is done
+        // without the lock.
         let halves: Vec<_> = table.streams.values().cloned().collect();
         drop(table);
         for half in halves {
@@ -172,6 +176,8 @@ impl Streams {
 impl Table {
     fn add(&mut self, key: Key, half: Half) {
         if let Some(reason) = &self.lost {
+            // A stream that begins after the end of the connection stops at once, since no callback
+            // would ever come for it.
             half.lose(reason);
         }
         self.streams.insert(key, half);
@@ -201,19 +207,26 @@ pub(crate) fn until_ready<R>(
     until: Option<Instant>,
     mut poll: impl FnMut(&mut Context<'_>) -> Poll<R>,
 ) -> Option<R> {
+    // Taken out for the time of the wait. A nested wait in the same thread finds none and makes its
+    // own.
     let signal = SPARE.take().unwrap_or_default();
     let waker = Waker::from(signal.clone());
     let mut context = Context::from_waker(&waker);
     let ready = loop {
+        // Before the poll: a wake-up during the poll sets the flag again, and the wait below
+        // returns at once.
         signal.clear();
         if let Poll::Ready(ready) = poll(&mut context) {
             break Some(ready);
         }
+        // After the poll, so that a result which is there is returned also if the time is over.
         if until.is_some_and(|until| until <= Instant::now()) {
             break None;
         }
         match line() {
             Some(line) => line.wait(&signal, until),
+            // Nothing has to be received for this wait: another thread makes the progress that it
+            // waits for.
             None => signal.park(until),
         }
     };

@@ -23,6 +23,7 @@ impl Tasks {
     }
 
     pub(crate) fn wake_all(&self) {
+        // The list is taken under the lock, and the wakers are called without it.
         let waiting = lock(&self.waiting).take();
         waiting.wake_all();
     }
@@ -65,6 +66,8 @@ impl Signal {
     /// Returns true if the signal is set. If not, `task` is woken when it is.
     pub(crate) fn is_set_or_tells(&self, task: Option<&Waker>) -> bool {
         if let Some(task) = task {
+            // Registered before the flag is read. `wake_by_ref` sets the flag before it takes the
+            // list, so one of both sees the other.
             self.tasks.register(task);
         }
         self.set.load(Ordering::SeqCst)

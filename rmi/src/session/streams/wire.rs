@@ -34,6 +34,8 @@ impl Wire {
     pub(crate) fn new(peer: &Peer) -> Self {
         let streams = Arc::new(Streams::default());
         let ending = streams.clone();
+        // The streams are held alone, and not the peer, which would own itself through its
+        // callback.
         peer.on_end(move || ending.lose(&"the connection has ended".into()));
         Self {
             streams,
@@ -44,10 +46,14 @@ impl Wire {
 
     /// Sends queued frames as far as there is credit. The rest is sent when there is more.
     fn flush(&self, connection: &Connection) {
+        // The lock is held while frames are sent, so that two threads can't exchange their order.
+        // Sending does not block here.
         let mut waiting = lock(&self.waiting);
         let mut is_told = false;
         while let Some(word) = waiting.front() {
             if let Err(RequestError::NoCredit) = connection.send_part(*word, &[]) {
+                // One more attempt after the waker was registered, and not more: otherwise this
+                // would spin until there is credit.
                 if std::mem::replace(&mut is_told, true) {
                     return;
                 }
@@ -55,6 +61,7 @@ impl Wire {
                 // Credit may have arrived before the waker was registered.
                 continue;
             }
+            // Also after any other error: the connection has ended, and its frames have no receiver.
             waiting.pop_front();
         }
     }
@@ -87,6 +94,7 @@ impl Line for Connection {
     ) -> Poll<Result<(), SendError>> {
         let mut sent = self.send_part(word, segments);
         if let Err(RequestError::NoCredit) = sent {
+            // The second attempt finds credit that has arrived before the waker was registered.
             self.peer().attendant().wake_at_credit(task);
             sent = self.send_part(word, segments);
         }
@@ -103,6 +111,8 @@ impl Line for Connection {
     fn post(&self, word: u64) {
         let wire = &self.session().wire;
         let mut waiting = lock(&wire.waiting);
+        // A grant states a total, so a later one says all that the earlier one did. A peer without
+        // credit thus has one grant for each stream in this queue.
         waiting.retain(|known| !is_replaced(*known, word));
         waiting.push_back(word);
         let most = self.session().terms.max_streams.saturating_mul(MOST_FRAMES);
