@@ -196,6 +196,8 @@ impl DescribedTrait {
         let described = interfaces.filter_map(|interface| {
             let methods: Vec<_> = interface.methods().iter().map(Signature::of).collect();
             let lengths = methods.iter().map(Signature::len);
+            // An interface that does not fit is left out, and later ones may still fit. References
+            // to its objects are then refused, as if it were not described.
             room = room.checked_sub(lengths.fold(0, usize::saturating_add))?;
             Some(Self {
                 name: interface.name().to_owned(),
@@ -238,6 +240,8 @@ pub(crate) fn paired(
     classes: &DescribedClasses<'_>,
 ) -> Result<Vec<VersionPair>, String> {
     let len = theirs.iter().map(DescribedTraitRef::len);
+    // The bounds of this side, because the other side may describe more than it would accept
+    // itself.
     if theirs.len() > MAX_REACHED || len.fold(0, usize::saturating_add) > MAX_DESCRIPTION {
         return Err("the description of the traits of references is too long".to_owned());
     }
@@ -249,6 +253,8 @@ pub(crate) fn paired(
         if theirs.version == own.version() {
             return None;
         }
+        // A pair of traits without a common method would only refuse each call. Without it, the
+        // reference itself is refused, which says more.
         VersionPair::new(own, &theirs.described(), classes).ok()
     });
     Ok(pairs.collect())

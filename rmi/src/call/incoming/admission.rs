@@ -23,6 +23,8 @@ pub(super) struct AdmittedCall {
 impl AdmittedCall {
     /// Takes the state of a call out of its request.
     pub(super) fn take(request: &mut Request) -> Option<Self> {
+        // A call that has waited carries its permit. Any other one has the state with which it
+        // arrived.
         if let Some(admitted) = request.take_kept::<Self>() {
             return Some(*admitted);
         }
@@ -37,8 +39,12 @@ impl AdmittedCall {
     pub(super) fn give_permit_back(request: &mut Request) {
         if let Some(mut admitted) = request.take_kept::<Self>() {
             let permit = admitted.permit.take();
+            // The call asks again when it is taken from the deferred ones, and its caller must not
+            // pay twice.
             admitted.named.has_paid |= permit.is_some();
             request.keep(admitted);
+            // Dropped when the request is whole again: the drop starts queued calls, which run code
+            // of the program.
             drop(permit);
         }
     }
@@ -62,6 +68,7 @@ pub(super) fn admit(request: Request, mut call: AdmittedCall) -> Option<(Request
     let object = match &call.named.aim {
         Aim::Object(object) => *object,
         Aim::Given(turn) => turn.object,
+        // These do not run, so they take neither a token nor a place.
         Aim::Held | Aim::Refused(..) | Aim::Full => return Some((request, call)),
     };
     let session = request.attached::<Session>()?;
@@ -74,6 +81,8 @@ pub(super) fn admit(request: Request, mut call: AdmittedCall) -> Option<(Request
                 return None;
             }
             Some(Asked::Waits) => {
+                // The call keeps its turn in its state. So the calls behind it wait as well, and
+                // the order of the pipelined calls stays.
                 queue(request, call.named);
                 return None;
             }
@@ -99,6 +108,8 @@ pub(super) fn queue(mut request: Request, named: Box<Named>) {
 fn leave(mut request: Request, end: QueueEnd) {
     let permit = match end {
         QueueEnd::Starts(permit) => Some(permit),
+        // Without a permit, a call goes on to the handler, which returns it as *ending* if the
+        // server is shutting down.
         QueueEnd::Ended => None,
         QueueEnd::Overdue => return fail(request, Code::TooLate, ""),
         QueueEnd::Refused(retry_after) => return refuse_kept(request, retry_after),
@@ -111,6 +122,8 @@ fn leave(mut request: Request, end: QueueEnd) {
         permit: permit.into(),
         has_waited: true,
     }));
+    // For a serving thread. This one may be in the drop of another call's permit, inside of a
+    // method.
     request.run_again();
 }
 
@@ -136,6 +149,8 @@ pub(super) fn refuse(request: Request, retry_after: Duration, may_return: bool) 
     }
     match may_return {
         true => request.nack_for(retry_after),
+        // A code instead of the reason *busy*: the client repeats what is returned as busy, with a
+        // new number that no other call names.
         false => fail(request, Code::Streams, &encode_retry_after(retry_after)),
     }
 }

@@ -34,6 +34,7 @@ impl Incoming {
 
     /// Takes the call, and leaves one that was answered.
     pub(super) fn take(&mut self) -> Self {
+        // A placeholder without a replier, whose drop does nothing.
         let answered = Answer {
             replier: None,
             is_plain: false,
@@ -70,6 +71,7 @@ impl Incoming {
     /// [`Failed::Arguments`] if the call has arguments.
     #[inline]
     pub fn no_arguments(&mut self) -> Result<&mut Answer, Failed> {
+        // A message of `()` has the same meaning as no message, see decision 014.
         if !self.payload.is_empty() {
             return self.arguments::<()>().map(|(_, answer)| answer);
         }
@@ -91,6 +93,7 @@ impl Answer {
         is_paused: bool,
         mut permit: RareBox<RunPermit>,
     ) -> Self {
+        // A permit needs the box, but no context of its own for the method.
         let is_alone =
             watched.is_none() && promise.is_none() && promised.is_none() && metadata.is_empty();
         let rest = if is_alone && permit.is_none() {
@@ -180,6 +183,8 @@ impl Answer {
 
     /// Records why the arguments are invalid, for the caller.
     fn unfit(&self, reason: &dyn fmt::Display) -> Failed {
+        // The box is made here, on the failing path, so that calls with valid arguments allocate
+        // nothing.
         let rest = self.rest.get_or_init(Box::default);
         rest.unfit.replace(reason.to_string());
         self.refused.set(Some(Code::Arguments));
@@ -206,6 +211,7 @@ impl Answer {
             permit.complete();
         }
         if !replier.wants_reply() {
+            // A one-way method has ended, and its result has no receiver.
             self.seen(Ok(()), 0);
             self.replier = None;
             return Ok(());
@@ -225,6 +231,8 @@ impl Answer {
 
     /// Sends the encoded result. Returns false if the caller does not accept a message like that.
     fn send(&mut self, segments: &[IoSlice<'_>], may_wait: bool) -> bool {
+        // Before the message is sent: the caller may otherwise see the result before the
+        // interceptors of the server have seen the end of the call.
         if let Some(watched) = self.watched() {
             let lengths = segments.iter().map(|segment| segment.len() as u64);
             watched.end(Ok(()), lengths.fold(0, u64::saturating_add));
@@ -239,6 +247,8 @@ impl Answer {
                 replier.reply_in_place(Code::Kept.to_word(), &[IoSlice::new(&number)])
             }
         };
+        // The reply was sent in place, so the replier is done in any case. Without it, the drop of
+        // this answer reports nothing more.
         self.replier = None;
         sent
     }
@@ -270,6 +280,8 @@ impl Answer {
     /// Informs the caller why there is no result.
     pub(super) fn refuse(&mut self, code: Code, reason: &str) {
         self.seen(Err(code.outcome()), 0);
+        // The permit ends before the answer is sent, so that a caller with one call at a time finds
+        // its place free.
         drop(self.rest.get_mut().and_then(|rest| rest.permit.take()));
         if let Some(replier) = self.replier.take() {
             refuse(replier, code, reason);
@@ -282,12 +294,15 @@ impl Answer {
     fn end(&mut self) {
         let Some(code) = self.end_code() else {
             if let Some(replier) = self.replier.take() {
+                // Outside of a panic this drops the replier, which returns the call as unanswered.
                 keep_replier(replier);
             }
             return;
         };
         let rest = self.rest.get_mut();
         let mut reason = rest.map_or_else(String::new, |rest| rest.unfit.take());
+        // No check has failed before the arguments were read, so their reading was interrupted: a
+        // type of the program has panicked there.
         if reason.is_empty() && code == Code::Arguments {
             reason.push_str("reading them panicked");
         }
@@ -306,9 +321,12 @@ impl Answer {
     /// Returns the error code for a call that ends without an answer. A call whose arguments were
     /// not read did not run and has received no references.
     fn end_code(&self) -> Option<Code> {
+        // The reason of the drop in progress, set by `ending` around it. A refusal of this call
+        // comes first.
         let code = self.refused.get().or(ENDING.get());
         match code {
             _ if self.is_read.get() => code,
+            // The method was never polled as far as its arguments, so it has not run.
             Some(Code::Overdue) => Some(Code::TooLate),
             None if std::thread::panicking() => Some(Code::Arguments),
             code => code,
@@ -340,6 +358,8 @@ impl Answer {
         &self,
         form: &<P::Wire as Transportable>::InPlace<'_>,
     ) -> Result<P, Failed> {
+        // Set before they are taken: the caller counts them as arrived even if one of them is
+        // refused, and the others are given back by their drops.
         self.has_references.set(true);
         let rest = self.rest.get();
         let promised = rest.map_or_else(Vec::new, |rest| rest.promised.clone());
@@ -364,6 +384,8 @@ impl Answer {
     /// [`Failed`] if the references can't be passed or written.
     pub fn give<P: Passed>(&mut self, references: P) -> Result<(), Failed> {
         let wants = self.replier.as_ref().is_none_or(Replier::wants_reply);
+        // A one-way call has no answer that could carry the references, so they are dropped here,
+        // which gives nothing.
         let Some(to) = self.between().filter(|_| wants) else {
             return Ok(());
         };
@@ -376,8 +398,12 @@ impl Answer {
             return Err(Failed::Result);
         }
         let rest = self.rest.get_mut();
+        // If the answer fails, the drop of the promise at the end of this function fails the calls
+        // that wait for it.
         let promise = rest.and_then(|rest| rest.promise.take());
         let given = giving.only();
+        // A result with references is never kept to be fetched: the caller could give it up without
+        // reading which objects it had got.
         let sent = self.reply_as(&wire, false);
         // Pipelined calls of the result start after the answer, when the method has ended.
         if let (Some(promise), Some(number), Ok(())) = (promise, given, &sent) {
@@ -404,6 +430,8 @@ impl Answer {
         let most = self
             .session()
             .map_or(0, |session| session.terms.max_streams);
+        // Checked before the stream exists, so that a peer can't make it exceed the limit for a
+        // moment.
         let line = self.line().filter(|line| line.streams().count() < most);
         let conversion = self.version().and_then(CallVersion::next_frames);
         let stream = line.and_then(|line| Stream::argument(&line, number, conversion));

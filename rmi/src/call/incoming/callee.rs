@@ -64,6 +64,8 @@ where
         let Some(mut context) = call.answer.context(deadline.moment()) else {
             return;
         };
+        // The context comes back out of the thread before the method is run as a future, which then
+        // enters it for each poll.
         let left = entered(&mut context, || self.left_of(method, call));
         if let Some(call) = left {
             self.wait(method, call, context);
@@ -80,6 +82,7 @@ where
 
     /// Runs an async method.
     fn wait(&self, method: usize, call: Incoming, context: Context) {
+        // The context of a call over a connection has a mark. Local calls do not get here.
         if let Some(mark) = context.call.clone() {
             let future = (self.run)(self.holder.clone(), method, call, context);
             if self.tasks.run(&mark, future) == Began::Moved {
@@ -109,6 +112,8 @@ where
         let called = call_method(&mut call, |call| (self.call)(&self.holder, method, call));
         // A failed method has already informed the caller.
         if let Ok(false) = called {
+            // The plain part of the method ends here. Its future enters a context of its own for
+            // each poll.
             drop(plain);
             if let Some(context) = call.answer.context(deadline.moment()) {
                 self.wait(method, call, context);
@@ -137,6 +142,8 @@ async fn waiting<F>(method: F, mut context: Context)
 where
     F: Future<Output = Result<(), Failed>>,
 {
+    // An option, so that the future can be dropped at its deadline, inside of `ending` and its
+    // context.
     let mut method = pin!(Some(method));
     let mut waits = None;
     let mut reminder = None;
@@ -156,6 +163,8 @@ where
         if polled.is_ready() {
             return polled;
         }
+        // Counted at the first suspension. A method that completes in its first poll occupies no
+        // place of those that wait.
         if waits.is_none() {
             let session = context.call.as_ref().and_then(|call| call.attached());
             waits = session.map(Waits::new);
@@ -163,8 +172,10 @@ where
         let Some(deadline) = context.deadline else {
             return Poll::Pending;
         };
+        // Checked after the poll, so that a method which completes at the last moment has a result.
         if deadline <= context.clock().now() {
             ending(Code::Overdue, || {
+                // Destructors of the method see the context of its call.
                 entered(&mut context, || method.set(None));
             });
             return Poll::Ready(());

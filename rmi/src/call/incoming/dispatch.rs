@@ -76,6 +76,7 @@ enum Rejection {
 /// Handles a call of the other side. The request is taken out of `lent` when its method starts.
 pub(crate) fn called(lent: &mut Option<Request>) {
     let Some(request) = lent.as_ref() else { return };
+    // Such calls name others, have metadata, or were queued.
     if request.has_kept() {
         return taken(lent, begin_in_a_row);
     }
@@ -86,9 +87,12 @@ pub(crate) fn called(lent: &mut Option<Request>) {
         ..
     } = CallHeader::from_word(request.word());
     if object == RESULTS {
+        // Request and state are taken out by a function of their own, so that the common path does
+        // not reserve stack for them.
         return taken(lent, fetched);
     }
     let Some(session) = request.attached::<Session>() else {
+        // The session is attached a moment later, and the caller repeats the call.
         return taken(lent, |request| nack(request, None));
     };
     let mut call = Arrived {
@@ -110,6 +114,7 @@ pub(crate) fn called(lent: &mut Option<Request>) {
             Some(deadline) => deadline,
             None => match deadline_of(clock, request) {
                 Some(deadline) => deadline,
+                // Not started: its caller has given up.
                 None => return taken(lent, |request| fail(request, Code::TooLate, "")),
             },
         };
@@ -135,6 +140,7 @@ fn deadline_of(clock: &Clock, request: &Request) -> Option<Deadline> {
     let now = clock.begin(Some(time));
     let then = now.checked_add(time);
     let deadline = then.and_then(|then| then.checked_sub(waited));
+    // A call may have waited in this process behind a method that ran for long.
     let is_late = deadline.is_some_and(|deadline| deadline <= now);
     (!is_late).then(|| deadline.into())
 }
@@ -147,6 +153,8 @@ fn begin_in_a_row(mut request: Request) {
         return starting.start(request);
     }
     let mut next = Some(request);
+    // After so many calls of one object, the thread receives again. The rest is run by any thread
+    // that serves.
     for _ in 0..MOST_IN_A_ROW {
         let Some(request) = next else { return };
         next = begin_named(request);
@@ -166,6 +174,7 @@ fn clock(request: &Request) -> &Clock {
 fn begin_named(mut request: Request) -> Option<Request> {
     let session = request.attached::<Session>()?;
     let is_ending = session.is_ending();
+    // A server that is ending does not wait for the caller to read.
     if !is_ending && request.is_unread(session.terms.max_backlog) {
         let most = session.terms.max_backlog;
         // A caller that does not read its answers keeps no others from running.
@@ -180,6 +189,7 @@ fn begin_named(mut request: Request) -> Option<Request> {
         return promises.take_argument(request, call.named, may_wait, is_ending);
     }
     let (request, call) = match is_ending {
+        // A call that will be refused as ending needs no permit.
         true => (request, call),
         false => admission::admit(request, call)?,
     };
@@ -218,12 +228,17 @@ fn begin_named(mut request: Request) -> Option<Request> {
     }
     let is_late = deadline.is_some_and(|deadline| deadline <= clock(&request).now());
     let was_held = has_waited || held_turn.is_some() || arguments.is_some();
+    // Only a call that has waited may have been cancelled meanwhile. For others, the look at the
+    // connection would cost more than it saves.
     if is_late || (was_held && request.mark().is_cancelled()) {
         fail(request, Code::TooLate, "");
+        // Outside of the guard's drop, so that this thread goes on with the next call instead of
+        // queueing it.
         return held_turn.and_then(Turn::next);
     }
     let is_named = promise.as_ref().is_some_and(Promise::is_named);
     let held_turn = match held_turn {
+        // A call on which others wait starts even without room, since its end makes room for them.
         Some(held_turn) if !may_wait && !is_named && !is_ending => {
             if is_full {
                 let named = Named {
@@ -231,6 +246,8 @@ fn begin_named(mut request: Request) -> Option<Request> {
                     promise,
                     aim: Aim::Held,
                     arguments,
+                    // The place of a held call was for its wait. It now waits without one, within
+                    // the spare room of the connection.
                     place: None,
                     metadata,
                     tail,
@@ -249,6 +266,7 @@ fn begin_named(mut request: Request) -> Option<Request> {
     // A call that has had its turn is not returned to the caller, because its retry would arrive
     // behind later calls.
     let has_place = held_turn.is_some() || place.is_some();
+    // The wait in the queue is over. If the method is suspended, it counts itself.
     drop(place);
     let method = CallHeader::from_word(request.word()).method;
     let call = Arrived {
@@ -259,6 +277,7 @@ fn begin_named(mut request: Request) -> Option<Request> {
         promised: PromisedArguments::into_objects(arguments),
         metadata,
         tail,
+        // The unread answers were looked at when this call was taken up.
         is_read: true,
         has_place,
         has_asked: true,
@@ -314,6 +333,7 @@ fn resume_stalled(request: &Request) {
 
 /// Lets a call that is first in its queue wait for room within the limit of waiting calls.
 fn wait_for_room(mut request: Request, held_turn: Turn, named: Named) {
+    // The mark outlives the request, which another thread may take out of the queue at once.
     let (mark, deadline) = (request.mark(), named.deadline);
     request.keep(Box::new(named));
     if let Some(request) = held_turn.wait_for_room(request, deadline) {
@@ -329,6 +349,8 @@ fn wait_for_room(mut request: Request, held_turn: Turn, named: Named) {
 /// Returns a call to the caller as busy. The caller may retry it at once.
 fn nack(request: Request, promise: Option<Promise>) {
     if let Some(promise) = promise {
+        // Before the request is returned: calls that name this one must wait for its repetition
+        // instead of failing.
         promise.forget();
     }
     if let Some(session) = request.attached::<Session>() {
@@ -356,8 +378,11 @@ fn queue(request: Request, call: Arrived) {
 /// Checks whether a call may start. Inlined, because a returned `Admission` would be copied.
 #[inline(always)]
 fn admit(session: &Session, request: &Request, call: &Arrived) -> Result<Admission, Rejection> {
+    // The health of a server is asked for while it is shutting down.
     let is_ending = session.is_ending() && call.object != REFLECTION;
     let most = session.terms.max_backlog;
+    // Unread answers come first, so that a caller that does not read can't make the server do
+    // anything for its calls.
     if !is_ending && !call.is_read && request.is_unread(most) {
         return Err(Rejection::Unread(most));
     }
@@ -365,9 +390,11 @@ fn admit(session: &Session, request: &Request, call: &Arrived) -> Result<Admissi
         return Err(Rejection::Fails(Code::UnknownObject, String::new()));
     };
     let method = usize::from(call.method);
+    // The index was checked by the interface of the other side alone. A peer may send any.
     if method >= interface.len() {
         return Err(unknown_method(interface));
     }
+    // The capture has the call already. Its description follows, even if the call is refused below.
     if let Some(tape) = &session.tape {
         tape.called(call.object, call.method, interface);
     }
@@ -377,14 +404,18 @@ fn admit(session: &Session, request: &Request, call: &Arrived) -> Result<Admissi
     }
     // A call on which others depend is started regardless: it frees more room than it takes.
     let is_named = || call.promise.as_ref().is_some_and(Promise::is_named);
+    // Any method may turn out to be async. So the room for its suspension is checked before it
+    // starts, when the call can still be returned.
     if !call.has_place && !session.may_wait() && !is_named() {
         return Err(Rejection::Full);
     }
     let (mut watched, mut permit) = (None, RareBox::none());
     if !session.is_plain {
+        // Calls with state have asked before they came here.
         if !call.has_asked {
             permit = ask(session, call.object)?;
         }
+        // Interceptors are last: each call that they see begins, unless one of them denies it.
         watched = seen(session, request, call, interface)?;
     }
     Ok(Admission {
@@ -512,6 +543,7 @@ fn run(request: Request, call: Arrived, admission: Admission) {
         permit.begin((std::ptr::from_ref(interface).addr(), call.method));
     }
     let (mut payload, replier) = request.into_parts();
+    // The arguments are read as a whole message, so the trailers and the metadata have to go.
     if call.tail > 0 {
         payload.truncate(payload.len().saturating_sub(call.tail));
     }
@@ -539,6 +571,7 @@ fn unknown_method(interface: &Interface) -> Rejection {
 fn reject(request: Request, promise: Option<Promise>, reason: Rejection) {
     match reason {
         Rejection::Unread(most) => request.put_off(most),
+        // As busy, so that the caller repeats it. A call that has its turn does not get here.
         Rejection::Full => nack(request, promise),
         // With the arguments, so that the caller can repeat the call at another server.
         Rejection::Ending => request.turn_away(),

@@ -19,12 +19,18 @@ pub(crate) const MOST_WAITING: usize = 16;
 pub(crate) fn handlers(executor: Arc<dyn Executor>) -> Handlers {
     let ordered = u64::from(PROMISES | PROMISED | PASSES_PROMISED) | HAS_METADATA;
     Handlers::builder()
+        // Lent: the handler takes the request only when the method starts. Moving the request
+        // through each function would copy it each time.
         .on_lent(CALLS, |request| {
             called(request);
             Outcome::Done
         })
+        // The bits of the word which say that a call names others or has metadata. Calls without
+        // these skip `admit`.
         .in_order(ordered, admit)
         .on(STREAMS, streamed)
+        // These handlers wait for nothing, so they run at any depth of nesting: a thread that waits
+        // deep in the stack for credit or an answer depends on them.
         .short()
         .on(REFERENCES, referenced)
         .short()

@@ -53,6 +53,8 @@ pub(super) fn call_method(
     call: &mut Incoming,
     method: impl FnOnce(&mut Incoming) -> Result<bool, Failed>,
 ) -> Result<bool, Failed> {
+    // The panic is caught while the call is still here, and resumed: what a panic means for the
+    // connection is decided by the transport.
     match catch_unwind(AssertUnwindSafe(|| method(call))) {
         Ok(called) => called,
         Err(panic) => report_panic(call, panic),
@@ -71,6 +73,8 @@ fn report_panic(call: &mut Incoming, panic: Box<dyn Any + Send>) -> ! {
     }
     // Locals are dropped in reverse order, so the answer is dropped first.
     let _outer = RestoreState(Some(POLL_STATE.replace(PollState::Off)));
+    // Moved out, so that it is dropped while the panic is unwinding. The answer then sees that the
+    // thread panics, and reports that.
     let mut call = call.take();
     if let Some(why) = cure(&*panic) {
         call.answer.refuse(Code::Panicked, why);
@@ -81,7 +85,11 @@ fn report_panic(call: &mut Incoming, panic: Box<dyn Any + Send>) -> ! {
 /// Polls the future of a method by `poll`. If it panics, its caller is told the cause, if that is
 /// known.
 pub(super) fn poll_method<R>(poll: impl FnOnce() -> R) -> R {
+    // The outer state is kept, because a method may poll a future whose executor serves other calls
+    // in this thread.
     let before = POLL_STATE.replace(PollState::Watched);
+    // The future has dropped its answer when the panic arrives here, but only the panic tells the
+    // cause. So the replier waits in the state of the thread.
     let polled = catch_unwind(AssertUnwindSafe(poll));
     // If the cause is unknown, the answer is dropped during the panic, which the caller is told.
     let unanswered = POLL_STATE.replace(before);
@@ -93,6 +101,8 @@ pub(super) fn poll_method<R>(poll: impl FnOnce() -> R) -> R {
                 resume_unwind(panic)
             }
             None => {
+                // Dropped while the panic is unwinding, which returns the call as one whose method
+                // has panicked.
                 let _replier = replier;
                 resume_unwind(panic)
             }
@@ -110,6 +120,8 @@ pub(super) fn keep_replier(replier: Replier) {
     // If the thread is ending, the caller is told of the panic only.
     let _ = POLL_STATE.try_with(|state| {
         let mut state = state.borrow_mut();
+        // The first answer is that of the method. Another one that its future owns is returned at
+        // once.
         if let PollState::Watched = *state {
             *state = PollState::Unanswered(replier);
         }

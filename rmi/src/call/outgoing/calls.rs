@@ -34,6 +34,8 @@ impl Object {
         R: Transportable + 'static,
     {
         let method = interface.method(index);
+        // An object of this program has no connection to be lost, so it is asked for before
+        // retries.
         if let ObjectPlace::Here(node) = self.place() {
             return self.begin_local(node, (index, method), arguments, Giving::none());
         }
@@ -46,6 +48,7 @@ impl Object {
             }
             return self.begin_retrying(interface, index, arguments, Some(retries));
         }
+        // One load: the connection has a flag that is set when it ends or its server is moving.
         if self.needs_renewal() {
             return match self.renew_handle() {
                 Some(renewed) => renewed.call(interface, index, arguments),
@@ -74,6 +77,7 @@ impl Object {
             }
             call.put(sent);
         });
+        // The closure was not called, so there is no outcome yet.
         if let Err(source) = sent {
             call.put(Err(outgoing_call.not_written(source)));
         }
@@ -230,6 +234,7 @@ impl Object {
     {
         let begun = self.deadline(method).and_then(|deadline| {
             let metadata = self.metadata(method)?;
+            // Limits of connections protect against peers.
             let payload = written_copy(arguments, Limits::default());
             let payload = payload.map_err(|source| not_written(method, source))?;
             let terms = (deadline, metadata);

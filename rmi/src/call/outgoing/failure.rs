@@ -10,6 +10,7 @@ use crate::support::{CallError, Outcome, shown};
 /// Converts an error code and text of the peer. The text is untrusted, so it is only ever
 /// displayed.
 pub(crate) fn failure(method: &'static Method, code: u64, text: &[u8]) -> CallError {
+    // Control characters of a peer must not reach a terminal or a log.
     let said = || shown(&String::from_utf8_lossy(text));
     let reason = || match said() {
         text if text.is_empty() => "no reason given".to_owned(),
@@ -35,6 +36,8 @@ pub(crate) fn failure(method: &'static Method, code: u64, text: &[u8]) -> CallEr
             method: name,
             reason: reason(),
         },
+        // A kept result that could not be fetched. The number in the payload means nothing to the
+        // program.
         Some(Code::Result | Code::Kept) => CallError::NoResult {
             method: name,
             reason: reason(),
@@ -55,6 +58,8 @@ pub(crate) fn failure(method: &'static Method, code: u64, text: &[u8]) -> CallEr
         },
         Some(Code::TooLate) => overdue(Outcome::DidNotRun),
         Some(Code::Overdue) => overdue(Outcome::MayHaveRun),
+        // A later version may have more codes. What they say about the method is not known, so it
+        // may have run.
         None => lost(
             method,
             format!("the peer answered with the unknown code {code}"),
@@ -105,6 +110,7 @@ fn returned_as(method: &'static Method, returned: &Returned) -> CallError {
             method: name,
             reason: shown(&returned.text),
         },
+        // The reasons of active messages may grow, too.
         _ => lost(method, shown(&returned.to_string())),
     }
 }

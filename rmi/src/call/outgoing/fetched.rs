@@ -63,6 +63,7 @@ impl Expected {
 /// If the call is dropped, pipelined calls of its result fail.
 impl Drop for Expected {
     fn drop(&mut self) {
+        // Also after a result: `complete` keeps what came first.
         if let Some(ahead) = self.ahead.get() {
             ahead.complete(None);
         }
@@ -272,6 +273,8 @@ fn taken<P: Passed>(
 
 /// Drops the result of an abandoned call, so that the owner of its references is notified.
 pub(crate) fn drop_result<P: Passed>(connection: &Connection, payload: MessageBuffer) {
+    // A result that can't be read gives no references, so nothing can be given back. Their owner
+    // keeps them until the connection ends.
     if let Ok(received) = read::<P::Wire>(payload, Limits::default()) {
         let taking = Taking::new(Between::Peers(connection.clone()));
         let taken = received.with(|form| P::take(form, &taking));

@@ -208,6 +208,7 @@ impl<R: Transportable + 'static> Call<R> {
     /// Does the same as [`wait`](Self::wait) on any thread.
     #[inline]
     pub(crate) fn outcome(mut self) -> Result<Reply<R>, CallError> {
+        // The check for all rare parts at once.
         if self.flight.more.is_some() {
             return self.flight.wait_with_more().and_then(UnreadResult::read);
         }
@@ -223,6 +224,8 @@ impl<R: Transportable + 'static> Call<R> {
         match sent.wait() {
             Some(Ok(active::Reply {
                 word: 0, payload, ..
+            // A word of 0 and a small payload need no record: there are no references,
+            // interceptors, conversions or kept results.
             })) if sent.ends_with(&payload) => self.read(payload),
             answer => {
                 let result = self.flight.wait_further(answer);
@@ -238,6 +241,7 @@ impl<R: Transportable + 'static> Call<R> {
     fn read(&mut self, payload: MessageBuffer) -> Result<Reply<R>, CallError> {
         match nothing(&payload) {
             Some(nothing) => {
+                // The call is over, so that its drop does not cancel it.
                 self.flight.sent = None;
                 Ok(Reply(nothing))
             }
@@ -431,6 +435,8 @@ impl Flight {
         let limits = sent.limits();
         let ended = match &answer {
             Some(answer) => sent.end(answer),
+            // Without an answer the deadline has passed. The call is given up, and its references
+            // are followed.
             None => match self.sent.take() {
                 Some(Ok(sent)) => sent.abandon(),
                 _ => unreachable!("the call was sent"),
@@ -518,7 +524,11 @@ impl Flight {
             }
             return None;
         }
+        // The second attempt becomes the call, so that a result which the server keeps is fetched
+        // from the right one.
         if let Some(Ok(first)) = self.sent.replace(Ok(second)) {
+            // Cancelled only now: until the second attempt had a result, the first one might have
+            // been quicker.
             first.discard();
         }
         Some(answer)
@@ -531,6 +541,8 @@ impl Flight {
             return false;
         };
         match more.second.take() {
+            // The first attempt says nothing about the second server. Any other error is an answer,
+            // which a second attempt must not hide.
             Some(second) if error.is_disconnected() || matches!(error, CallError::Busy { .. }) => {
                 if let Some(retry) = more.retry.as_mut() {
                     retry.adopt_second(error);
@@ -599,10 +611,14 @@ impl Flight {
                     Ok(UnreadResult::new(method, Limits::default(), filled?))
                 });
             }
+            // Before the call is polled: the method may wait for the items, and return only after
+            // them.
             more.pumps.drive(context.waker());
         }
         loop {
             if let Some(then) = self.more.as_ref().and_then(|more| more.pause) {
+                // Without an alarm, nothing would wake this task after the pause, so the call is
+                // repeated at once.
                 if then > Instant::now() && self.remind(&Clock::SYSTEM, then, context) {
                     return Poll::Pending;
                 }
@@ -619,6 +635,7 @@ impl Flight {
             let mut answer = match &mut self.sent {
                 Some(Ok(sent)) => match Pin::new(&mut sent.ticket).poll(context) {
                     Poll::Ready(answer) => Some(answer),
+                    // After the poll, so that an answer which is here counts.
                     Poll::Pending if sent.is_overdue() => None,
                     Poll::Pending => {
                         if let Some(deadline) = sent.deadline {
@@ -638,11 +655,14 @@ impl Flight {
             if let (false, Some(Ok(sent))) = (is_small(&answer), &mut self.sent) {
                 match sent.fetch(answer) {
                     Some(fetched) => answer = fetched,
+                    // The fetch is a request of its own, whose ticket has to be polled before this
+                    // task may sleep.
                     None => continue,
                 }
             }
             match self.end_of_sent(answer) {
                 Err(error) if self.adopt_second(&error) || self.schedules_repetition(&error) => {
+                    // The alarm may be one of another clock, or for the time of the last attempt.
                     self.reminder = None;
                 }
                 result => {
@@ -704,6 +724,7 @@ impl Flight {
         }
         if let Some(Ok(sent)) = self
             .sent
+            // A call without such parts is cancelled by the drop of its ticket.
             .take_if(|sent| sent.as_ref().is_ok_and(Sent::leaves_something))
         {
             drop(sent.abandon());

@@ -51,6 +51,7 @@ pub(crate) fn begin(
         watched: None,
         metadata,
     };
+    // A peer would get an error instead of a panic, and a local caller sees no difference.
     let begun = catch_unwind(AssertUnwindSafe(|| callee.local(index, call, context)));
     let rest = begun.unwrap_or_else(|_| {
         slot.put(LocalOutcome::Panicked);
@@ -69,6 +70,8 @@ impl LocalRun {
                 Ok(Poll::Ready(())) => {}
                 Err(_) => self.slot.put(LocalOutcome::Panicked),
             }
+            // The future is dropped before the outcome is read: its answer, if it was not used,
+            // reports the reason in its drop.
             self.rest = None;
         }
         Poll::Ready(self.outcome())

@@ -234,6 +234,7 @@ impl Object {
         let own = now.checked_add(self.span.time());
         let inherited = inherited_deadline(clock, now);
         match (own, inherited) {
+            // A method that has a second left must not make calls that outlast it.
             (Some(own), Some(inherited)) => Some(own.min(inherited)),
             (one, other) => one.or(other),
         }
@@ -266,8 +267,11 @@ impl Object {
         index: usize,
         deadline: Option<Instant>,
     ) -> Result<CallHeader, CallError> {
+        // First, so that a call of a failed promise is reported as such even if its deadline has
+        // passed.
         self.check_known(method)?;
         let time = deadline.map(|then| then.saturating_duration_since(now));
+        // 0 would mean in the header that there is no limit.
         if time == Some(Duration::ZERO) {
             return Err(too_late(method));
         }
@@ -276,6 +280,8 @@ impl Object {
             Some(methods) if !self.is_renewed_first() => methods.get(method)?.index,
             _ => u16::try_from(index.min(MOST_METHODS.saturating_sub(1))).unwrap_or_default(),
         };
+        // A stand-in: the object may be found again before the call is sent, and is then aimed at
+        // its number.
         Ok(CallHeader::within(REGISTRY, index, time))
     }
 
@@ -293,6 +299,8 @@ impl Object {
             None => rest,
         };
         let (kept, ahead) = match &self.place {
+            // Without this handle, the last stub could be dropped during the call, and the owner
+            // would forget the object.
             ObjectPlace::Import(import) => (KeptObject::Import(import.clone()), None),
             ObjectPlace::Member(object, is_counted) => {
                 (KeptObject::of_member(object, *is_counted), None)
@@ -335,6 +343,7 @@ impl OutgoingCall<'_> {
             })
         } else if length(segments) < MUCH {
             let (peer, handler) = (connection.peer(), self.session.calls);
+            // Written out for the common call, whose length and session are known here.
             peer.request_with(handler, word, segments, Backpressure::QueueInPlace)
         } else {
             connection.call(word, segments, self.deadline)
@@ -378,6 +387,8 @@ impl OutgoingCall<'_> {
         if let Err(error) = sent {
             return Err(self.not_sent(error));
         }
+        // A one-way call has no ticket that would keep the placeholder until it is over. From now
+        // on the stub can't know when all calls by the number have begun.
         if let ObjectPlace::Ahead(ahead) = &self.object.place {
             ahead.called_one_way();
         }

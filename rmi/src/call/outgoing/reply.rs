@@ -92,12 +92,15 @@ impl UnreadResult {
 
     /// Reads the result, and reports the outcome to the interceptors.
     pub(super) fn read<R: Transportable + 'static>(self) -> Result<Reply<R>, CallError> {
+        // As they have arrived. The conversion may change the length.
         let bytes = self.payload.len() as u64;
         let payload = match &self.conversion {
             Some(conversion) => converted(conversion, self.method, self.payload),
             None => Ok(self.payload),
         };
         let result = payload.and_then(|payload| read_result(self.method, self.limits, payload));
+        // Only here is it known whether the result can be read, which interceptors are told as the
+        // outcome.
         if let Some(watched) = &self.watched {
             watched.end(result.as_ref().map(drop).map_err(CallError::outcome), bytes);
         }

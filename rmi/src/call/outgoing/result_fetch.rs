@@ -79,10 +79,14 @@ impl Object {
     {
         let method = interface.method(index);
         let (pumps, mut giving, has_streams) = carried.into_parts();
+        // Arguments were converted one after the other, and the first failure is reported here,
+        // before anything is sent.
         if let Some(why) = giving.take_failure() {
             return Call::failed(not_given(method, &why));
         }
         if let ObjectPlace::Here(node) = self.place() {
+            // Both ends of the stream would be in this program, without a connection whose flow
+            // control they could use.
             if has_streams {
                 let method = method.name();
                 return Call::failed(CallError::Here { method });
@@ -197,6 +201,8 @@ impl Object {
                 let versions = self.methods.as_ref().map(|methods| methods.pairs());
                 let theirs = versions.and_then(|versions| versions.their_id(leads_to));
                 let interface = theirs.unwrap_or_else(|| leads_to.id());
+                // Each call with a reference as its result gets a number, because the program may
+                // ask for a pipelined stub only after it was sent.
                 Some(connection.session().promises.number_call(interface))
             }
             _ => None,

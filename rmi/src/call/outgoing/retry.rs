@@ -139,8 +139,11 @@ impl RetryState {
     /// Makes the second attempt, if another server has the object and the budget allows it.
     pub(super) fn begin_hedge(&mut self) -> Option<Sent> {
         if let Some(hedge) = &mut self.hedge {
+            // Before the attempt, so that a failed one is not made again.
             hedge.at = None;
         }
+        // Also takes from the budget. A second attempt at the same server would share the fate of
+        // the first.
         let other = self.object.renewal()?.alternative(self.object.import()?)?;
         let object = self.object.at(other);
         let sent = self.send_to(&object).ok()?;
@@ -202,11 +205,14 @@ impl RetryState {
         let is_plain = sent.rest.as_ref().is_none_or(|rest| rest.is_plain());
         let is_repeated = match returned.reason {
             Reason::Ending => true,
+            // Only with another server or a stated time: otherwise the ticket repeats the request
+            // by itself.
             Reason::Busy => renewal.has_alternatives() || returned.retry_after.is_some(),
             _ => false,
         };
         // The numbers of streams belong to the connection.
         let has_streams = sent.method.has_streams();
+        // A pipelined call has flags in this number. Its repetition would be another call.
         if !is_repeated || !is_plain || has_streams || header.object != import.number() {
             return None;
         }
@@ -294,6 +300,7 @@ impl RetryState {
     /// If several servers have the object, chooses one of them after a pause.
     pub(super) fn choose_after_pause(&mut self) {
         let renewal = self.object.renewal();
+        // The member that was tried last may still be busy.
         let renewal = renewal.filter(|renewal| renewal.has_alternatives());
         if let Some(chosen) = renewal.and_then(|renewal| renewal.known()) {
             self.object = self.object.at(chosen);
@@ -313,6 +320,8 @@ impl RetryState {
 
     /// Returns the start of the next attempt, or `None` if it cannot help or is not allowed.
     pub(crate) fn after(&mut self, error: &CallError) -> Option<NextAttempt> {
+        // First, so that the error at the end of all attempts says that one of them may have run,
+        // also if no other follows.
         self.record_failure(error);
         if self.begin_renewal_after(error) {
             // The servers may have asked to be left alone for some time.
@@ -323,6 +332,7 @@ impl RetryState {
             let Some(rest) = rest else {
                 return Some(NextAttempt::AfterRenewal);
             };
+            // The wait for the object and the pause exclude each other.
             self.waiting = None;
             let pause = rest.saturating_duration_since(Instant::now());
             return self.end_of_pause(with_jitter(pause)).map(NextAttempt::At);
@@ -340,6 +350,8 @@ impl RetryState {
         };
         let is_final = matches!(
             error,
+            // The wait for the object has ended with this error, and a second wait would double the
+            // patience.
             CallError::Disconnected { .. } | CallError::ObjectLost { .. }
         );
         let is_refused = renewal.has_alternatives()
@@ -361,11 +373,14 @@ impl RetryState {
         };
         if is_refused || error.outcome() != Outcome::DidNotRun {
             *times = times.saturating_add(1);
+            // Asked last, because asking takes from the budget.
             if *times > most || !renewal.takes_repetition() {
                 return false;
             }
         }
         if let Some(import) = self.object.import() {
+            // Before the wait begins, so that the object is not found again at the server that has
+            // just refused the call.
             report(renewal.as_ref(), import, error);
         }
         self.begin_wait(renewal.clone());
@@ -394,10 +409,13 @@ impl RetryState {
                 | CallError::Refused { .. }
         );
         let connection = self.object.connection();
+        // A pause does not open a connection again. Stubs that were found by name have waited for
+        // another one before this.
         let has_ended = connection.is_none_or(|connection| connection.peer().has_ended());
         if is_in_vain || has_ended || !error.can_be_repeated() || self.times >= retries.most {
             return None;
         }
+        // A shift by 32 or more would be an overflow. The longest pause is the limit anyway.
         let factor = 1u32.checked_shl(self.times).unwrap_or(u32::MAX);
         let pause = retries.pause.saturating_mul(factor);
         let pause = pause.min(retries.longest_pause);
@@ -431,7 +449,10 @@ impl RetryState {
 
     /// Returns the end of a pause, unless the deadline of the call passes before that.
     fn end_of_pause(&self, pause: Duration) -> Option<Instant> {
+        // The deadline is a time of the clock of the object, the pause one of the system clock.
         let over = self.object.clock().now().checked_add(pause)?;
+        // A repetition after the deadline can't succeed, so the error of this attempt is reported
+        // now instead of a later timeout.
         if self.deadline.is_some_and(|deadline| deadline <= over) {
             return None;
         }
@@ -441,6 +462,7 @@ impl RetryState {
     /// Serves calls from the peer until the given time.
     pub(crate) fn pause(&self, until: Instant) {
         if let Some(connection) = self.object.connection() {
+            // The thread serves meanwhile: the peer may be busy because its methods call this side.
             connection.peer().serve(Some(until));
         }
     }
@@ -469,6 +491,7 @@ impl RetryState {
             return Ok(());
         };
         let until = waiting.until();
+        // No connection to serve: the one of the call may be gone. Another thread connects.
         let found = until_ready(|| None, until, |context| waiting.poll(context));
         let found = found.unwrap_or_else(|| Err(waiting.failure()));
         self.end_wait(found, waiting.elapsed())

@@ -74,6 +74,8 @@ impl KeptObject {
             match answer {
                 Ok(reply) if reply.word == 0 => {}
                 Ok(reply) => match Code::from_word(reply.word) {
+                    // The server has forgotten the object, so the set looks it up anew. This is no
+                    // fault of the server.
                     Some(Code::UnknownObject) => call.lose_object(),
                     Some(Code::Panicked | Code::Streams) => call.record(CallEffect::Failed),
                     _ => {}
@@ -83,6 +85,7 @@ impl KeptObject {
                 {
                     call.record(CallEffect::Failed);
                 }
+                // Most of these are lost connections, which the set notices by itself.
                 Err(_) => call.record(CallEffect::Unknown),
             }
         }
@@ -188,11 +191,13 @@ impl KeptReferences {
     /// Settles the references of an abandoned call when its outcome is known.
     fn follow(self, ticket: Ticket) {
         let connection = Connection::from_peer(ticket.peer());
+        // The settle function must not hold the connection, see `Settle`.
         let (given, result) = (self.giving.abandon(), self.result);
         let settle = move |connection: &Connection, answer: Answered| {
             given.arrived(connection, answer.as_ref().is_some_and(has_arrived));
             discard_answer(connection, answer.as_ref());
             if let (Some(drop_result), Some(Ok(reply))) = (result, answer) {
+                // Only a result has references.
                 if reply.word == 0 {
                     drop_result(connection, reply.payload);
                 }
@@ -238,6 +243,7 @@ impl Sent {
 
     /// Returns the final answer. This is `answer` itself, unless the result has to be fetched.
     pub(super) fn answer_behind(&mut self, mut answer: Answered) -> Answered {
+        // At most twice: a fetched result is not fetched again.
         while !is_small(&answer) {
             if let Some(answer) = self.fetch(answer) {
                 return answer;
@@ -259,6 +265,8 @@ impl Sent {
         let Some(Ok(reply)) = &answer else {
             return Some(answer);
         };
+        // A server that answers a fetch with another number would otherwise keep the caller busy
+        // for ever.
         if self.fetching().is_none() {
             if let Some(number) = number_of(reply) {
                 return self.fetch_kept(number);
@@ -271,6 +279,8 @@ impl Sent {
     }
 
     fn fetch_kept(&mut self, number: [u8; 4]) -> Option<Answered> {
+        // Set before the request: from now on the method is known to have run, also if the fetch
+        // fails.
         self.rest.get_or_insert_default().fetching = Some(number);
         match Connection::from_peer(self.ticket.peer()).fetch(number) {
             Ok(ticket) => {
@@ -316,6 +326,8 @@ impl Sent {
         };
         self.kept.record(effect);
         let rest = self.rest.take().map_or_else(Rest::default, |rest| *rest);
+        // A request that still waits for credit is taken back, so its method did not run for
+        // certain.
         let was_sent = rest.fetching.is_some() || !self.ticket.withdraw();
         let ended = EndedCall {
             method: self.method,

@@ -28,12 +28,15 @@ impl Sent {
     fn wait_for_clock(&mut self, deadline: Instant) -> Answered {
         let clock = self.clock().clone();
         let line: Arc<dyn Line> = Arc::new(Connection::from_peer(self.ticket.peer()));
+        // Without an alarm, the wait ends when the answer arrives or the server enforces the
+        // deadline.
         let alarm = Alarm::new(&clock).ok();
         let answer = until_ready(
             || Some(line.clone()),
             None,
             |context| match Pin::new(&mut self.ticket).poll(context) {
                 Poll::Ready(answer) => Poll::Ready(Some(answer)),
+                // After the poll of the ticket, so that an answer which is here counts.
                 Poll::Pending if deadline <= clock.now() => Poll::Ready(None),
                 Poll::Pending => {
                     if let Some(alarm) = &alarm {

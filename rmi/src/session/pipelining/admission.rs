@@ -177,7 +177,7 @@ impl Promises {
             // The request is attached to its state before it is in the queue, since another thread
             // may start it from there at once.
             let placed = queues.hold((number, needs), (call, bytes), deadline, now, has_place);
-            // Read under the same lock, while the call is surely the last one in its queue.
+            // Read under the same lock, while the call is the last one in its queue.
             let due = queues.due_of(number);
             drop(queues);
             match placed {

@@ -61,7 +61,7 @@ impl Wire {
                 // Credit may have arrived before the waker was registered.
                 continue;
             }
-            // Also after any other error: the connection has ended, and its frames have no receiver.
+            // Also after any other error: the connection has ended, and takes no more frames.
             waiting.pop_front();
         }
     }
