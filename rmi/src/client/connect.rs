@@ -60,9 +60,12 @@ pub(crate) fn claim(
         _ => OWNERS.connect(&parsed, &options),
     };
     let owner = owner.map_err(|error| unreached(error.to_string()))?;
+    // The method that has got the reference waits for this, so the owner must not hold it up for a
+    // minute.
     let registry = own(&owner, REGISTRY).within(CLAIM);
     let registry = RegistryStub::new(registry);
     let key = Key::of_words(key);
+    // The pauses add up to half a second, as the protocol says.
     for time in 0..TIMES {
         let offer = registry.offer(key.offer_id()).outcome();
         let offer = offer.map_err(|error| unreached(error.to_string()))?;
@@ -71,6 +74,7 @@ pub(crate) fn claim(
             thread::sleep(PAUSE.saturating_mul(1 << time));
             continue;
         };
+        // A new nonce for each attempt, so that the proof of the owner is one for this claim.
         let ours = claim_nonce().ok_or("the system provides no random numbers")?;
         let proof = key.proof(ClaimRole::Claimant, ours, theirs);
         let claimed = registry
@@ -79,12 +83,18 @@ pub(crate) fn claim(
         let claimed = claimed.map_err(|error| unreached(error.to_string()))?;
         let Claimed { proof, found } = *claimed.get();
         match found {
+            // The offer was claimed by another program between the two calls. Waiting does not
+            // bring it back.
             Found::Unknown => break,
+            // Any program can listen at an address. Only the owner knows the key, so its object is
+            // used only with this proof.
             _ if !key.is_proof(proof, ClaimRole::Owner, theirs, ours) => {
                 return Err(format!("the server at {address} is not the owner"));
             }
             Found::Object { number } => {
                 let references = owner.references();
+                // The owner does not state its lease in a claim. The own one is used, which is
+                // renewed at half of its time.
                 let entered = references.enter(&owner, number, Some(references.lease()));
                 return entered.ok_or_else(|| TOO_MANY.to_owned());
             }
@@ -113,6 +123,8 @@ impl Owners {
         options: &ClientOptions,
     ) -> Result<Connection, ConnectError> {
         let name = address.to_string();
+        // The lock is not held while a connection is made, which may take as long as the handshake
+        // timeout.
         let known = {
             let known = lock(&self.0);
             let of_name = known.iter().find(|(of, _)| *of == name);
@@ -131,6 +143,7 @@ impl Owners {
 
 /// Returns the handlers of all clients of this process.
 fn of_clients() -> &'static Handlers {
+    // The handlers have a pool of threads, which all clients of the process share.
     static HANDLERS: OnceLock<Handlers> = OnceLock::new();
     HANDLERS.get_or_init(|| handlers(Arc::new(ThreadPool::new(MOST_WAITING))))
 }
@@ -176,8 +189,12 @@ pub(crate) fn connect_lane(
     let (_, _, settings) = lane.route();
     let time = settings.handshake_timeout;
     let registry = |of: &Connection| RegistryStub::new(own(of, REGISTRY).within(time));
+    // The key is asked for over the first connection, which only its client can do. So no other
+    // client can join.
     let key = (*registry(main).lane().outcome().ok()?.get())?;
     let opened = main.connect_lane(lane, handlers)?;
+    // A lane is an improvement and no necessity. Without it, large calls go on over the first
+    // connection.
     let joined = registry(&opened).join(key).outcome().ok()?;
     joined.get().then_some(opened)
 }

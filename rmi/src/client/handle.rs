@@ -81,6 +81,8 @@ impl Client {
     ) -> Operation<Result<Self, ConnectError>> {
         let (address, options) = (address.clone(), options.clone());
         Operation::blocking("jstream-connect", move || {
+            // The first connection is made here and not in the background, so that a wrong address
+            // is an error of this call.
             let connection = connect(&address, &options)?;
             let Some(reconnect) = options.reconnect else {
                 return Ok(Self::from_connection(connection));
@@ -156,6 +158,7 @@ impl Client {
         &self,
         name: &str,
     ) -> Operation<Result<T::Stub, LookupError>> {
+        // Without an open connection, the lookup waits for one, as a call of a stub does.
         if let Some(link) = self.lost() {
             let (client, name) = (self.clone(), name.to_owned());
             return when_open(link.clone(), move |is_open| match is_open {
@@ -219,8 +222,12 @@ impl Client {
         match &self.link {
             ClientLink::Single(_) => (self.clone(), None),
             ClientLink::Reconnecting(link) => {
+                // Both of one moment: the object belongs to that connection, and is looked up again
+                // only if a later one is open.
                 let (connection, generation) = link.connection();
                 link.attend(&connection, generation);
+                // A lookup may take several calls. They have to go over one connection, because the
+                // numbers of objects belong to it.
                 let client = Self {
                     link: ClientLink::Single(connection),
                     time: self.time,
@@ -248,6 +255,8 @@ impl Client {
                 Err(error) => return StepEnd::Done(Err(error.into())),
             };
             let found = match *found.get() {
+                // A number beyond the limit of references is given back, and the name is reported
+                // as unknown.
                 Found::Object { number } => imported(&client, number).map(Ok),
                 Found::Unknown => None,
                 Found::Other(found) => Some(Err(found.to_owned())),

@@ -60,6 +60,7 @@ impl Client {
         stub: impl FnOnce(&Self, FoundObject) -> R + Send + 'static,
     ) -> StepEnd<Result<R, LookupError>> {
         let id = other.interface.id();
+        // The first lookup has asked with this id.
         if id == other.interface.version() {
             return StepEnd::Done(Err(other.by_texts()));
         }
@@ -94,6 +95,7 @@ impl Client {
             reached,
             ..
         } = compared;
+        // The server need not convert anything, so the ordinary object is enough.
         if changed.is_empty() && reached.is_empty() {
             let name = other.name.clone();
             return StepEnd::Next(self.find(&name, version, move |client, _, import| {
@@ -122,6 +124,8 @@ impl Client {
                 Err(error) => return StepEnd::Done(Err(error.into())),
             };
             let found = found.get();
+            // The server refuses by its own indices, and the caller has the signatures by its own,
+            // so both are paired here.
             for refused in found.refused {
                 let mut all = changed.iter().zip(&signatures);
                 let is_it = |((_, index), _): &(&(usize, u16), _)| *index == refused.index;
@@ -130,6 +134,7 @@ impl Client {
                 };
                 let method = other.interface.methods().get(*place);
                 if let (Some(method), Some(found)) = (method, methods.get_mut(*place)) {
+                    // Text of a peer, which ends in an error message.
                     let reason = shown(refused.reason);
                     let reason = format!("its arguments can't be converted: {reason}");
                     *found = Err(method.refused(signature, &reason));
@@ -147,7 +152,10 @@ impl Client {
             }
             let mut pairs = reached;
             let own = VersionPair::called(other.interface, theirs, methods);
+            // The pair of the requested interface itself replaces the one that was made for its
+            // references: it has the methods as the server has accepted them.
             pairs.retain(|pair| !pair.is_of(other.interface));
+            // The first pair is the one of the object that was looked up.
             pairs.insert(0, own.with_incoming(incoming));
             let methods = MethodMap::of_first(VersionPairs::new(pairs));
             StepEnd::Done(Ok(stub(&client, FoundObject { import, methods })))
@@ -201,6 +209,8 @@ fn described(
         let names = method.argument_names().map(str::len);
         let lengths = names.chain(frames.iter().map(Vec::len));
         let names_len = lengths.fold(0, usize::saturating_add);
+        // No method takes more than half of what is left, so that one large type does not make all
+        // other methods uncallable.
         let fits = |snapshot: &Vec<u8>| snapshot.len().saturating_add(names_len) <= room / 2;
         let Some(snapshot) = first.filter(fits) else {
             *found = Err("the description of its arguments is too long".to_owned());
@@ -217,6 +227,8 @@ fn described(
     }
     let mut classes = classes.into_snapshots();
     let mut taken = 0usize;
+    // Classes that do not fit are left out. Objects of these classes are then refused in the
+    // conversion.
     classes.retain(|class| {
         let len = class.len().saturating_add(taken);
         let fits = len <= room;
@@ -263,6 +275,8 @@ impl OtherObject {
             let mapped = self.interface.map(&theirs, &classes)?;
             assert_callable(self.interface, &mapped.methods)?;
             let reached = paired(self.interface, description.reached, &classes)?;
+            // Only if objects of this interface are passed does the other side call them with other
+            // indices.
             let is_reached = reached.iter().any(|pair| pair.is_of(self.interface));
             let incoming = match is_reached {
                 true => self.interface.incoming(&theirs, &classes).into(),

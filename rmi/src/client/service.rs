@@ -111,6 +111,8 @@ impl<S: Clone, F: Clone> Clone for StubService<S, F> {
         Self {
             stub: self.stub.clone(),
             call: self.call.clone(),
+            // A permission to call belongs to one service, see
+            // `tower_service::Service::poll_ready`.
             ready: None,
         }
     }

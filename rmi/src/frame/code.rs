@@ -64,6 +64,7 @@ impl Code {
 
     /// Decodes the word of a reply. Returns `None` if it is not a code.
     pub(crate) fn from_word(word: u64) -> Option<Self> {
+        // The bit is a statement of its own beside the code.
         Self::decode(&Header::tagged(word & !READ))
     }
 
@@ -71,6 +72,8 @@ impl Code {
     /// references among the arguments.
     pub(crate) fn implies_arrival(word: u64) -> bool {
         let has_run = |code: Self| code.outcome() != Outcome::DidNotRun;
+        // A word of another version is neither 0 nor a code. It implies nothing, so the references
+        // stay with the caller.
         word == 0 || word & READ != 0 || Self::from_word(word).is_some_and(has_run)
     }
 }

@@ -70,6 +70,7 @@ frames! {
 /// Returns true if the call's object is the result of another call.
 pub(crate) fn names_a_call(word: u64) -> bool {
     let object = CallHeader::from_word(word).object;
+    // The fixed numbers have all flags set, which mean nothing in them.
     !is_of_every_server(object) && object & PROMISED != 0
 }
 

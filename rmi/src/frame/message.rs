@@ -28,6 +28,8 @@ where
         return Ok(nothing);
     }
     let mut reader = reader(limits);
+    // The reader is not in its place meanwhile: reading runs code of the program, which may make a
+    // call that reads.
     let read = reader.read::<T>(message);
     keep_reader(reader);
     read.map_err(|failure| failure.error)

@@ -63,7 +63,9 @@ impl Metadata {
         if bytes > Self::MAX_BYTES {
             return Err(MetadataError::Bytes { bytes });
         }
+        // After the checks, so that a failed insertion leaves the entries as they were.
         self.remove(key);
+        // Copies the entries if other calls share them.
         let all = Arc::make_mut(self.0.get_or_insert_default());
         for length in [key.len(), value.len()] {
             // Both are below the limit of bytes.
@@ -141,12 +143,15 @@ impl Metadata {
         const SHORT: &str = "the metadata of the call is longer than its payload";
         let (rest, length) = payload.split_last_chunk::<LENGTHS>().ok_or(SHORT)?;
         let length = usize::try_from(u32::from_le_bytes(*length)).map_err(|_| SHORT)?;
+        // Before anything is allocated: the peer chooses the length.
         if length > Self::MAX_BYTES {
             return Err("the metadata of the call takes more than 4096 bytes");
         }
         let start = rest.len().checked_sub(length).ok_or(SHORT)?;
         let all = rest.get(start..).unwrap_or_default();
         check(all)?;
+        // A copy, because methods keep the metadata after the receive buffer has gone back to its
+        // pool.
         let metadata = Self((!all.is_empty()).then(|| Arc::new(all.to_vec())));
         Ok((metadata, length.saturating_add(LENGTHS)))
     }
@@ -177,6 +182,7 @@ fn check(all: &[u8]) -> Result<(), &'static str> {
             );
         }
         keys.push(key);
+        // Checked in the loop, so that the list of keys stays short, too.
         if keys.len() > Metadata::MAX_ENTRIES {
             return Err("the metadata of the call has more than 32 entries");
         }

@@ -24,6 +24,7 @@ pub(super) fn to_wire(time: Duration) -> u16 {
     // A caller that has no time left does not send, so 0 is free to mean no limit.
     let micros = micros.saturating_add(time.subsec_micros().into()).max(1);
     let shift = (u64::BITS.saturating_sub(BITS)).saturating_sub(micros.leading_zeros());
+    // The server ends such a method early, after about 50 days.
     let (shift, digits) = if shift > FARTHEST {
         (FARTHEST, LARGEST)
     } else {
@@ -48,6 +49,7 @@ const TICKS: u32 = 1000;
 /// reading it is much cheaper, and changes the time by no more than the encoding does.
 #[inline]
 pub(crate) fn begin(time: Option<Duration>) -> Instant {
+    // Without a known zero, and for short times, the exact clock is read.
     let zero = time.and_then(zero_for);
     let ticked = zero.and_then(|zero| zero.checked_add(ticked()));
     ticked.unwrap_or_else(Instant::now)
@@ -116,6 +118,7 @@ impl Deadline {
     #[inline]
     pub(crate) fn since(time: u16, tick: Option<u64>) -> Option<Self> {
         // Normalized encoded times have the same order as the times themselves.
+        // One that is not normalized could be short although its encoding is large.
         let is_long = u32::from(time) >= ticking().least_on_wire && u64::from(time) & LEADING != 0;
         let tick = tick.filter(|_| is_long)?;
         Some(Self::Since { tick, time })

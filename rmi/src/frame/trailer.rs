@@ -39,6 +39,7 @@ impl CallTrailer {
             number: u32::from_le_bytes(number.try_into().ok()?),
             interface: u64::from_le_bytes(interface.try_into().ok()?),
         };
+        // A larger number would set flags when another call names it.
         (made.number < PROMISE_NUMBERS).then_some((made, length))
     }
 }
@@ -55,6 +56,7 @@ pub(crate) fn promised_to_wire(calls: &[u32], payload: &mut Vec<u8>) {
 fn promised_at_end(payload: &[u8]) -> Option<(Vec<u32>, usize)> {
     let (rest, count) = payload.split_last_chunk::<NUMBER>()?;
     let count = usize::try_from(u32::from_le_bytes(*count)).ok()?;
+    // Checked before the numbers are read, so that a count of the peer allocates nothing.
     if count == 0 || count > MOST_PROMISED {
         return None;
     }
@@ -88,6 +90,7 @@ impl Trailers {
             length: payload.len(),
             wrong: None,
         };
+        // In the reverse order of the encoder, because each trailer is found from the end.
         if flags & PROMISES != 0 {
             let Some((made, length)) = CallTrailer::decode(payload) else {
                 return all;

@@ -90,6 +90,8 @@ impl Circuit {
 
     /// Returns true if the member gets no calls, except for tests.
     pub(crate) fn is_open(&self) -> bool {
+        // Read by each choice of a member, so it takes no lock. A call that reads an old value is
+        // one call more or less for the member.
         self.is_open.load(Ordering::Relaxed)
     }
 
@@ -111,6 +113,8 @@ impl Circuit {
                 is_tested,
             } if *until <= now => {
                 *is_tested = true;
+                // The end of the test is set with its beginning: a test whose call never ends does
+                // not keep the circuit open for ever.
                 *until = self.pause_end(*tests, now);
                 true
             }
@@ -122,6 +126,7 @@ impl Circuit {
     pub(crate) fn record(&self, is_failure: Option<bool>, now: Instant) {
         let mut state = lock(&self.state);
         *state = match (*state, is_failure) {
+            // A call that its caller dropped says nothing about the member.
             (CircuitState::Closed { .. }, None) => return,
             (
                 CircuitState::Closed {
@@ -137,6 +142,7 @@ impl Circuit {
                 calls = calls.saturating_add(1);
                 failures = failures.saturating_add(u32::from(is_failure));
                 let most = f64::from(calls) * self.options.failures;
+                // A share of 0 must not open the circuit of a member that has not failed.
                 if calls >= self.options.least_calls.max(1) && f64::from(failures) >= most.max(1.0)
                 {
                     self.openings.fetch_add(1, Ordering::Relaxed);
@@ -160,6 +166,7 @@ impl Circuit {
             (CircuitState::Open { tests, .. }, Some(true)) => {
                 self.open(tests.saturating_add(1), now)
             }
+            // The test has said nothing about the member. Another one follows after the same pause.
             (CircuitState::Open { tests, .. }, None) => self.open(tests, now),
         };
         let is_open = matches!(*state, CircuitState::Open { .. });
@@ -175,6 +182,7 @@ impl Circuit {
     }
 
     fn pause_end(&self, tests: u32, now: Instant) -> Instant {
+        // After 32 failed tests the factor would overflow. The longest pause applies long before.
         let factor = 1u32.checked_shl(tests).unwrap_or(u32::MAX);
         let pause = self.options.pause.saturating_mul(factor);
         let pause = pause.min(self.options.longest_pause);

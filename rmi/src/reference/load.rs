@@ -81,12 +81,16 @@ impl MemberLoad {
     /// Counts a call. Returns the present time.
     pub(super) fn begin(&self) -> Instant {
         self.calls
+            // Both counts are one word, so that they are one instruction: each counted call writes
+            // this cache line.
             .fetch_add(BEGUN.wrapping_add(1), Ordering::Relaxed);
         Instant::now()
     }
 
     /// Ends the count of a call.
     pub(super) fn end(&self, since: Instant, effect: CallEffect) {
+        // Only the lower half changes. It does not fall below zero, since each call was added
+        // before.
         self.calls.fetch_sub(1, Ordering::Relaxed);
         let now = Instant::now();
         let took = nanos(now.saturating_duration_since(since));
@@ -97,11 +101,15 @@ impl MemberLoad {
             }
             CallEffect::Streamed => self.overdue.store(0, Ordering::Relaxed),
             CallEffect::Failed => {
+                // A failure is an answer, so the member is there.
                 self.overdue.store(0, Ordering::Relaxed);
+                // A refusal is quick. Counting it as a latency would attract calls to a member that
+                // refuses them.
                 self.record_at_least(took, now);
             }
             CallEffect::Overdue => {
                 self.overdue.fetch_add(1, Ordering::Relaxed);
+                // The call would have taken longer than this, so it can only raise the latency.
                 self.record_at_least(took, now);
             }
             CallEffect::Unknown => self.record_at_least(took, now),
@@ -121,10 +129,14 @@ impl MemberLoad {
     /// A higher latency counts half at once, a lower one an eighth.
     fn record(&self, took: u64, now: Instant) {
         let before = self.latency_at(now);
+        // A slow answer is noticed at once, and a quick one has to be repeated: one lucky call must
+        // not draw all calls to a slow member.
         let after = match took.checked_sub(before) {
             Some(more) => before.saturating_add(more / 2),
             None => before.saturating_sub(before.saturating_sub(took) / 8),
         };
+        // Two threads may overwrite the result of each other. The next call corrects the estimate,
+        // and a lock would cost each call.
         self.latency.store(after, Ordering::Relaxed);
         self.updated.store(self.elapsed(now), Ordering::Relaxed);
     }
@@ -135,9 +147,12 @@ impl MemberLoad {
         let now = Instant::now();
         if let Some(time) = retry_after {
             let until = self.elapsed(now).saturating_add(nanos(time));
+            // A later refusal may state a shorter time than an earlier one that is still running.
             self.rests_until.fetch_max(until, Ordering::Relaxed);
         }
         let more = self.latency_at(now).saturating_mul(8);
+        // At least a millisecond, so that a member whose calls take microseconds is left alone for
+        // a noticeable time, too.
         self.record(more.max(1000 * LEAST_LATENCY), now);
     }
 
@@ -171,6 +186,8 @@ impl MemberLoad {
 
     /// Returns the expected time of one more call, for comparison with other members.
     pub(crate) fn cost(&self, now: Instant) -> u64 {
+        // Without a minimum, a member with a latency of zero would cost nothing however many calls
+        // it had.
         let latency = self.latency_at(now).max(LEAST_LATENCY);
         latency.saturating_mul(u64::from(self.in_flight()).saturating_add(1))
     }
@@ -210,6 +227,8 @@ impl MemberLoad {
     pub(crate) fn reinstate(&self) {
         self.answered_tests.fetch_add(1, Ordering::Relaxed);
         let last = OUTLIER.saturating_sub(1);
+        // One failure below the limit: a member that answers the test, and then no call, is an
+        // outlier again after one call.
         self.overdue.fetch_min(last, Ordering::Relaxed);
     }
 }

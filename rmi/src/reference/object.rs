@@ -43,6 +43,8 @@ impl Ahead {
 
     /// Records the outcome of the call.
     pub(crate) fn complete(&self, object: Option<Object>) {
+        // The first outcome counts. A later one is that of a call which was dropped after its
+        // result.
         drop(self.became.set(object));
     }
 
@@ -67,14 +69,20 @@ impl Ahead {
     pub(crate) fn ordered_destination(&self) -> Option<(&Connection, u32)> {
         let (connection, number) = self.at.as_ref()?;
         let is_alone =
+            // Each call by the number holds a clone. If there is none, all of them have begun, so
+            // that a call by the object can't overtake one.
             || Arc::strong_count(&self.became) == 1 && !self.has_unanswered.load(Ordering::Relaxed);
         let is_gone = self.became.get().is_some()
+            // The server forgets results in the order of the calls. Half of what it remembers is a
+            // margin for calls that are on their way.
             && (is_alone() || connection.session().promises.behind(*number) > KNOWN_FOR);
         (!is_gone).then_some((connection, number | PROMISED))
     }
 
     /// Records that a one-way call has named this call.
     pub(crate) fn called_one_way(&self) {
+        // The flag is read by calls that are made after the one-way call. Calls of other threads
+        // have no order with it.
         self.has_unanswered.store(true, Ordering::Relaxed);
     }
 
@@ -245,6 +253,7 @@ impl Object {
     #[inline]
     pub(crate) fn needs_renewal(&self) -> bool {
         let is_retired = |(connection, _): (&Connection, u32)| connection.peer().is_retired();
+        // An object of a set is at no peer, so each call chooses.
         self.renewal().is_some() && self.place.at_peer().is_none_or(is_retired)
     }
 
@@ -252,6 +261,8 @@ impl Object {
     /// a call is not sent before it is found.
     pub(crate) fn is_renewed_first(&self) -> bool {
         let connection = self.place.at_peer().map(|(connection, _)| connection);
+        // Only the end counts here: over a connection that is retired, the object is still the one
+        // that the map of methods describes.
         self.renewal.is_some() && connection.is_some_and(|of| of.peer().has_ended())
     }
 
@@ -270,6 +281,7 @@ impl Object {
 
     /// Creates a handle of an object of this program.
     pub(crate) fn local(node: Arc<Node>) -> Self {
+        // A call within the program has no peer that could be silent.
         Self::new(ObjectPlace::Here(node), Duration::MAX)
     }
 
@@ -290,6 +302,8 @@ impl Object {
     #[inline]
     pub(crate) fn place(&self) -> &ObjectPlace {
         match &self.place {
+            // Resolved at each use, so that a stub which was made before the result becomes one of
+            // the object.
             ObjectPlace::Ahead(ahead) => ahead.object().map_or(&self.place, Self::place),
             place => place,
         }
@@ -314,6 +328,8 @@ impl Object {
             ObjectPlace::Set(set) => Arc::as_ptr(set).cast::<()>() as usize,
             ObjectPlace::Own(peer, number) => {
                 let peer = Arc::as_ptr(peer.references()) as usize;
+                // The registry and the reflection of a connection share its table, whose address is
+                // even. One more tells them apart.
                 peer.wrapping_add(usize::from(*number != REGISTRY))
             }
         }
@@ -327,6 +343,8 @@ impl Object {
     /// Returns the connection to the object, with the number by which the peer knows it.
     pub(crate) fn destination(&self) -> Option<(&Connection, u32)> {
         if let ObjectPlace::Ahead(ahead) = &self.place {
+            // Asked before the result is used: calls that were made by the number may still wait at
+            // the server, and this one must not overtake them.
             if let Some(destination) = ahead.ordered_destination() {
                 return Some(destination);
             }

@@ -265,6 +265,8 @@ fn all<P>(taken: impl ExactSizeIterator<Item = Result<P, Unfit>>) -> Result<Vec<
     for one in taken {
         match one {
             Ok(one) if failed.is_none() => all.push(one),
+            // The references after an invalid one are taken and dropped, so that they are given
+            // back.
             Ok(_) => {}
             Err(unfit) => failed = failed.or(Some(unfit)),
         }
@@ -406,9 +408,11 @@ impl Giving {
             }
             (Between::Peers(to), ObjectPlace::Here(node)) => {
                 let node = match &self.versions {
+                    // The other side calls this node by the indices of its own version.
                     Some(versions) => Cow::Owned(node.in_version(versions)),
                     None => Cow::Borrowed(node),
                 };
+                // Given when it is encoded: the pin has to exist before the message can arrive.
                 match to.references().give(to, &node, self.how) {
                     Some(number) => {
                         self.objects.push((number, 0));
@@ -440,6 +444,8 @@ impl Giving {
                 "the registry of a connection can't be passed to others",
             )),
         };
+        // The encoding goes on with a placeholder, because code of the derive can't stop in
+        // between. The call is not sent.
         handed.unwrap_or_else(|why| {
             self.failed.get_or_insert(why);
             Handed::nothing()
@@ -457,6 +463,8 @@ impl Giving {
             return Err(GiveError::Failed(why));
         }
         let number = match ahead.call() {
+            // The promise is resolved by the server of the call, so it can't be part of an answer
+            // of this side.
             Some((at, number)) if is_same_connection(at, to) && self.how == As::Argument => number,
             Some((at, _)) if is_same_connection(at, to) => {
                 let why = "the call that returns the object has not ended: wait for it first";
@@ -469,6 +477,7 @@ impl Giving {
                 ));
             }
         };
+        // One number for each call, although the object may be passed several times.
         let known = self.promised.iter().position(|known| *known == number);
         let index = known.unwrap_or(self.promised.len());
         if index >= MOST_PROMISED {
@@ -479,6 +488,8 @@ impl Giving {
         }
         if known.is_none() {
             self.promised.push(number);
+            // Keeps the placeholder, so that the object is not released before this call has got
+            // it.
             self.kept.push(object.clone());
         }
         let index = u32::try_from(index).unwrap_or(u32::MAX);
@@ -502,6 +513,8 @@ impl Giving {
         } else {
             kept = to
                 .references()
+                // An answer has no answer, so the other side confirms the reference with this
+                // number.
                 .keep(import.clone())
                 .ok_or("too many returned references are in flight (max_references)")?;
             self.objects.push((0, kept));
@@ -549,6 +562,7 @@ impl GivenObjects {
             match self.how {
                 As::Argument => references.arrived(number, has),
                 As::Name | As::Result if !has => references.take_back(number, by),
+                // It has arrived, and is given back by the other side.
                 As::Name | As::Result => {}
             }
         }
@@ -558,6 +572,7 @@ impl GivenObjects {
 /// If the message was not sent, the references have not arrived.
 impl Drop for Giving {
     fn drop(&mut self) {
+        // Empty if `arrived` or `abandon` was called, so this only undoes what was never sent.
         self.arrived(false);
     }
 }
@@ -600,6 +615,8 @@ impl Taking {
         match *form {
             HandedRef::Yours { number, kept } => {
                 if kept != 0 {
+                    // First, whether or not the object is found: the other side keeps its reference
+                    // until it is told.
                     references.give_back(from, 0, kept);
                 }
                 object_of_this_side(references, number, interface)
@@ -609,6 +626,8 @@ impl Taking {
                 let number = index.and_then(|index| self.promised.get(index));
                 object_of_this_side(references, *number.ok_or_else(Unfit::unknown)?, interface)
             }
+            // No object has this number, and in a message that gives references back it has another
+            // meaning.
             HandedRef::Mine { number: 0, .. } => Err(Unfit::unknown()),
             HandedRef::Mine {
                 number,
@@ -618,6 +637,7 @@ impl Taking {
                 let versions = self.versions.as_ref();
                 let methods = versions.and_then(|versions| versions.methods(interface, id));
                 if let (None, Err(other)) = (&methods, fits(id, interface)) {
+                    // The sender has counted the reference, so a refused one is given back.
                     references.give_back(from, number, 1);
                     return Err(other);
                 }
@@ -628,6 +648,8 @@ impl Taking {
                 Ok(Object::found(FoundObject { import, methods }, time))
             }
             HandedRef::Elsewhere { key, address } => {
+                // Nothing has to be given back: the offer of an object that is never claimed
+                // expires.
                 let Some(claim) = from.session().terms.third_parties else {
                     let why = "objects of third parties are not accepted (third_parties)";
                     return Err(Unfit(why.to_owned()));
@@ -641,6 +663,7 @@ impl Taking {
 
 /// Returns true if both are handles of one connection.
 fn is_same_connection(one: &Connection, other: &Connection) -> bool {
+    // Lanes share the table of their first connection, so both are the same here.
     std::ptr::eq::<References>(&**one.references(), &**other.references())
 }
 
@@ -651,6 +674,7 @@ fn object_of_this_side(
     interface: &'static Interface,
 ) -> Result<Object, Unfit> {
     let node = references.object(number).ok_or_else(Unfit::unknown)?;
+    // The other side may name any object that it was given, also one of another trait.
     fits(node.interface().id(), interface)?;
     Ok(Object::local(node))
 }

@@ -161,6 +161,8 @@ impl RenewalWait {
         &mut self,
         context: &mut Context<'_>,
     ) -> Poll<Result<RenewedObject, RenewalError>> {
+        // Polled before the time is compared, so that an object which is there is returned after
+        // any wait.
         let polled = self.renewal.clone().poll(&mut self.key, context);
         let is_over = self.until.is_some_and(|until| until <= Instant::now());
         if polled.is_pending() && is_over {
@@ -254,8 +256,11 @@ pub(crate) struct CountedCall {
 impl CountedCall {
     pub(crate) fn new(object: Arc<MemberObject>, is_counted: bool) -> Self {
         Self {
+            // Counted when the handle is made, before the call is sent, so that threads which
+            // choose at the same time see each other.
             since: is_counted.then(|| object.load.begin()),
             object,
+            // The common end needs no call of `record`.
             effect: CallEffect::Answered,
         }
     }

@@ -16,16 +16,21 @@ use crate::session::{Connection, Import, Key, passed_address};
 /// Offers an object to its owner under a new key, which `to` is going to claim.
 pub(super) fn offer(import: &Arc<Import>, to: &Connection) -> Result<Handed, &'static str> {
     let owner = import.connection();
+    // A peer that has connected here may be behind a firewall. Its address here is that of a
+    // socket, and not of a listener.
     let Some(reach) = &owner.references().reach else {
         return Err("the owner has connected to this program and has no address for others");
     };
     let address = passed_address(reach, to).ok_or(
         "the address of the owner leads to it on this host only, and the receiver is on another one",
     )?;
+    // A key for each passing, because a claim uses it up.
     let key = Key::new().ok_or("the system provides no random numbers")?;
     let number = import.number().to_le_bytes();
     let segments = [IoSlice::new(&key.to_bytes()), IoSlice::new(&number)].map(|part| part.to_vec());
     let [key_bytes, number] = &segments;
+    // Sent before the message with the key, so that the claim of a quick receiver seldom comes
+    // first.
     let told = owner.send_reference_waiting(
         ReferenceMessage::Offer,
         &[IoSlice::new(key_bytes), IoSlice::new(number)],

@@ -76,6 +76,8 @@ impl Carried {
         self.has_streams = true;
         let flow = Arc::new(Flow::default());
         let line = self.line();
+        // In the table before the call is sent: the window of the receiver may arrive before this
+        // thread goes on.
         let key = line.streams().begin(Half::Sends(flow.clone()));
         self.pumps.add(match source(stream) {
             Ok(made) => made.argument(line, key, flow),
@@ -90,6 +92,7 @@ impl Carried {
         let line = self.line();
         let window = line.window();
         let inbox = Arc::new(Inbox::new(window));
+        // In the table before the call is sent, because items may arrive before its answer.
         let key = line.streams().begin(Half::Takes(inbox.clone()));
         let taken = Taken(Receiving::new(line, key, inbox));
         (taken, Word::Open { window }.pack(key))
@@ -149,6 +152,7 @@ impl<T: Transportable + 'static> Stream<T> {
         let window = line.window();
         let inbox = Arc::new(Inbox::new(window));
         let number = u32::try_from(number).ok()?;
+        // In the table before the window is announced, after which the peer may send at once.
         let key = line.streams().join(number, Half::Takes(inbox.clone()))?;
         let mut receiving = Receiving::new(line.clone(), key, inbox);
         receiving.convert(conversion);
@@ -162,6 +166,7 @@ impl<T: Transportable + 'static> Stream<T> {
     /// call. Returns the number of frames.
     pub(crate) async fn result(self, line: Arc<dyn Line>, word: u64) -> Result<u64, Ended> {
         let broken = Ended::Stopped(Stop::Broken("it requests a stream by an invalid word"));
+        // The word comes out of the arguments, so it is as untrusted as these.
         let Some((
             Key {
                 ours: false,
@@ -173,6 +178,8 @@ impl<T: Transportable + 'static> Stream<T> {
             return Err(broken);
         };
         let flow = Arc::new(Flow::opened(window));
+        // Refused if the peer has a stream with this number already: two streams could not be told
+        // apart.
         let Some(key) = line.streams().join(number, Half::Sends(flow.clone())) else {
             return Err(broken);
         };

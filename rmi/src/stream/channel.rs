@@ -40,18 +40,22 @@ impl<T> Channel<T> {
         let mut state = lock(&self.state);
         let count = most.min(state.items.len());
         into.extend(state.items.drain(..count));
+        // Items that were sent before a panic are still delivered. The failure is the end behind
+        // them.
         let ended = state.items.is_empty() && (state.senders == 0 || state.has_failed);
         let made = match (ended, state.has_failed) {
             (true, true) => Made::Failed,
             (true, false) => Made::Last,
             (false, _) if count > 0 => Made::Some,
             (false, _) => {
+                // Under the lock of the items, so that a sender which puts one next finds the task.
                 self.filled.register(task);
                 return Poll::Pending;
             }
         };
         drop(state);
         if count > 0 {
+            // All senders, since each has its own item, and room for several may have become free.
             self.free.wake_all();
         }
         Poll::Ready(made)
@@ -59,6 +63,7 @@ impl<T> Channel<T> {
 
     /// Attaches the pump. From now on, senders drive it.
     pub(super) fn attach(&self, pump: Weak<dyn Drive>) {
+        // Before the wake-up, so that the senders which it wakes find the pump.
         lock(&self.state).pump = Some(pump);
         // Waiting senders can drive the pump now.
         self.free.wake_all();
@@ -68,6 +73,7 @@ impl<T> Channel<T> {
     pub(super) fn refuse(&self) {
         let mut state = lock(&self.state);
         state.is_unwanted = true;
+        // Dropped without the lock: destructors of items may use another sender of this stream.
         let items = std::mem::take(&mut state.items);
         drop(state);
         self.free.wake_all();
@@ -85,6 +91,7 @@ impl<T> Channel<T> {
         state.items.push_back(item);
         let is_driven = state.pump.is_some();
         drop(state);
+        // With a pump, no task waits for items: the sender itself drives the pump next.
         if !is_driven {
             self.filled.wake_all();
         }
@@ -98,6 +105,7 @@ impl<T> Channel<T> {
     /// Drives the pump, if there is one. If the stream is taken in this program, there is none.
     pub(super) fn drive(&self, task: Option<&Waker>) {
         if let Some(pump) = self.pump() {
+            // The end of the stream is noticed by the next item, which is unwanted.
             let _ = pump.drive(task);
         }
     }

@@ -45,13 +45,17 @@ impl<T> Values<T> {
 
 impl<T: Transportable + Send + 'static> Feed for Values<T> {
     fn poll_fill(&mut self, room: usize, context: &mut Context<'_>) -> Poll<Fed> {
+        // The last frame found no room or credit. Its items were made, and must not be made twice.
         if !self.items.is_empty() {
             return Poll::Ready(Fed::Some);
         }
         let failed = || Fed::Failed(Ended::Failed(CloseReason::Panicked));
+        // Asked after the items that were made before the panic have been sent.
         if self.has_failed {
             return Poll::Ready(failed());
         }
+        // The size of items is only known from those that were sent. Small items share a frame, and
+        // a large one has its own.
         let most = TOGETHER.checked_div(self.item_bytes).unwrap_or(TOGETHER);
         let most = most.clamp(1, MOST_ITEMS.into()).min(room);
         let made = self.source.poll_make(&mut self.items, most, context);
@@ -123,6 +127,7 @@ impl Feed for Relayed {
         }
         let from = match &mut self.from {
             Ok(from) => from,
+            // The reason is reported once. A later poll finds an end, like that of any stream.
             Err(ended) => return Poll::Ready(ended.take().map_or(Fed::Last, Fed::Failed)),
         };
         Poll::Ready(match from.poll_next(context) {
@@ -131,6 +136,7 @@ impl Feed for Relayed {
                 Fed::Some
             }
             Poll::Ready(Some(Err(error))) => Fed::Failed(match error {
+                // Passed on as a panic, which it is for the final receiver as well.
                 StreamError::Panicked | StreamError::Call(CallError::Panicked { .. }) => {
                     Ended::Failed(CloseReason::Panicked)
                 }
@@ -156,6 +162,7 @@ impl Feed for Relayed {
 
     fn sent(&mut self, _: usize) {
         if let (Some(frame), Ok(from)) = (self.next.take(), &self.from) {
+            // The buffer goes back to its pool before the first sender may fill another one.
             let (items, bytes) = (frame.items, frame.bytes);
             drop(frame);
             from.done(items, bytes);

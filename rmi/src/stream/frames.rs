@@ -82,6 +82,7 @@ impl Frames {
             // Check the deadline even if frames are available: polling only the inbox would never
             // notice it.
             if self.deadline.is_some_and(|then| then <= self.clock.now()) {
+                // The call may have ended well at the last moment, which the inbox shows below.
                 let _ = self.poll_call(context);
                 if let Some(error) = self.failed.take() {
                     return self.fails(error.into());
@@ -94,11 +95,15 @@ impl Frames {
                     };
                     match conversion.convert(frame.payload.as_bytes()) {
                         Ok(payload) => {
+                            // The count of bytes stays that of the frame as it arrived, by which
+                            // the window of the sender counts.
                             return Poll::Ready(Some(Ok(Frame { payload, ..frame })));
                         }
                         Err(reason) => return self.fails(StreamError::OtherVersion { reason }),
                     }
                 }
+                // Before the call is polled: an error that this poll finds may stand behind items
+                // that have arrived since the inbox was looked at.
                 Taken::Nothing => match (self.failed.take(), self.poll_call(context)) {
                     (Some(error), _) => return self.fails(error.into()),
                     // Items may have arrived before the call ended.
@@ -119,6 +124,7 @@ impl Frames {
     /// Polls the call, if it has not ended, and records its outcome.
     fn poll_call(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let Some(call) = &mut self.call else {
+            // The inbox wakes the task.
             return Poll::Pending;
         };
         let Poll::Ready(result) = call.as_mut().poll(context) else {
@@ -127,6 +133,7 @@ impl Frames {
         self.call = None;
         match result {
             Ok(frames) => {
+                // Numbers of frames are modulo 65,536, in the answer, too.
                 let frames = u16::try_from(frames & u64::from(u16::MAX)).unwrap_or(0);
                 self.inbox.close(CloseReason::Ended, frames);
             }
@@ -163,6 +170,7 @@ impl Frames {
     /// Ends the stream.
     pub(super) fn end(&mut self) {
         self.ended = true;
+        // Cancels the call, whose remaining items are not wanted.
         self.call = None;
     }
 
@@ -176,6 +184,7 @@ impl Frames {
 
 impl Drop for Frames {
     fn drop(&mut self) {
+        // First, so that frames which still arrive find no stream and are dropped.
         self.line.streams().remove(self.key);
         // If the call is dropped, its stream ends without a message.
         if !self.key.ours && !self.inbox.is_closed() {

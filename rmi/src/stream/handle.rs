@@ -183,6 +183,7 @@ impl<T: Transportable + 'static> Stream<T> {
                 if let Some(item) = items.next() {
                     return Poll::Ready(Some(Ok(item)));
                 }
+                // The buffer is given back before the next item is waited for, which may take long.
                 items.release();
                 match made.poll_frame(context) {
                     Poll::Ready(Some(Ok(frame))) => items.load(frame),

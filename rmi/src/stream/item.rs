@@ -90,6 +90,8 @@ impl<T: Transportable + 'static> Items<T> {
     pub(super) fn load(&mut self, items: Received<&'static [T]>) -> usize {
         self.count = items.with(|items| items.len());
         self.next = 0;
+        // If no item of the last frame is left, its allocation is used again: a stream of small
+        // frames then allocates nothing.
         match self.frame.as_mut().and_then(Arc::get_mut) {
             Some(spare) => spare.0 = Some(items),
             None => self.frame = Some(Arc::new(Frame(Some(items)))),

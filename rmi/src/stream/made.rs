@@ -76,10 +76,12 @@ impl<T: Transportable + Send + 'static> Here<T> for Local<T> {
             let frame = frame(&self.made);
             self.made.clear();
             if frame.is_err() {
+                // A stream ends with its first error, like one from a peer.
                 self.last = Some(Made::Last);
             }
             return Poll::Ready(Some(frame));
         }
+        // A panic is reported once.
         Poll::Ready(match self.last.replace(Made::Last) {
             Some(Made::Failed) => Some(Err(StreamError::Panicked)),
             _ => None,
@@ -97,6 +99,8 @@ impl<T: Transportable + Send + 'static> Here<T> for Local<T> {
 
 /// Encodes the items and reads them in place, as a peer would receive them.
 fn frame<T: Transportable + 'static>(items: &[T]) -> Frame<T> {
+    // Through the same encoding as for a peer, so that a consumer gets the same types and the same
+    // errors.
     let filled = written(&items, Limits::default(), |segments| {
         let mut filling = EmptyBuffer::heap(length(segments)).writer();
         for segment in segments {

@@ -115,6 +115,7 @@ impl<F: Feed> Pump<F> {
             }),
             closes,
         });
+        // Weak: the source is part of the pump, which would otherwise own itself.
         let weak: Weak<Self> = Arc::downgrade(&pump);
         if let Some(feed) = &lock(&pump.state).feed {
             feed.attach(weak);
@@ -130,6 +131,8 @@ impl<F: Feed> Pump<F> {
     }
 
     fn poll(&self, state: &mut PumpState<F>, context: &mut Context<'_>) -> Poll<Result<(), Ended>> {
+        // A source that is never empty must not keep this thread from receiving, on which the
+        // grants of the window depend.
         for _ in 0..FRAMES {
             let room = match self.flow.room() {
                 Room::Items(room) => room,
@@ -141,6 +144,8 @@ impl<F: Feed> Pump<F> {
             if feed.count() == 0 && state.is_last {
                 return Poll::Ready(Ok(()));
             }
+            // Items are made only if there is room for them, so an iterator is never ahead of its
+            // receiver by more than the window.
             if feed.count() == 0 && room == 0 {
                 return Poll::Pending;
             }
@@ -156,6 +161,8 @@ impl<F: Feed> Pump<F> {
             if items == 0 {
                 continue;
             }
+            // Only frames of another peer can be larger than the room: their items can't be divided
+            // without reading them.
             if usize::from(items) > room {
                 if self.flow.takes() < Some(items) {
                     return Poll::Ready(Err(Ended::Large));
@@ -167,6 +174,7 @@ impl<F: Feed> Pump<F> {
                 other => return other,
             }
         }
+        // There may be more to send. The waiting thread or task receives in between.
         context.waker().wake_by_ref();
         Poll::Pending
     }
@@ -211,12 +219,16 @@ impl<F: Feed> Pump<F> {
 impl<F: Feed> Drive for Pump<F> {
     fn drive(&self, task: Option<&Waker>) -> Poll<()> {
         if let Some(task) = task {
+            // Before the pump is locked: if another thread drives it now, and stops for lack of
+            // room, the wake-up still finds this task.
             self.flow.tasks.register(task);
         }
         let mut state = lock(&self.state);
         if state.feed.is_none() {
             return Poll::Ready(());
         }
+        // A pump has one source and several waiting threads, so the source wakes all tasks of the
+        // stream.
         let waker = Waker::from(self.flow.tasks.clone());
         let polled = self.poll(&mut state, &mut Context::from_waker(&waker));
         let Poll::Ready(ended) = polled else {
@@ -230,6 +242,8 @@ impl<F: Feed> Drive for Pump<F> {
             Err(_) => CloseReason::Unsent,
         });
         state.ended = Some(ended);
+        // Dropped without the lock: the source is code of the program, which may use a sender of
+        // this stream.
         let rest = state.feed.take();
         drop(state);
         drop(rest);
@@ -244,6 +258,7 @@ impl<F: Feed> Drive for Pump<F> {
 
 impl<F: Feed> Drop for Pump<F> {
     fn drop(&mut self) {
+        // The lock is released before the frame is posted.
         let is_open = lock(&self.state).feed.is_some();
         if is_open {
             self.close(if thread::panicking() {
@@ -252,6 +267,8 @@ impl<F: Feed> Drop for Pump<F> {
                 CloseReason::GivenUp
             });
         }
+        // After the last frame: a stream with the same number could otherwise get what is meant for
+        // this one.
         self.line.streams().remove(self.key);
     }
 }

@@ -54,6 +54,8 @@ impl<T: Transportable + 'static> Receiving<T> {
 
     /// Returns the encoded frames, or `None` if items were already taken.
     pub(super) fn into_frames(self) -> Option<Frames> {
+        // Items that were taken can't be forwarded any more, so the rest would be a stream with a
+        // hole.
         (!self.has_begun).then_some(self.frames)
     }
 
@@ -65,6 +67,8 @@ impl<T: Transportable + 'static> Receiving<T> {
             if let Some(item) = self.items.next() {
                 return Poll::Ready(Some(Ok(item)));
             }
+            // The grant is sent when the next item is asked for. A consumer that stops asking thus
+            // stops the sender.
             self.leave_frame();
             let frame = match self.frames.poll_next(context) {
                 Poll::Ready(Some(Ok(frame))) => frame,
@@ -80,6 +84,8 @@ impl<T: Transportable + 'static> Receiving<T> {
                 Ok(items) => self.items.load(items),
                 Err(source) => return self.fails(StreamError::Item { source }),
             };
+            // The window was charged by the number in the header, which the receiver believes until
+            // here.
             if count != usize::from(frame.items) {
                 self.items.release();
                 let rule = "a frame has a wrong number of items";

@@ -37,6 +37,7 @@ where
     let channel = Arc::new(Channel {
         state: Mutex::new(SenderState {
             items: VecDeque::new(),
+            // Without room for one item, no item would ever be sent.
             capacity: capacity.max(1),
             senders: 1,
             has_failed: false,
@@ -104,12 +105,17 @@ impl<T: Transportable + Send + 'static> Drop for Sender<T> {
     fn drop(&mut self) {
         let mut state = lock(&self.channel.state);
         state.senders = state.senders.saturating_sub(1);
+        // A sender that unwinds has not sent all its items, so the stream must not look complete.
         state.has_failed |= thread::panicking();
         let ends = state.senders == 0 || state.has_failed;
         drop(state);
         if ends {
             self.channel.filled.wake_all();
+            // Driving runs code of the program. A second panic during the unwinding would abort the
+            // process.
             if !thread::panicking() {
+                // The end is sent by this thread, because perhaps no thread waits for the call at
+                // present.
                 self.channel.drive(None);
             }
         }
@@ -149,6 +155,7 @@ impl<T: Transportable + Send + 'static> Sending<'_, T> {
     #[track_caller]
     pub fn wait(mut self) -> Result<(), Unwanted<T>> {
         self.sender.waits.may_block("Sending::wait");
+        // The common case has room, and needs neither a waker nor a connection.
         if let Some(sent) = self.attempt(None) {
             return sent;
         }
@@ -175,18 +182,22 @@ impl<T: Transportable + Send + 'static> Sending<'_, T> {
             };
             match channel.put(item) {
                 Put::Done => {
+                    // No task is registered: the item is in the channel, and the wait for room is
+                    // that of the next one.
                     channel.drive(None);
                     return Some(Ok(()));
                 }
                 Put::Unwanted(item) => return Some(Err(Unwanted(item))),
                 Put::Full(item) => self.item = Some(item),
             }
+            // Once more after the registration, which finds room that has become free in between.
             if std::mem::replace(&mut is_last, true) {
                 return None;
             }
             if let Some(task) = task {
                 channel.free.register(task);
             }
+            // The drive may send items, and so make the room that the second attempt uses.
             channel.drive(task);
         }
     }

@@ -36,6 +36,7 @@ pub(super) trait Make<T>: Send {
 impl<T> Drop for Source<T> {
     fn drop(&mut self) {
         if let Self::Channel(channel) = self {
+            // Senders that wait get their items back instead of waiting for ever.
             channel.refuse();
         }
     }
@@ -74,12 +75,16 @@ impl<T, I: Iterator<Item = T> + Send> Make<T> for Iterated<I> {
         let before = into.len();
         into.extend(self.items.by_ref().take(most.min(self.together)));
         let made = into.len().saturating_sub(before);
+        // Fewer than were asked for mean that the iterator has ended, so it is not called again
+        // after its `None`.
         if made < most.min(self.together) {
             return Poll::Ready(Made::Last);
         }
         let took = begun.elapsed();
+        // The next item may take as long, so it is sent when it is made.
         if took > SLOW {
             self.together = 1;
+        // If the room was the limit, the time says nothing about a larger batch.
         } else if took < FAST && made == self.together {
             self.together = made.saturating_mul(2).min(MOST_ITEMS.into());
         }

@@ -61,11 +61,14 @@ impl NamedObject {
 
 impl WantedObject for NamedObject {
     fn look_up(&self, connection: &Connection, generation: u64) -> Result<(), String> {
+        // Another call has found the object meanwhile.
         if lock(&self.found).generation == generation {
             return Ok(());
         }
+        // Before the lookup: a server that ends while it answers must be noticed.
         self.reconnection.attend(connection, generation);
         let time = self.reconnection.lookup_timeout();
+        // Without the lock, because it blocks for as long as a handshake.
         let failure = match (self.find)(connection, &self.name, self.interface, time) {
             Ok(object) => {
                 let found = LastLookup {
@@ -81,7 +84,10 @@ impl WantedObject for NamedObject {
             Err(error) => error,
         };
         let reason = failure.to_string();
+        // A name that is bound to another interface will not change by waiting, unlike a name that
+        // is not bound yet.
         if matches!(failure, LookupError::OtherInterface { .. }) {
+            // With the generation, so that the failure ends with this connection.
             lock(&self.found).failure = Some((generation, reason));
             return Ok(());
         }
@@ -114,10 +120,12 @@ impl Renewal for NamedObject {
     fn known(&self) -> Option<RenewedObject> {
         let open = self.reconnection.open_generation()?;
         let found = lock(&self.found);
+        // An object of an earlier connection is kept until the new one is found, but not called.
         (found.generation == open).then(|| RenewedObject::Single(found.object.clone()))
     }
 
     fn begin(self: Arc<Self>) {
+        // Another object of this name would not have the state.
         if !self.interface.is_stateful() {
             self.reconnection.begin(Some(self.wanted()));
         }
@@ -158,6 +166,8 @@ impl Renewal for NamedObject {
     }
 
     fn abandon(&self, import: &Import) {
+        // The connection stays open for the calls in flight. Later calls and lookups find it
+        // retired, and connect.
         import.connection().retire();
     }
 

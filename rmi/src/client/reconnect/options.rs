@@ -34,12 +34,14 @@ impl Reconnect {
     pub(crate) fn pause(&self, attempts: u32) -> Duration {
         let factor = 1u32
             .checked_shl(attempts.saturating_sub(1))
+            // After 32 attempts the shift would overflow. The longest pause applies before that.
             .unwrap_or(u32::MAX);
         let longest = self
             .first_pause
             .saturating_mul(factor)
             .min(self.longest_pause);
         // The standard library draws the keys of its hash tables at random.
+        // 24 bits, which a float holds exactly.
         let random = RandomState::new().hash_one(attempts) >> 40;
         let part = random as f64 / (1u64 << 24) as f64;
         longest.mul_f64(0.5 + part / 2.0)

@@ -103,6 +103,8 @@ impl Reconnection {
             }),
             closed: Condvar::new(),
         });
+        // After the state exists, since the connection may have ended already and then calls back
+        // at once.
         this.watch(&connection);
         this
     }
@@ -113,6 +115,7 @@ impl Reconnection {
 
     /// Wakes those who wait for changes when the connection ends.
     fn watch(self: &Arc<Self>, connection: &Connection) {
+        // Weak: the client owns the connection, whose callback would otherwise own the client.
         let this = Arc::downgrade(self);
         connection.peer().on_end(move || wake_waiters(&this));
     }
@@ -124,6 +127,8 @@ impl Reconnection {
         if link.attended == Some(generation) {
             return;
         }
+        // Set before the attending begins, so that two lookups at the same time do not attend
+        // twice.
         link.attended = Some(generation);
         drop(link);
         let this = Arc::downgrade(self);
@@ -198,6 +203,8 @@ impl Reconnection {
     /// Exports objects to this connection and all later ones. Returns false if there were some.
     pub(crate) fn export(&self, exports: Arc<Exports>) -> bool {
         let mut link = self.link();
+        // The connection refuses if objects were exported before, also by a handle that does not
+        // reconnect.
         if link.exports.is_some() || !link.connection.export(exports.clone()) {
             return false;
         }
@@ -209,6 +216,8 @@ impl Reconnection {
     pub(crate) fn close(&self) {
         let mut connection = None;
         self.change(|link| {
+            // Before the connection is closed, whose end would otherwise look like a loss to those
+            // who are woken by it.
             link.is_closed = true;
             connection = Some(link.connection.clone());
         });
@@ -226,10 +235,13 @@ impl Reconnection {
                 link.wanted.push(object);
             }
         }
+        // The thread looks at the list under this lock before it ends, so it finds what was added
+        // here.
         if link.has_thread || link.is_closed {
             return;
         }
         let this = Arc::downgrade(self);
+        // Under the lock, so that the flag is set before the thread can clear it.
         match jstream_sync::threads::spawn("jstream-reconnect", move || run(&this)) {
             Ok(_) => link.has_thread = true,
             // The next poll tries again.
@@ -300,22 +312,28 @@ impl Reconnection {
     /// Does what is due next. Returns the pause before the next step, or `None` if nothing waits.
     fn advance(self: &Arc<Self>) -> Option<Duration> {
         let mut link = self.link();
+        // The calls that waited for these have ended.
         link.wanted.retain(|object| object.strong_count() > 0);
         let is_open = link.is_open();
         let has_work = match is_open {
+            // With an open connection, those who wait for the connection alone have been woken.
             true => !link.wanted.is_empty(),
             false => !link.wanted.is_empty() || !link.waiters.is_empty(),
         };
         if link.is_closed || !has_work {
+            // Under the lock that has shown that nothing waits. A call that begins to wait next
+            // starts another thread.
             link.has_thread = false;
             return None;
         }
         if is_open {
             let connection = link.connection.clone();
+            // Taken out, since a lookup blocks. Those that were not found are put back.
             let (generation, wanted) = (link.generation, std::mem::take(&mut link.wanted));
             drop(link);
             return Some(self.find(&connection, generation, wanted));
         }
+        // Taken, so that the pause is made once for each connection.
         if let Some(opened) = link.opened.take() {
             let is_short = opened.elapsed() < self.reconnect.longest_pause;
             link.short_lived = if is_short {
@@ -329,6 +347,7 @@ impl Reconnection {
             }
         }
         drop(link);
+        // Without the lock: the state is asked for by calls while this takes its time.
         match connect(&self.address, &self.options) {
             Ok(connection) => {
                 self.opened(connection);
@@ -354,6 +373,8 @@ impl Reconnection {
         let mut before = None;
         self.change(|link| {
             is_closed = link.is_closed;
+            // Exported before the connection is visible, so that its server never finds the objects
+            // missing.
             if let Some(exports) = &link.exports {
                 connection.export(exports.clone());
             }
@@ -362,11 +383,15 @@ impl Reconnection {
             (link.attempts, link.reason) = (0, String::new());
             link.opened = Some(Instant::now());
         });
+        // The client was closed while this thread was connecting, after which its `close` has
+        // closed the old connection only.
         if is_closed {
             connection.close();
         }
         drop(before);
         count_connection(&self.address);
+        // After the state has the connection: if it has ended already, those who are woken find it
+        // ended.
         self.watch(&connection);
     }
 
@@ -388,6 +413,7 @@ impl Reconnection {
             }
         }
         if missing.is_empty() {
+            // Wakes the calls whose object was found, or can't be found.
             self.change(|_| ());
             return Duration::ZERO;
         }
@@ -431,6 +457,7 @@ struct ThreadPlace<'r>(&'r Weak<Reconnection>);
 
 impl Drop for ThreadPlace<'_> {
     fn drop(&mut self) {
+        // In the ordinary case `advance` has cleared the flag under the lock.
         if let (true, Some(this)) = (thread::panicking(), self.0.upgrade()) {
             this.change(|link| {
                 link.has_thread = false;
@@ -451,6 +478,7 @@ fn run(reconnection: &Weak<Reconnection>) {
             return;
         };
         let mut this = Some(this);
+        // The handle is dropped between the slices, so that a client without other handles ends.
         while let (false, Some(held)) = (pause.is_zero(), this.take()) {
             let slice = pause.min(SLICE);
             held.pause(slice);

@@ -50,6 +50,7 @@ impl<T, F: FnOnce(bool) -> StepEnd<T> + Send> Steps<T> for Reopening<F> {
         let (link, mut key) = (self.link.clone(), self.key);
         let poll = |context: &mut Context<'_>| link.poll_open(&mut key, context);
         let is_open = until_ready(|| None, self.until, poll);
+        // The drop removes the waker of this wait.
         self.key = key;
         self.end(is_open.unwrap_or(false))
     }
@@ -58,6 +59,7 @@ impl<T, F: FnOnce(bool) -> StepEnd<T> + Send> Steps<T> for Reopening<F> {
         let polled = self.link.poll_open(&mut self.key, context);
         match (polled, self.until) {
             (Poll::Ready(is_open), _) => Poll::Ready(self.end(is_open)),
+            // After the poll, so that a connection which is open counts.
             (Poll::Pending, Some(until)) if until <= Instant::now() => Poll::Ready(self.end(false)),
             (Poll::Pending, Some(until)) => {
                 // Without an alarm, each attempt to connect wakes this wait.
