@@ -93,7 +93,9 @@ impl SourcePlace {
         // A source may block for ever, and does not keep the set.
         drop(state);
         let answer = source.members(&changed);
+        // The set may have ended while the source was asked.
         if let Some(state) = self.state.upgrade() {
+            // Before the answer is stored, which ends the question by itself.
             self.is_answered = true;
             state.replace_members(answer);
         }
@@ -179,6 +181,8 @@ impl MemberPlace {
             None => {
                 let connection = connect_to(&addresses, &options)?;
                 let state = self.state.upgrade();
+                // The member may have left the list, or the set may have been closed, while this
+                // thread connected. Dropping the connection ends it.
                 if !state.is_some_and(|state| state.put_connection(self.id, &connection)) {
                     return Ok(());
                 }
@@ -197,10 +201,12 @@ impl MemberPlace {
             match found {
                 Ok(found) => {
                     if let Some(load) = &load {
+                        // Any answer shows that the member is back, also to a name that was known.
                         load.reinstate();
                     }
                     state.put_object(self.id, (&entry, found), began.elapsed());
                 }
+                // Asking again would not change the interface, so this is no failure of the member.
                 Err(error @ LookupError::OtherInterface { .. }) => {
                     state.refuse(self.id, name, error.to_string());
                 }

@@ -120,6 +120,8 @@ impl SetName {
         let members = lock(&self.members);
         match members.found.as_slice() {
             [] => None,
+            // With one member there is no choice, so nothing is measured and a call costs little
+            // more than that of a client.
             [only] => only.object.is_open().then(|| only.chosen(false, false)),
             _ => Some(members.choose(&self.policy)?.chosen(true, false)),
         }
@@ -157,6 +159,7 @@ impl SetName {
         let members = lock(&self.members);
         let open = members.found.iter().filter(|one| one.object.is_open());
         let rests = open.map(|one| one.object.load().rests_until(now));
+        // `None` is less than any time, so one member that asks for no pause decides.
         rests.min().flatten()
     }
 
@@ -167,6 +170,7 @@ impl SetName {
         key: MemberKey,
         object: Arc<MemberObject>,
     ) -> Option<Arc<MemberObject>> {
+        // A member has one object of a name. A former one belongs to a connection that was lost.
         let former = self.remove(key.id);
         let mut members = lock(&self.members);
         let place = match key.is_near {
@@ -233,6 +237,7 @@ impl NamedMembers {
                 let circuit = one.object.load().circuit();
                 is_awake(one, now) && circuit.is_some_and(|circuit| circuit.begin_test(now))
             };
+            // The test goes before the choice by cost, which would avoid the member.
             if let Some(tested) = self.found.iter().find(is_tested) {
                 return Some(tested);
             }
@@ -325,6 +330,7 @@ fn two_of(count: usize) -> (usize, usize) {
 /// Returns the next number of this thread's sequence (xorshift).
 pub(super) fn random() -> u64 {
     thread_local! {
+        // Not zero, from which this sequence does not move.
         static STATE: Cell<u64> = Cell::new(RandomState::new().hash_one(0) | 1);
     }
     STATE.with(|state| {

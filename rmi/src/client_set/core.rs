@@ -132,6 +132,7 @@ impl SetCore {
         }
         let entry = create();
         state.entries.push(entry.clone());
+        // Members that are connected have not been asked for this name.
         for member in &mut state.list.members {
             member.hurry();
         }
@@ -221,7 +222,10 @@ impl SetCore {
     /// Ends all connections for good.
     pub(super) fn close(&self) {
         let mut state = self.state();
+        // Before the waiters are woken, which then find the set closed.
         state.is_closed = true;
+        // Taken out, because closing connections and dropping objects runs callbacks that take this
+        // lock.
         let members = std::mem::take(&mut state.list.members);
         let entries = std::mem::take(&mut state.entries);
         self.wake_waiters(state);
@@ -230,6 +234,8 @@ impl SetCore {
             connection.close();
         }
         for entry in &entries {
+            // Stubs hold the names, so the objects would otherwise stay until the last stub is
+            // dropped.
             drop(entry.name.clear());
         }
     }
@@ -270,6 +276,8 @@ impl SetCore {
 
     /// Removes lost connections, and returns what is due. `None` if the set is closed.
     pub(super) fn due_work(&self) -> Option<DueWork> {
+        // Taken out first: a handle that is upgraded here may become the last one, which must not
+        // be dropped under the lock.
         let leaving = self.state().list.take_leaving();
         let leaving: Vec<_> = leaving
             .into_iter()
@@ -320,12 +328,14 @@ impl SetCore {
         let refresh = half.saturating_add(half.mul_f64(part));
         let mut state = self.state();
         let now = Instant::now();
+        // Also after a failure, so that the source is asked again.
         state.refresh = Some(now.checked_add(refresh).unwrap_or(now));
         state.rest = now.checked_add(self.options.watch).unwrap_or(now);
         let list = match answer {
             Ok(list) if !state.is_closed && list.iter().any(|one| !one.addresses.is_empty()) => {
                 list
             }
+            // An empty list is more likely a fault of the source than the end of all servers.
             Ok(_) => {
                 "the list of members is empty".clone_into(&mut state.reason);
                 return;
@@ -360,6 +370,8 @@ impl SetCore {
         let is_stateful = |entry: &SetEntry| entry.name.interface.is_stateful();
         let has_state = entries.iter().any(is_stateful);
         let member = state.list.get_mut(id)?;
+        // An outlier is asked for all names, also those that are known there: any answer shows that
+        // it is back.
         let is_tested = member.load.as_ref().is_some_and(|load| load.is_outlier());
         let asked = |entry: &SetEntry| is_tested || entry.name.is_missing(id);
         Some(MemberWork {
@@ -380,6 +392,7 @@ impl SetCore {
         let before = member.connect(connection.clone());
         self.wake_waiters(state);
         drop(before);
+        // The callbacks hold the signal alone. With the set, the connection would keep it.
         let signal = self.signal.clone();
         let changed = move || signal.wake_thread();
         connection.peer().on_end(changed.clone());
@@ -402,6 +415,7 @@ impl SetCore {
             return;
         };
         let connection = found.import.connection();
+        // The connection was replaced while its lookup was answered.
         if !member.has(connection) {
             return;
         }
@@ -410,6 +424,7 @@ impl SetCore {
             .load
             .get_or_insert_with(|| Arc::new(MemberLoad::new(first, self.options.breaker)))
             .clone();
+        // An outlier was tested, whose object is among the choices already.
         if !entry.name.is_missing(id) {
             return;
         }

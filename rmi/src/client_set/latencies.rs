@@ -43,8 +43,11 @@ impl MethodLatencies {
                 Ordering::Relaxed,
                 Ordering::Relaxed,
             );
+            // One thread halves the buckets. The others have found another count.
             if is_first.is_ok() {
                 for bucket in &self.buckets {
+                    // Halved by subtraction, so that calls which are recorded meanwhile are not
+                    // lost.
                     let count = bucket.load(Ordering::Relaxed);
                     bucket.fetch_sub(count / 2, Ordering::Relaxed);
                 }
@@ -75,6 +78,7 @@ impl MethodLatencies {
 }
 
 fn bucket_of(took: Duration) -> usize {
+    // Below that, a power of two has no quarters.
     let nanos = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX).max(4);
     let exponent = nanos.ilog2();
     let quarter = (nanos >> exponent.saturating_sub(2)) & 3;

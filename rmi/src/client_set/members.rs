@@ -81,6 +81,7 @@ impl Member {
 
     /// Stores a new connection. Returns the one before, if any.
     pub(super) fn connect(&mut self, connection: Connection) -> Option<Connection> {
+        // The load is that of one connection: after a restart, the server may be another one.
         self.load = None;
         self.answered_tests = 0;
         self.counted_openings = 0;
@@ -114,6 +115,7 @@ impl Member {
         if !load.is_outlier() {
             return false;
         }
+        // The pause begins with the first look at the outlier, and is set once for each test.
         if !self.is_tested {
             self.is_tested = true;
             let in_vain = load.answered_tests().saturating_sub(self.answered_tests);
@@ -182,7 +184,10 @@ impl MemberList {
             .filter(|listed| !listed.addresses.is_empty())
             .map(|listed| (hash(&listed.addresses), listed))
             .collect();
+        // By a hash with the salt of this set, so that each set keeps another part of a long list,
+        // and the same part each time.
         keyed.sort_by_key(|(hash, _)| xxh3_64_with_seed(&hash.to_le_bytes(), salt));
+        // Equal addresses have equal hashes, so they are neighbours.
         keyed.dedup_by(|one, other| one.1.addresses == other.1.addresses);
         keyed.truncate(self.max_connections);
         let is_listed =
@@ -272,6 +277,8 @@ impl MemberList {
     ) -> Vec<u64> {
         let uses = |member: &&Member| member.connection.is_some() || member.has_thread;
         let used = self.members.iter().filter(uses).count();
+        // Connections whose calls have not ended count, so that a list which changes all the time
+        // does not open more and more.
         let used = used.saturating_add(self.leaving.len());
         let mut places = self.max_connections.saturating_sub(used);
         let mut due = Vec::new();

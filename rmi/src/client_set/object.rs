@@ -42,6 +42,7 @@ impl SetObject {
         if let Some(found) = choose() {
             return Poll::Ready(Ok(found));
         }
+        // All handles and stubs are gone, so no member will be found.
         let Some(state) = self.state.upgrade() else {
             return Poll::Ready(Err(self.failure()));
         };
@@ -132,6 +133,7 @@ impl Renewal for SetObject {
     fn alternative(&self, first: &Import) -> Option<RenewedObject> {
         let state = self.state.upgrade()?;
         let other = self.name.choose_other(first)?;
+        // Asked last, because asking takes from the budget.
         if !state.takes_repetition() {
             return None;
         }

@@ -75,6 +75,7 @@ impl Watched {
                 Some(changes) => changes,
                 None => {
                     let watched = names.watch().map_err(io::Error::other)?;
+                    // The new watch lists all names again.
                     self.bound.clear();
                     self.is_complete = false;
                     self.changes.insert(watched)
@@ -95,6 +96,7 @@ impl Watched {
             };
             match change.event {
                 Event::Bound if self.keeps(&change.name, prefix) => {
+                    // The servers are asked for when all changes that have arrived are known.
                     self.bound.insert(change.name, None);
                 }
                 Event::Unbound => {

@@ -36,6 +36,7 @@ impl Changes {
         Self {
             link,
             number,
+            // The call of a watch lasts as long as its stream.
             stream: Some(directory.within(Duration::MAX).watch()),
             told: Told::default(),
             is_over: false,
@@ -66,6 +67,7 @@ impl Changes {
                 Poll::Ready(Some(Ok(item))) => self.told.apply(*item.get()),
                 Poll::Ready(Some(Err(error))) => {
                     self.stream = None;
+                    // Any other error would come again over the same connection.
                     if !self.link.has_ended(self.number) {
                         self.is_over = true;
                         return Poll::Ready(Some(Err(error)));

@@ -31,6 +31,7 @@ pub(crate) enum Holder {
 pub(crate) fn size(entry: &Entry) -> usize {
     let texts = [
         &entry.name,
+        // The name is also the key of the table.
         &entry.name,
         &entry.interface,
         &entry.description,

@@ -118,6 +118,7 @@ impl Link {
 
     /// Polls for a connection with another number than this one.
     pub(super) fn poll_next(&self, number: u64, waker: &Waker) -> Poll<Used> {
+        // Registered before the look, so that a connection which is made in between wakes the task.
         self.tasks.register(waker);
         let used = self.current();
         match used.number == number {
@@ -167,9 +168,12 @@ impl Link {
         if line.is_kept {
             return Ok(());
         }
+        // A thread serves the connection, because nothing else would notice its end.
         line.thread = Some(line.client.start()?);
+        // After the thread was started: a failure leaves the link as it was.
         line.is_kept = true;
         let (client, number) = (line.client.clone(), line.number);
+        // The connection may have ended already. The callback then runs here, without this lock.
         drop(line);
         self.attend(&client, number);
         Ok(())
@@ -177,6 +181,7 @@ impl Link {
 
     /// Starts a thread to reconnect when this connection ends.
     fn attend(self: &Arc<Self>, client: &Client, number: u64) {
+        // Weak: the connection belongs to the link, which its callback must not keep.
         let (link, pauses) = (Arc::downgrade(self), self.pauses.clone());
         client.connection().peer().on_end(move || {
             if pauses.are_over() {
@@ -193,17 +198,21 @@ impl Link {
     fn renew(self: &Arc<Self>, number: u64) -> Result<(), LookupError> {
         // Held while the thread waits for the registry, so callbacks are not deferred.
         let renewing = jstream_sync::lock(&self.renewing);
+        // Another thread has renewed it while this one waited.
         if lock(&self.line).number != number {
             return Ok(());
         }
         let (client, directory) = connect(&self.address, &self.options)?;
         let mut line = lock(&self.line);
+        // Read under the lock that replaces the client: an entry that is added later is bound by
+        // its own call.
         let bound: Vec<BoundEntry> = line.bound.values().cloned().collect();
         line.directory = directory.clone();
         let before = std::mem::replace(&mut line.client, client.clone());
         line.number = number.wrapping_add(1);
         let (number, is_kept, thread) = (line.number, line.is_kept, line.thread.take());
         drop(line);
+        // Dropped without the lock, which callbacks of the old connection take.
         drop((before, thread));
         for entry in &bound {
             self.bind_renewed(&directory, entry);
@@ -220,6 +229,7 @@ impl Link {
             self.attend(&client, number);
         }
         drop(renewing);
+        // Last, so that watchers which are woken find the names bound again.
         self.tasks.wake_all();
         Ok(())
     }
@@ -279,6 +289,7 @@ fn connect(
 fn follow(link: &Weak<Link>, number: u64, pauses: &Pauses) {
     let mut pause = SHORTEST_PAUSE;
     while pauses.pass(jittered(pause)) {
+        // The handle is dropped in the pauses, so that a link which is no longer used ends.
         let Some(link) = link.upgrade() else { return };
         match link.renew(number) {
             Ok(()) => return,

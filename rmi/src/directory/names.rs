@@ -168,12 +168,15 @@ impl Names {
         bound: &BoundEntry,
         replace: bool,
     ) -> Result<(), DirectoryError> {
+        // The name lasts as long as the connection, so its end has to be noticed from now on.
         self.link.keep().map_err(DirectoryError::Thread)?;
         // The entry is recorded first, because the connection may be replaced during the call.
         let before = self.link.remember(name, Some(bound.clone()));
         let done = self
             .link
+            // Binding the same entry twice is harmless.
             .ask(true, |directory| bound.bind(directory, replace));
+        // The name is bound. Only its place in the file is missing.
         let is_bound = matches!(done, Ok(Ok(()) | Err(Refusal::NotKept)));
         if !is_bound {
             self.link.remember(name, before);
@@ -194,7 +197,10 @@ impl Names {
     }
 
     fn free(&self, name: &str) -> Result<bool, DirectoryError> {
+        // Removed first, so that a connection which is renewed meanwhile does not bind the name
+        // again.
         let before = self.link.remember(name, None);
+        // Freeing twice could free a name that another program has bound in between.
         let done = self.link.ask(false, |directory| {
             let done = directory.unbind(name).wait();
             done.map(|done| *done.get())
@@ -307,6 +313,7 @@ impl Names {
             let mut options = self.link.options().clone();
             if let Some(until) = until {
                 let left = until.saturating_duration_since(Instant::now());
+                // At least one address is tried, also if the time is over.
                 if left.is_zero() && failed.is_some() {
                     break;
                 }

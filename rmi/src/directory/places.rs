@@ -18,6 +18,8 @@ pub(super) fn caller() -> Option<Connection> {
 
 /// Returns a number that identifies a connection during its lifetime.
 pub(super) fn number(of: Option<&Connection>) -> usize {
+    // The session outlives the callback at the end of its connection, which removes the names of
+    // this number. So a later session at the same address finds none of them.
     of.map_or(0, |of| std::ptr::from_ref(of.session()).addr())
 }
 
@@ -49,6 +51,8 @@ pub(super) fn usable(
         return Err(Refusal::TooLong);
     }
     let from = caller.map(|caller| caller.peer().endpoint().peer());
+    // A near server at all interfaces is on this host, so clients replace its host by that of the
+    // registry.
     let from = from.filter(|_| !is_near(caller));
     let parsed = addresses.iter().filter_map(|of| of.parse().ok());
     let usable = parsed.filter(|of| leads(of, caller));

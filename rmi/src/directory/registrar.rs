@@ -100,6 +100,7 @@ impl RegistrarState {
     /// Counts one name of a connection less.
     fn uncount(&mut self, binder: usize) {
         if let Some(count) = self.binders.get_mut(&binder) {
+            // An entry with 0 stays: it says that the connection has its callback.
             *count = count.saturating_sub(1);
         }
     }
@@ -176,6 +177,8 @@ impl RegistrarState {
     /// the lock.
     fn publish(&mut self, change: &Change, limits: WatcherBudget) -> Vec<Waker> {
         if let Some(wanted) = &self.wanted {
+            // Requested under the lock of the names, so that the thread which writes the file sees
+            // this change.
             wanted.want();
         }
         let all = self.watchers.values_mut();
@@ -328,10 +331,12 @@ impl Registrar {
         if too_much || (is_new_name && names >= options.max_names) {
             return Err(Refusal::Full);
         }
+        // After all checks, so that a refused change leaves the name.
         drop(state.remove(&entry.name));
         let (entry, binder) = (Arc::new(entry), Some(binder));
         let change = entry.change(Event::Bound);
         state.insert(entry, binder);
+        // Watchers know this entry already.
         let wakers = match is_same && !replace {
             true => Vec::new(),
             false => state.publish(&change, self.waiting()),
@@ -352,6 +357,8 @@ impl Registrar {
         let mut state = lock(&self.state);
         let each = state.binders.get(&binder).copied();
         let shared = state.shared.get(&entry.name);
+        // Before anything else is told of the name: a caller without the key learns only that it is
+        // wrong.
         if shared.is_some_and(|shared| !shared.has_key(key)) {
             return Err(Refusal::WrongKey);
         }
@@ -417,6 +424,7 @@ impl Registrar {
         if kept.claimants.contains(&claimant) {
             return Ok(());
         }
+        // Any program that may bind names can claim one, so the list is bounded.
         if kept.claimants.len() >= MAX_CLAIMANTS {
             return Err(Refusal::NotBinder);
         }
@@ -509,9 +517,14 @@ impl Registrar {
         };
         let (wakers, is_first) = enter(entry, binder)?;
         wake(wakers);
+        // One callback for each connection, which removes all its names.
         if let Some(caller) = caller.filter(|_| is_first) {
             let (state, limits) = (Arc::downgrade(&self.state), self.waiting());
+            // The callback holds the counters of the server and not the connection, which would own
+            // itself.
             let load = caller.session().load().clone();
+            // Asked when the connection ends: then it is known whether the registry itself is
+            // shutting down.
             let leaves = move || unbind_all(&state, binder.number, limits, !load.listens());
             caller.peer().on_end(leaves);
         }
@@ -550,6 +563,7 @@ fn unbind_all(
     let Some(state) = state.upgrade() else { return };
     let mut wakers = Vec::new();
     let mut state = lock(&state);
+    // First, so that a later connection with this number begins anew.
     state.binders.remove(&binder);
     let stay = ends && state.wanted.is_some();
     let mut own_names = Vec::new();

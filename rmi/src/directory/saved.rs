@@ -83,6 +83,7 @@ fn file_error(path: &Path) -> impl Fn(FileError) -> PersistError {
 /// Reads the names of a file. Returns an empty list if the file does not exist.
 pub(super) fn read(path: &Path, options: &RegistrarOptions) -> Result<Vec<Entry>, PersistError> {
     let is_none = |error: &io::Error| error.kind() == ErrorKind::NotFound;
+    // A link that leads nowhere is an error of the file, and not a missing one.
     if path.symlink_metadata().is_err_and(|error| is_none(&error)) {
         return Ok(Vec::new());
     }
@@ -104,6 +105,7 @@ pub(super) fn read(path: &Path, options: &RegistrarOptions) -> Result<Vec<Entry>
             found: head.version,
         });
     }
+    // A file that was cut at the end of an object would otherwise be read as one with fewer names.
     if head.names != file.len().saturating_sub(1) {
         return Err(wrong(0, "the stated number of names is wrong"));
     }
@@ -111,6 +113,7 @@ pub(super) fn read(path: &Path, options: &RegistrarOptions) -> Result<Vec<Entry>
     for number in 1..file.len() {
         let entry = file.read::<Entry>(number).map_err(file_error(path))?;
         let entry = entry.get();
+        // The file may come from a registry with other limits, or from another program.
         fits(entry, options).map_err(|what| wrong(number, what))?;
         let entry = owned(entry);
         bytes = bytes.saturating_add(size(&entry));
@@ -237,6 +240,7 @@ impl Saving {
     /// file was written.
     pub(super) fn saved(&self) -> impl Future<Output = bool> + Send + use<> {
         let wanted = self.wanted.clone();
+        // The request of the caller's change is among these, since it was made before.
         let number = lock(&wanted.progress).wanted;
         std::future::poll_fn(move |context| wanted.poll(number, context.waker()))
     }
@@ -266,17 +270,20 @@ impl Wanted {
     fn next(&self) -> Option<u64> {
         let mut progress = lock(&self.progress);
         while progress.wanted == progress.done {
+            // Asked only when nothing is left to write, so the last changes are in the file.
             if progress.over {
                 return None;
             }
             let waited = self.changed.wait(progress);
             progress = jstream_sync::unpoisoned(waited);
         }
+        // All requests so far are one write.
         Some(progress.wanted)
     }
 
     fn did(&self, number: u64, failed: bool) {
         let mut progress = lock(&self.progress);
+        // The number from before the write: changes that were requested during it are written next.
         progress.done = number;
         progress.failed = failed;
         drop(progress);
@@ -284,6 +291,7 @@ impl Wanted {
     }
 
     fn poll(&self, number: u64, waker: &Waker) -> Poll<bool> {
+        // Registered before the look, so that a write which ends in between wakes the task.
         self.tasks.register(waker);
         let progress = lock(&self.progress);
         if progress.done < number {

@@ -46,6 +46,7 @@ impl SharedName {
     pub(super) fn has_key(&self, key: &[u8]) -> bool {
         let pairs = self.key.iter().zip(key);
         let difference = pairs.fold(0, |all, (own, other)| all | (own ^ other));
+        // The compiler must not end the comparison at the first difference.
         self.key.len() == key.len() && black_box(difference) == 0
     }
 

@@ -63,6 +63,7 @@ impl Watcher {
             Scan::Behind(name) => change.name > *name,
             Scan::Done => false,
         };
+        // A watcher that has missed changes gets no more of them: it has to watch again.
         if is_ahead || self.lag != Lag::None {
             return None;
         }
@@ -83,6 +84,7 @@ impl Watcher {
     /// which the caller wakes after releasing the lock.
     pub(super) fn miss(&mut self) -> Option<Waker> {
         self.lag = Lag::Missed;
+        // A new queue, because clearing would keep the memory of the old one.
         self.changes = VecDeque::new();
         self.bytes = 0;
         self.waker.take()
@@ -103,6 +105,7 @@ impl Watcher {
             }
             Lag::Told => return Poll::Ready(None),
         }
+        // Changes of names that the list has shown come before the rest of the list.
         if let Some(change) = self.changes.pop_front() {
             self.bytes = self.bytes.saturating_sub(size(&change));
             return Poll::Ready(Some(change));
@@ -122,6 +125,7 @@ impl Watcher {
             self.scan = Scan::Done;
             return Poll::Ready(Some(nameless(Event::Complete)));
         }
+        // The replaced waker is code of the program, and this runs under the lock of the names.
         callbacks::discard(self.waker.replace(waker.clone()));
         Poll::Pending
     }

@@ -92,6 +92,7 @@ impl Client {
     /// Incoming calls are served as for [`export`](Self::export).
     #[must_use = "returns false if the objects were not exported"]
     pub fn export_server(&self, objects: &Server) -> bool {
+        // The runtime that is current now is chosen, because calls arrive in other threads.
         objects.options.workers.start();
         self.export_all(objects.exports().clone())
     }
@@ -124,6 +125,8 @@ impl Server {
         options.workers = options.workers.of_server();
         let load = Arc::new(Load::new(&options));
         let home = Arc::new(Home::new(options.workers.tasks().clone()));
+        // The registry and the reflection are parts of the exports that they show, so they hold
+        // them weakly.
         let exports = Arc::new_cyclic(|exports| {
             let names = Arc::new(Names {
                 exports: exports.clone(),

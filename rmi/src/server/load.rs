@@ -83,6 +83,8 @@ impl Load {
         let of = |known: &Handlers| known.is_same(handlers);
         if let Some(place) = ran.listeners.iter().position(of) {
             ran.listeners.swap_remove(place);
+            // The counters of a listener end with it, so they join the sums in the step that
+            // removes it.
             ran.before = ran.before.and(handlers);
         }
     }

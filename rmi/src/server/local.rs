@@ -58,6 +58,7 @@ impl<T: 'static> Local<T> {
             self.thread == thread::current().id(),
             "the value belongs to another thread"
         );
+        // Cloned out of the table, so that `visit` may create and drop values of this kind.
         let value = VALUES.with_borrow(|values| values.get(&self.number).cloned());
         match value.as_deref().and_then(<dyn Any>::downcast_ref) {
             Some(value) => visit(value),
@@ -71,6 +72,7 @@ impl<T: 'static> Drop for Local<T> {
         if self.thread == thread::current().id() {
             // If the thread is ending, the value is gone already.
             let value = VALUES.try_with(|values| values.borrow_mut().remove(&self.number));
+            // Dropped when the table is no longer borrowed: the drop of a value may drop others.
             drop(value);
         }
     }
@@ -138,6 +140,8 @@ impl LocalServer {
     #[must_use]
     pub fn new(mut options: ServerOptions) -> Self {
         let group = Arc::new(PollGroup::new(options.transport.spin));
+        // Suspended and nested methods must not leave the thread either, so both use the executor
+        // of the group.
         options.workers = Workers::only(group.executor());
         Self {
             server: Server::new(options),

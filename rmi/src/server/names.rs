@@ -57,7 +57,11 @@ impl Registry for Names {
     fn join(&self, key: [u64; 2]) -> bool {
         let joined = || {
             let of = self.exports.upgrade()?.lanes.find(Key::of_words(key))?;
+            // Fails if the connection has joined before: it then uses the table of another one
+            // already.
             caller()?.session().join(of.clone())?;
+            // Results are kept from now on, since the client can fetch them without delaying its
+            // other calls.
             of.results.have_lane();
             Some(())
         };
@@ -84,6 +88,7 @@ impl Registry for Names {
             return not_given("the server does not allow reflection".to_owned());
         }
         let node = exports.and_then(|all| all.named(name));
+        // The object may have been replaced since the caller read its description.
         let node = node.filter(|node| node.interface().version() == interface);
         let (Some(node), Some(connection)) = (node, self::caller()) else {
             return FoundVersion::default();
@@ -97,6 +102,8 @@ impl Registry for Names {
         let object = match references.find_version(&node, description) {
             Some(known) => known,
             None => {
+                // Reserved before the conversions are planned, which is the work that the limit
+                // bounds.
                 let Some(place) = references.reserve_version(len) else {
                     return not_given(
                         "the limit of objects in other versions is reached".to_owned(),

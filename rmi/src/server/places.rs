@@ -81,6 +81,7 @@ impl Places {
         limits: PlaceLimits,
     ) -> Result<Place, NoPlace> {
         let mut taken = lock(&self.taken);
+        // Checked and taken under one lock. The earlier check of a newcomer may be outdated.
         taken.check(source, limits)?;
         taken.all = taken.all.saturating_add(1);
         let of_source = taken.sources.entry(source.to_owned()).or_default();
@@ -113,6 +114,8 @@ impl Places {
         let source = match reason {
             NoPlace::Full(_) => None,
             NoPlace::Share(_) => Some(source),
+            // The options say that connections beyond this limit are refused, whatever the others
+            // do.
             NoPlace::Source(_) => return None,
         };
         let listeners = lock(&self.listeners);
@@ -154,6 +157,8 @@ impl Taken {
         if free == 0 {
             return Err(NoPlace::Full(limits.all));
         }
+        // With few free places, a source that has many connections gets no more, so that others
+        // find one.
         if of_source > free.saturating_mul(SHARE) {
             return Err(NoPlace::Share(of_source));
         }
@@ -181,6 +186,7 @@ impl Drop for Place {
         taken.all = taken.all.saturating_sub(1);
         match taken.sources.get_mut(&self.source) {
             Some(of_source) if *of_source > 1 => *of_source = of_source.saturating_sub(1),
+            // An entry for each address that has ever connected would let strangers fill the table.
             _ => drop(taken.sources.remove(&self.source)),
         }
     }

@@ -100,6 +100,7 @@ impl Serving {
         } else {
             None
         };
+        // The serving threads exist before the first connection is accepted.
         let accepting = state.clone().accept(listener).map_err(ServeError::Thread)?;
         state.load.listen(&state.handlers);
         let listening: Weak<ServingState> = Arc::downgrade(&state);
@@ -171,6 +172,8 @@ impl Drop for ServingState {
 
 impl Drop for Serving {
     fn drop(&mut self) {
+        // First no more connections, then the end of those in their handshakes, then that of the
+        // open ones. One that was accepted in between closes itself.
         self.state.stop();
         drop(self.accepting.take());
         self.state.close_all();
@@ -206,6 +209,8 @@ impl Listening {
 impl ServingState {
     /// Stops accepting connections.
     pub(super) fn stop(&self) {
+        // Counted once, though a shutdown stops the listener and the drop of the handle does so
+        // again.
         if !self.stopping.swap(true, Ordering::SeqCst) {
             self.load.end();
         }
@@ -219,7 +224,9 @@ impl ServingState {
 
     /// Closes all connections. A connection in its handshake runs no methods and ends by itself.
     pub(super) fn close_all(&self) {
+        // Before the connections are closed, so that a thread which is woken by their end sees it.
         self.ended.store(true, Ordering::SeqCst);
+        // Closing a connection runs its callback, which takes this lock.
         let all = std::mem::take(&mut *lock(&self.connections));
         for open in all.values() {
             open.peer.close();
@@ -230,6 +237,7 @@ impl ServingState {
     fn accept(self: Arc<Self>, listener: Listener) -> io::Result<Acceptor> {
         let options = &self.options;
         let each = options.messages.handshake_timeout;
+        // The proof of the secret is one more step that may take this time.
         let steps = if options.secret.is_some() { 2 } else { 1 };
         let time = options.transport.handshake_timeout;
         let time = time.saturating_add(each.saturating_mul(steps));
@@ -250,6 +258,8 @@ impl ServingState {
     /// Takes a place for a connection. If there is none, closes one that is idle for it.
     fn take_place(&self, source: &str) -> Result<Place, NoPlace> {
         let limits = PlaceLimits::from_options(&self.options);
+        // Another newcomer may take the place that was freed. With no idle connection left, the
+        // loop ends.
         loop {
             let error = match self.load.places().allocate(source, limits) {
                 Ok(place) => return Ok(place),
@@ -270,6 +280,8 @@ impl ServingState {
             .places()
             .check(&source, PlaceLimits::from_options(options));
         let full = checked.err();
+        // Refused here, where the client can be told the reason, and before the costly part of the
+        // handshake.
         if let Some(error) = full.filter(|error| self.load.places().idle(&source, *error).is_none())
         {
             self.load.places().refuse();
@@ -325,7 +337,11 @@ impl ServingState {
             state: Arc::downgrade(self),
             number,
         };
+        // After the entry is in the table: if the connection has ended already, the callback runs
+        // now and removes it.
         peer.on_end(move || drop(entry));
+        // From now on the threads of the server receive for the connection, so all that its calls
+        // need exists.
         self.group.add(peer);
         // The stopping thread closes the connections in the table. A connection that was inserted
         // later closes itself.
@@ -375,6 +391,7 @@ impl HoldsPlaces for ServingState {
     fn close(&self, number: u64) {
         let closed = lock(&self.connections).remove(&number);
         if let Some(Open { peer, place, .. }) = closed {
+            // Freed before the connection is closed, whose end may be noticed later.
             drop(place);
             peer.close();
         }
@@ -394,6 +411,7 @@ impl Wake for Unused {
         };
         let mut connections = lock(&state.connections);
         let open = connections.get_mut(&self.number);
+        // The alarm has fired. It is dropped without the lock.
         let done = open.map(|open| (open.peer.clone(), open.unused.take()));
         drop(connections);
         if let Some((peer, reminder)) = done {
@@ -414,6 +432,7 @@ struct Entry {
 impl Drop for Entry {
     fn drop(&mut self) {
         if let Some(state) = self.state.upgrade() {
+            // Dropped without the lock: the place, the alarm and the peer take locks of their own.
             let open = lock(&state.connections).remove(&self.number);
             drop(open);
         }
@@ -424,6 +443,7 @@ impl Drop for Entry {
 /// exported object, stream or call.
 fn is_idle(peer: &Peer) -> bool {
     let status = peer.status();
+    // An answer that the peer has not taken would be lost.
     let is_quiet = status.under_way == 0 && status.outstanding == 0 && !status.is_sending;
     is_quiet && peer.attached::<Session>().is_none_or(Session::is_idle)
 }

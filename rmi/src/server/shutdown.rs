@@ -71,6 +71,7 @@ impl Serving {
 
     fn end(mut self, within: Duration) -> Ended {
         let until = Instant::now().checked_add(within);
+        // Before calls are refused: a client that connects from now on must reach another server.
         self.state.close_listener();
         // From now on, calls are refused. Clients whose handshakes end meanwhile are told to move
         // while the others end their calls.
@@ -81,6 +82,7 @@ impl Serving {
         drop(self.accepting.take());
         self.state.stop();
         let mut cut_off = self.state.wait_for_calls(until);
+        // With calls that are left, the time is over.
         if cut_off == 0 {
             self.state.wait_for_moves(until);
         }
@@ -111,6 +113,8 @@ impl Reaping {
     /// Waits for the threads to end. Returns false if the time is over before that.
     fn wait(&self, time: Duration) -> bool {
         let ended = self.0.as_ref().map(|ended| ended.recv_timeout(time));
+        // The thread never sends. The drop of its end of the channel is the signal, also if it
+        // panics.
         ended == Some(Err(mpsc::RecvTimeoutError::Disconnected))
     }
 }
@@ -120,6 +124,8 @@ impl ServingState {
     pub(super) fn reap(&self, serving: active::Serving) -> Reaping {
         let (done, ended) = mpsc::channel::<()>();
         let waiting = self.waiting.clone();
+        // Shared with the thread, so that the handle is not lost with the closure if no thread can
+        // be started.
         let kept = Arc::new(Mutex::new(Some(serving)));
         let started = {
             let kept = kept.clone();
@@ -208,6 +214,7 @@ fn calls(peers: &[Peer]) -> usize {
         let status = peer.status();
         let unread = usize::from(status.backlog > 0 || status.is_sending);
         let session = peer.attached::<Session>();
+        // A lane shares the results of its first connection, which must not count twice.
         let kept = session.filter(|session| session.is_first());
         let kept = kept.map_or(0, |session| session.references().results.count());
         status.under_way.saturating_add(unread).saturating_add(kept)

@@ -102,6 +102,7 @@ impl Workers {
     pub(crate) fn of_server(&self) -> Self {
         #[cfg(feature = "tokio")]
         if self.runtime.as_ref().is_some_and(|of| !of.is_chosen()) {
+            // Servers that are made of clones of one value may start in different runtimes.
             return Self::default();
         }
         self.clone()
@@ -170,6 +171,8 @@ mod tokio_runtime {
 
         pub(crate) fn choose_current(&self) {
             if let Ok(current) = Handle::try_current() {
+                // The first start decides. A later one in another runtime must not move methods
+                // that run already.
                 self.0.get_or_init(|| current);
             }
         }
