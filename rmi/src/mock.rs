@@ -100,6 +100,7 @@ impl<F: ?Sized> Expectation<F> {
         state.calls = state.calls.saturating_add(1);
         let (answer, most, too_often) =
             (state.answer.clone(), state.most, state.calls > state.most);
+        // The assertions below may panic, and the test looks at the counts afterwards.
         drop(state);
         let method = self.method;
         assert!(!too_often, "{method} was called more than {most} times");

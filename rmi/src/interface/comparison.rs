@@ -104,11 +104,13 @@ impl Interface {
         classes: &DescribedClasses<'_>,
     ) -> Result<MappedMethods, String> {
         let name = self.name();
+        // Methods of two unrelated traits may have the same names by chance.
         if !self.is_named_like(theirs) {
             return Err(format!("{name} here, {} there", shown(theirs.name)));
         }
         let places = self.places(&theirs.methods);
         let [arguments_may_vary, results_may_vary] = classes.may_vary(self);
+        // The server chooses how much it describes, so one limit holds for all methods together.
         let mut room = MAX_DESCRIPTION;
         let mut changed = Vec::new();
         let own = self.methods().iter().zip(places).enumerate();
@@ -153,6 +155,7 @@ impl Interface {
             let sent_changed = sent
                 .iter()
                 .any(|(is_result, changed)| !is_result && *changed);
+            // Only these are described to the server, which converts what it receives.
             if !same_arguments || arguments_vary || sent_changed {
                 changed.push((index, place));
             }
@@ -288,6 +291,7 @@ impl Method {
             let (own, theirs) = (kind(self.is_one_way()), kind(theirs.one_way));
             return Err(format!("it is {own} here, {theirs} there"));
         }
+        // The skeleton takes streams and references at fixed arguments, so they can't move.
         if self.carried() != theirs.carried || self.carried_streams().count() != theirs.frames.len()
         {
             return Err("its streams or references are other arguments there".to_owned());
@@ -397,6 +401,8 @@ impl Method {
             let conversion = changed.then(|| self.frames_from(theirs, index, classes));
             match conversion.transpose() {
                 Ok(conversion) => incoming.frames.push(conversion.map(Arc::new)),
+                // A stream whose items can't be converted makes the call useless, so it is refused
+                // with its arguments.
                 Err(reason) => incoming.arguments = Some(Err(reason)),
             }
         }

@@ -65,6 +65,7 @@ impl MessageConversion {
     ) -> Result<Self, String> {
         let (their_schema, their_root) =
             Schema::from_snapshot(theirs.snapshot).map_err(|error| error.to_string())?;
+        // Taken before the parts are named: messages have the descriptor of the type as it is sent.
         let their_descriptor = their_schema.descriptor(their_root);
         let named = match theirs.names {
             Some(names) => {
@@ -97,6 +98,7 @@ impl MessageConversion {
     ///
     /// The reason why it is invalid or can't be converted.
     pub(crate) fn convert(&self, message: &[u8]) -> Result<MessageBuffer, String> {
+        // Nothing of the message is needed, so it is not read.
         if self.makes_nothing {
             return Ok(MessageBuffer::nothing());
         }
@@ -108,6 +110,7 @@ impl MessageConversion {
             }
             message => message,
         };
+        // Taken out of the list, so that threads convert at the same time.
         let unused = lock(&self.unused).pop();
         let mut converter = unused.unwrap_or_else(|| self.converter.clone());
         let converted = converter.convert(message);

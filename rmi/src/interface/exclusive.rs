@@ -66,6 +66,7 @@ impl<O: ?Sized> ExclusiveState<O> {
     /// empty.
     fn lend(&mut self, key: Option<u64>, alone: bool) -> Option<Arc<O>> {
         let first = self.waiting.first().map(|(first, _)| first);
+        // A call that arrives does not overtake those that wait, so readers do not starve writers.
         if first.is_some() && first != key {
             return None;
         }
@@ -202,6 +203,7 @@ impl<O: ?Sized> Drop for Turn<O> {
         let Some(key) = self.key else { return };
         let mut state = lock(&self.of.state);
         let before = state.waiting.remove(key);
+        // This waiter may have been woken and is not going to take the object, so the next one is.
         let next = state.first();
         drop(state);
         callbacks::discard(before);
@@ -268,6 +270,7 @@ impl<O: ?Sized> ExclusiveState<O> {
     }
 
     fn looked(&mut self, object: Option<Arc<O>>) {
+        // Before the count falls: a writer that finds no readers must have the only handle.
         drop(object);
         self.readers = self.readers.saturating_sub(1);
     }

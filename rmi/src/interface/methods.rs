@@ -445,6 +445,7 @@ impl Interface {
         let mut all = name.as_bytes().to_vec();
         for method in &mut methods {
             let mut one = Vec::new();
+            // With their lengths, so that two pairs of names can't give the same bytes.
             for text in [name, method.name] {
                 one.extend((text.len() as u64).to_le_bytes());
                 one.extend(text.as_bytes());
@@ -457,6 +458,7 @@ impl Interface {
             }
             let place_word = |place: Option<usize>| place.map_or(u64::MAX, |place| place as u64);
             for CarriedStream { place, item, .. } in &method.streams {
+                // The numbers tell the kinds of parts apart.
                 one.push(2);
                 one.extend(place_word(*place).to_le_bytes());
                 one.extend(item.to_le_bytes());
@@ -554,6 +556,7 @@ impl Interface {
             self.methods.iter().for_each(|of| of.reach(&mut found));
             loop {
                 for interface in found.drain(..) {
+                    // Traits may refer to each other in a circle.
                     let is_known = reached.iter().any(|known| std::ptr::eq(*known, interface));
                     if !is_known && reached.len() < MAX_REACHED {
                         reached.push(interface);
@@ -618,6 +621,7 @@ impl Interface {
     /// Returns the index of a method of this interface.
     pub(crate) fn index_of(&self, method: &Method) -> Option<usize> {
         let mut methods = self.methods.iter();
+        // Methods are parts of a static interface, so their address identifies them.
         methods.position(|of| std::ptr::eq(of, method))
     }
 

@@ -102,11 +102,14 @@ impl VersionPairs {
         address: usize,
         make: impl FnOnce() -> Arc<N>,
     ) -> Arc<N> {
+        // Held while the node is made, so that an object has one node for these pairs.
         let mut nodes = lock(&self.nodes);
         let known = nodes.get(&address).and_then(Weak::upgrade);
         if let Some(Ok(known)) = known.map(Arc::downcast) {
             return known;
         }
+        // Dead entries are removed when the table would grow, so it stays in proportion to the
+        // nodes that exist.
         if nodes.len() == nodes.capacity() {
             nodes.retain(|_, node| node.strong_count() > 0);
         }

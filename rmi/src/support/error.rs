@@ -22,6 +22,8 @@ pub(crate) fn shown(text: &str) -> String {
             shown.push('…');
             break;
         }
+        // Letters of all scripts are shown. What could move a cursor or change the direction of
+        // text is escaped.
         if char.is_alphanumeric() || char.is_ascii_graphic() || char == ' ' {
             shown.push(char);
         } else {

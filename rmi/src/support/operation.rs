@@ -126,6 +126,7 @@ impl<T> BlockingSteps<T> {
         let mut work = lock(&self.work);
         let taken = work.work.take();
         if taken.is_some() {
+            // A later poll must not start a thread for work that this thread runs.
             work.progress = WorkProgress::Taken;
         }
         taken
@@ -149,11 +150,14 @@ impl<T: Send + 'static> Steps<T> for BlockingSteps<T> {
             }
             WorkProgress::Running(before) => {
                 work.progress = WorkProgress::Running(context.waker().clone());
+                // Deferred until the lock is released: a waker is code of the program.
                 callbacks::discard([before]);
                 return Poll::Pending;
             }
             WorkProgress::Ended(Ok(result)) => return Poll::Ready(StepEnd::Done(result)),
             WorkProgress::Ended(Err(panic)) => {
+                // The panic goes on in the thread that waits, and must not pass the guard of the
+                // lock.
                 drop(work);
                 resume_unwind(panic)
             }
@@ -174,6 +178,7 @@ impl<T: Send + 'static> Steps<T> for BlockingSteps<T> {
 
 /// Runs work on its own thread, and wakes the task that awaits it.
 fn run_apart<T>(shared: &Mutex<BlockingWork<T>>) {
+    // Taken under the lock and run without it: polls look at the state meanwhile.
     let run = lock(shared).work.take();
     let Some(run) = run else { return };
     let result = catch_unwind(AssertUnwindSafe(run));

@@ -39,6 +39,7 @@ impl<T> DerefMut for RareBox<T> {
 impl<T> Drop for RareBox<T> {
     #[inline]
     fn drop(&mut self) {
+        // The check is inlined and the drop is not, because most values are empty.
         if self.is_some() {
             dropped(&mut self.0);
         }
