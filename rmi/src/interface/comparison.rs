@@ -126,6 +126,7 @@ impl Interface {
             let [same_arguments, same_result] = method.has_same_types(their_method);
             let refused = |reason: String| method.refused(their_method.signature, &reason);
             method.assert_called_alike(their_method).map_err(refused)?;
+            // The caller of a one-way method gets no result, so its description is not needed.
             let result = match method.is_one_way() || (same_result && !result_varies) {
                 true => None,
                 false => {
@@ -139,6 +140,7 @@ impl Interface {
                 }
             };
             let frames = method.changed_frames(their_method, results_may_vary);
+            // The streams among the arguments are converted by the server, which receives them.
             let frames = match frames.iter().position(|(is_result, _)| *is_result) {
                 Some(index) if frames.get(index).is_some_and(|(_, changed)| *changed) => {
                     let snapshot = their_method.frames.get(index).map_or(0, |of| of.len());
@@ -212,9 +214,11 @@ impl Interface {
             name: method.name(),
             older_names: &[],
             signature: "",
+            // The caller describes types and no id, so the types are compared.
             id: 0,
             snapshots: [snapshot, &[]],
             argument_names,
+            // Compared by the caller when it has found the method.
             carried: &[],
             frames,
             one_way: method.is_one_way(),
@@ -395,6 +399,7 @@ impl Method {
         };
         let frames = self.changed_frames(theirs, may_vary);
         for (index, (is_result, changed)) in frames.into_iter().enumerate() {
+            // The items of the result are converted by the caller, which receives them.
             if is_result {
                 continue;
             }

@@ -238,6 +238,7 @@ macro_rules! guard {
                 let object = self.object.take();
                 let mut state = lock(&self.state);
                 state.$back(object);
+                // If other readers are left, a writer that is woken here registers again.
                 let next = state.first();
                 drop(state);
                 if let Some(next) = next {

@@ -323,6 +323,7 @@ impl Method {
         let streams = self.streams.iter();
         let snapshots = streams.map(|stream| {
             let all = (stream.frame.snapshots)()?;
+            // The others are those of classes, which an interface describes once for all methods.
             Ok(all.into_iter().next().unwrap_or_default())
         });
         snapshots.collect()
@@ -371,6 +372,7 @@ impl Method {
                 named.set_rules(root, of_type);
                 (named, root)
             }
+            // The message is that of the only argument, whose fields have names of their own.
             None => (schema, root),
         }
     }
@@ -450,12 +452,14 @@ impl Interface {
                 one.extend((text.len() as u64).to_le_bytes());
                 one.extend(text.as_bytes());
             }
+            // The signature is left out: names of arguments may change.
             for descriptor in method.descriptors {
                 one.extend(descriptor.to_le_bytes());
             }
             if method.one_way {
                 one.push(1);
             }
+            // The result has no place among the arguments.
             let place_word = |place: Option<usize>| place.map_or(u64::MAX, |place| place as u64);
             for CarriedStream { place, item, .. } in &method.streams {
                 // The numbers tell the kinds of parts apart.
@@ -469,6 +473,7 @@ impl Interface {
                 one.extend(text.as_bytes());
             }
             method.id = xxh3_64(&one);
+            // In their order, because calls name methods by their indices.
             all.extend(method.id.to_le_bytes());
         }
         let signatures: Vec<_> = methods.iter().map(|method| method.signature).collect();
@@ -582,6 +587,7 @@ impl Interface {
                 .filter(|of| of.has_trait_objects() != [false; 2])
             {
                 let messages = method.snapshots().unwrap_or_default();
+                // The first snapshot is that of the message itself.
                 let of_messages = messages.into_iter().flat_map(|all| all.into_iter().skip(1));
                 of_messages.for_each(|class| classes.add(class));
             }

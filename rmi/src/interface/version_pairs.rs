@@ -104,6 +104,7 @@ impl VersionPairs {
     ) -> Arc<N> {
         // Held while the node is made, so that an object has one node for these pairs.
         let mut nodes = lock(&self.nodes);
+        // A node keeps its object, so no other object gets the address of an entry that is alive.
         let known = nodes.get(&address).and_then(Weak::upgrade);
         if let Some(Ok(known)) = known.map(Arc::downcast) {
             return known;
