@@ -142,8 +142,8 @@ impl Clock {
     /// can be counted from the given tick of the system clock.
     pub(crate) fn deadline(&self, time: u16, tick: Option<u64>) -> Option<Deadline> {
         match &self.0 {
-            // The tick saves reading the clock, see decision 016. It is a time of the system clock,
-            // so a paused clock can't use it and computes the moment itself.
+            // The tick saves reading the clock. It is a time of the system clock, so a paused clock
+            // can't use it and computes the moment itself.
             None => Deadline::since(time, tick),
             Some(_) => None,
         }

@@ -71,7 +71,7 @@ impl Incoming {
     /// [`Failed::Arguments`] if the call has arguments.
     #[inline]
     pub fn no_arguments(&mut self) -> Result<&mut Answer, Failed> {
-        // A message of `()` has the same meaning as no message, see decision 014.
+        // A message of `()` has the same meaning as no message.
         if !self.payload.is_empty() {
             return self.arguments::<()>().map(|(_, answer)| answer);
         }

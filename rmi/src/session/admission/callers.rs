@@ -311,7 +311,7 @@ impl<Q> CallerTable<Q> {
         let free = self.max_queued.saturating_sub(self.queued);
         let own = self.callers.get(&id).map_or(0, |caller| caller.queue.len());
         // n callers that flood get 1/(n+1) of the queue each, which leaves as much for the next
-        // one. See decision 124.
+        // one.
         free > 0 && own < free
     }
 

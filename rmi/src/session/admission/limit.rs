@@ -115,8 +115,8 @@ impl AdaptiveLimit {
             // At least one, so that small limits shrink as well.
             self.limit = self.limit.saturating_sub((self.limit / 8).max(1));
         } else if self.was_reached {
-            // A limit that no call has met says nothing about what the server could do, so it does
-            // not grow. The square root lets large limits grow as fast as their noise.
+            // A limit that no call has met says nothing about what the server could do, and stays.
+            // The square root lets large limits grow as fast as their noise.
             self.limit = self.limit.saturating_add(self.limit.isqrt().max(1));
         }
         self.limit = self.limit.clamp(self.min, self.max);
