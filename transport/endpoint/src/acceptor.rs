@@ -254,6 +254,7 @@ impl Accepting {
                 };
             }
             let until = if matches!(next, Pause::Tasks) {
+                // Only takes the tasks that are woken, because there is more to accept.
                 Some(Instant::now())
             } else {
                 earlier(self.expire(), rests_until)

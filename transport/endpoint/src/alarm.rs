@@ -61,6 +61,8 @@ impl Alarm {
     /// thread drove the operations: the device may not call then. `carrier` must not be a task of
     /// the program, because the thread that wakes it may hold locks.
     pub(super) fn set_carrier(&self, carrier: &Waker) {
+        // The guard is gone at the end of the statement, so the old waker is dropped without the
+        // lock.
         let before = self.lock().carrier.replace(carrier.clone());
         drop(before);
     }
@@ -69,6 +71,7 @@ impl Alarm {
     #[inline]
     pub(super) fn tell_carrier(&self) {
         if self.tasks.summary().1.get() {
+            // Taken out so that the waker runs without this lock.
             let carrier = self.lock().carrier.take();
             if let Some(carrier) = carrier {
                 carrier.wake();
@@ -87,6 +90,8 @@ impl Alarm {
             (Some(_), None) | (None, Some(_)) => false,
         };
         let alone = tasks.wakers.is_empty();
+        // A source can be registered with one watcher. Tasks of different watchers share that of
+        // the reactor, which wakes them all.
         let moved = !is_known && (alone || tasks.place.is_some());
         if moved {
             tasks.place = place.filter(|_| alone).map(Arc::downgrade);
@@ -100,6 +105,7 @@ impl Alarm {
 
     /// Returns the watcher with which to register the source.
     pub(crate) fn watcher(&self) -> io::Result<Arc<Watcher>> {
+        // A watcher that has gone polls nothing, so the reactor takes its place.
         let place = self.lock().place.as_ref().and_then(Weak::upgrade);
         place.map_or_else(|| reactor::watcher().cloned(), Ok)
     }
@@ -132,6 +138,8 @@ impl Alarm {
     #[inline]
     pub(crate) fn disarm(&self) {
         if self.state() == ARMED {
+            // The state is read without the lock first, because almost every message disarms. It
+            // may have changed until the lock is held.
             let mut tasks = self.lock();
             if tasks.state == ARMED {
                 tasks.state = if tasks.wakers.is_empty() {
@@ -146,6 +154,8 @@ impl Alarm {
     /// Wakes the tasks that wait now.
     pub(crate) fn ring(&self) {
         let mut tasks = self.lock();
+        // Set before the tasks run: a task that registers while others are being woken arms the
+        // device anew.
         tasks.state = IDLE;
         // Tasks that register from here on wait for the next call.
         wake_each(tasks, || self.lock(), |tasks| &mut tasks.wakers);

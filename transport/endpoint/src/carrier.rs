@@ -39,6 +39,7 @@ impl Carrier {
         let Some(direction) = Self::started(&self.sends, shared, until_sent) else {
             return;
         };
+        // A driver that already keeps the connection is woken by the direction itself.
         if direction.keep(shared) {
             direction.work.ring(direction.clone());
         }
@@ -142,6 +143,7 @@ impl WorkQueue {
 
     /// Returns the work queue of the process-wide thread, which the first call starts.
     fn of_process() -> Option<Arc<Self>> {
+        // Not a `OnceLock`: a system that had no room for a thread may have it at the next attempt.
         static WORK: Mutex<Option<Arc<WorkQueue>>> = Mutex::new(None);
         let mut work = lock(&WORK);
         if work.is_none() {
@@ -178,6 +180,7 @@ impl WorkQueue {
         state.stopped = true;
         let rung = std::mem::take(&mut state.rung);
         drop(state);
+        // Dropped without the lock, because the last reference to a connection may be among them.
         drop(rung);
         self.changed.notify_one();
     }
@@ -190,6 +193,8 @@ impl WorkQueue {
                 continue;
             };
             // A wake-up from here on schedules another visit.
+            // Cleared before the visit: a wake-up during the visit may be about something that the
+            // visit has already passed.
             direction.rung.store(false, Ordering::Relaxed);
             drop(state);
             // Wakers of the program run here. One that panics delays only its own task.
@@ -272,6 +277,8 @@ impl Attached {
                 lock(kept).limit(&shared, &task);
                 while !shared.progress(Half::Out, Some(&task), None) {
                     // Messages that are left behind from here on start the background driver again.
+                    // Taken out before the second look. A thread that posts after that look finds
+                    // no kept connection, and starts the driver again.
                     let kept = std::mem::take(&mut *lock(kept));
                     if !shared.progress(Half::Out, None, None) {
                         // The last handle says farewell when it is dropped. The end of the process
@@ -281,6 +288,7 @@ impl Attached {
                         return;
                     }
                     drop(kept);
+                    // Another message was posted between the two looks.
                     self.keep(&shared);
                     shared.notify_when_all_sent(&task);
                 }
@@ -313,6 +321,8 @@ impl Kept {
         };
         let patience = Deadline::after(shared.info().send_timeout);
         match &mut self.stuck {
+            // A message has left since the last visit, so the peer does grant credit, and the time
+            // starts anew.
             Some(stuck) if stuck.messages != messages => {
                 stuck.messages = messages;
                 stuck.until = patience;

@@ -30,6 +30,8 @@ impl<T: Default> Codecs<T> {
     /// Calls `work` with a cached or a new codec. The codec is not returned to the cache if `work`
     /// panics.
     pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
+        // Taken out of the cache, because `work` runs code of the program, which may send another
+        // object.
         let cached = self.0.get().and_then(|codecs| codecs.pop());
         let mut codec = cached.unwrap_or_default();
         let result = work(&mut codec);

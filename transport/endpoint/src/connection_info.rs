@@ -96,6 +96,7 @@ impl EndReason {
     /// Returns true if a send direction with this end leaves nothing to receive either. Messages
     /// that a peer sent before it went away can still be received.
     pub(crate) fn silences(&self) -> bool {
+        // These two errors say only that the peer does not receive any more.
         match self {
             Self::Lost { source, .. } => !matches!(
                 source.kind(),
@@ -138,6 +139,8 @@ impl ConnectionInfo {
             scheme,
             limits,
             degraded,
+            // Kept beside `control`, because `outbox` returns a reference that is valid after the
+            // release of the device.
             outbox: control.outbox().is_some().then(|| control.clone()),
             control: Mutex::new(Some(control)),
             pool: options.pool.clone(),
@@ -156,6 +159,8 @@ impl ConnectionInfo {
 
     /// Ends the connection because one direction failed.
     pub(crate) fn break_off(&self) {
+        // Stored before the device is closed: whoever finds the local end then reads that it was
+        // not the program's wish.
         self.broken.store(true, Ordering::Release);
         if self.peer_erred.load(Ordering::Relaxed) {
             self.reject();
@@ -166,6 +171,7 @@ impl ConnectionInfo {
 
     /// Records that the connection is ended to make room for others, before it is closed.
     pub(crate) fn record_eviction(&self, why: &'static str) {
+        // The first reason stays.
         let _ = self.evicted.set(why);
         self.broken.store(true, Ordering::Release);
     }
@@ -192,6 +198,8 @@ impl ConnectionInfo {
     /// Releases a device that was closed. Its descriptors are closed when both halves are dropped
     /// too. A device with an outbox stays as long as the connection.
     pub(crate) fn release(&self) {
+        // The guard is gone at the end of this statement, so the destructor of the device runs
+        // without the lock.
         let control = self.lock_control().take();
         drop(control);
     }

@@ -42,6 +42,8 @@ impl CounterPair {
     #[inline]
     fn count(&self, length: u64) {
         let add = |sum: &AtomicU64, n: u64| {
+            // A load and a store instead of an atomic addition: the lock of the direction excludes
+            // other writers, and only readers of the statistics come without it.
             sum.store(
                 sum.load(Ordering::Relaxed).wrapping_add(n),
                 Ordering::Relaxed,

@@ -82,6 +82,8 @@ impl<D: Direction> DirectionGuard<'_, D> {
     #[inline(always)]
     pub(super) fn release(self) {
         let Self { state, deferral } = self;
+        // The callbacks of the deferral may use this direction, so the lock is released before they
+        // run.
         state.release();
         drop(deferral);
     }
@@ -117,6 +119,9 @@ impl<D: Direction> Publish for DirectionState<D> {
     /// Arms the device for the waiting tasks.
     fn prepare(&mut self, listeners: &DirectionListeners) {
         let direction = &mut self.0;
+        // Arming fails if the device can make progress. Driving may then complete all operations,
+        // or leave the half without a message, so the conditions are checked anew until the device
+        // is armed.
         while listeners.alarm.is_wanted() && direction.has_half() && direction.wants_half() {
             if direction.arm() {
                 set_timer(direction, &listeners.alarm);
@@ -127,12 +132,16 @@ impl<D: Direction> Publish for DirectionState<D> {
     }
 
     fn notify(&mut self, listeners: &DirectionListeners, was_pending: bool) {
+        // A background driver that waits for the end of all operations is not woken by the device
+        // if another thread has completed the last one.
         if was_pending && !self.0.has_posted() {
             listeners.alarm.tell_carrier();
         }
         let half_is_free = self.0.has_half();
         let common = self.0.common();
         if common.duties.has_waiting() {
+            // A change may end the wait of any thread. A half that is back can be used by one
+            // thread only, which then drives the operations of all.
             if common.duties.take_change() {
                 listeners.changed.notify_all();
             } else if half_is_free {
@@ -141,6 +150,7 @@ impl<D: Direction> Publish for DirectionState<D> {
         }
         if common.duties.take_break() {
             // Not here: this thread may hold the lock of the other direction, too.
+            // A connection that is being dropped has nothing left to be ended.
             if let Some(connection) = listeners.connection.upgrade() {
                 callbacks::run(move || connection.break_off());
             }
@@ -155,6 +165,8 @@ fn set_timer<D: Direction>(direction: &mut D, alarm: &Arc<Alarm>) {
         return;
     };
     let common = direction.common();
+    // The time counts from the first task that waits. A task that polls again does not extend the
+    // timeout.
     common.waited_since.get_or_insert_with(Instant::now);
     if common.timer.is_none() {
         common.timer = Timer::new().ok();
@@ -190,6 +202,7 @@ impl<D: Direction> DirectionLock<D> {
     /// Locks the direction.
     #[inline]
     pub(super) fn lock(&self) -> DirectionGuard<'_, D> {
+        // A child shares sockets and memory with its parent and must not use them.
         if self.origin.is_elsewhere() {
             return self.lock_elsewhere();
         }
@@ -223,6 +236,8 @@ impl<D: Direction> DirectionLock<D> {
     /// timeout.
     pub(super) fn drive_for_task(direction: &mut D) {
         let since = direction.common().waited_since.take();
+        // `put_back` charges the elapsed time to the timeout, and ends an operation that has
+        // exceeded it. It is called for that alone: no thread has slept.
         let half = since.and_then(|_| direction.take_half());
         if let (Some(since), Some(half)) = (since, half) {
             let now = Instant::now();
@@ -261,7 +276,10 @@ impl<D: Direction> DirectionLock<D> {
         mut deadline: impl FnMut() -> Deadline,
         mut attempt: impl FnMut(&mut D) -> Option<R>,
     ) -> (DirectionGuard<'t, D>, Option<R>) {
+        // A thread that spins without end never comes to the sleep before which the clock would be
+        // read.
         let is_bounded = is_bounded || self.spin == Duration::MAX;
+        // The deadline is not known yet. `end_by` limits the spin later.
         let mut spin = self.begin_to_spin(other, &mut guard, Deadline::NEVER);
         let may_spin = || (spin.is_timeless() || !is_bounded) && spin.may_continue();
         let (mut guard, answer) = self.spin_until(other, guard, may_spin, &mut attempt);
@@ -303,6 +321,8 @@ impl<D: Direction> DirectionLock<D> {
         mut attempt: impl FnMut(&mut D) -> Option<R>,
     ) -> (DirectionGuard<'t, D>, Option<R>) {
         while guard.has_half() && !other.is_pending() && may_spin() {
+            // A mutex does not hand itself over. Without this, a spinning thread would lock it
+            // again at once, and others that post or poll would wait until the end of the spin.
             if self.is_wanted() {
                 guard = self.yield_lock(guard);
             }
@@ -337,6 +357,7 @@ impl<D: Direction> DirectionLock<D> {
                     return (guard, Some(answer));
                 }
             }
+            // The clock is read only after the first poll has found nothing.
             let until = *until.get_or_insert_with(&mut deadline);
             if !guard.has_half() {
                 if until.has_passed() {
@@ -357,6 +378,7 @@ impl<D: Direction> DirectionLock<D> {
                 return (guard, None);
             }
             guard = self.sleep(other, guard, until);
+            // The outcome of the sleep decides whether the next wait should have spun for longer.
             if let Some(spin) = &mut spin {
                 spin.has_slept();
             }
@@ -373,6 +395,7 @@ impl<D: Direction> DirectionLock<D> {
     #[cold]
     fn yield_lock<'t>(&'t self, guard: DirectionGuard<'t, D>) -> DirectionGuard<'t, D> {
         const PATIENCE: u32 = 100;
+        // The number of yields is bounded because new threads may want the lock without end.
         drop(guard);
         for _ in 0..PATIENCE {
             if !self.is_wanted() {
@@ -391,6 +414,8 @@ impl<D: Direction> DirectionLock<D> {
 
     /// As [`is_pending`](Self::is_pending), for a caller that has already announced that it waits.
     pub(super) fn is_pending_by_now(&self) -> bool {
+        // The barrier for the thread that posts: either this thread sees the posted operation, or
+        // the poster sees this thread in `opposite_sleepers` and has the operation driven.
         self.opposite_sleepers.make_all_pass();
         self.is_pending()
     }

@@ -68,6 +68,8 @@ impl<T> Gate<T> {
     /// messages already wait.
     #[inline]
     pub fn charge(&mut self, cost: Credit) -> bool {
+        // A cheaper message does not overtake those that wait, because the order of messages would
+        // change. Messages without cost are answers, for which the peer may be waiting.
         if !self.waiting.is_empty() {
             return cost == Credit::FREE;
         }
@@ -102,10 +104,13 @@ impl<T> Gate<T> {
     pub fn next(&mut self, shorten: impl FnOnce(&T) -> Option<Credit>) -> Option<(T, Credit)> {
         let (message, cost) = self.waiting.front()?;
         let mut cost = *cost;
+        // A message that lacks its place among the messages gains nothing by being shorter.
         let lacks_bytes = self.left.messages >= cost.messages && self.left.bytes < cost.bytes;
         // The bytes may suffice once the peer has announced its window.
         if lacks_bytes && self.is_open {
             cost = shorten(message).unwrap_or(cost);
+            // Recorded even if the shorter message has to wait, too: it was replaced, and is not
+            // shortened twice.
             if let Some(first) = self.waiting.front_mut() {
                 first.1 = cost;
             }
@@ -118,6 +123,8 @@ impl<T> Gate<T> {
 
     /// Opens the window that the peer announces. A peer announces it once.
     pub fn open(&mut self, window: Credit) -> Result<(), Overfull> {
+        // The window includes the initial credit, a part of which may be in use. So only the
+        // difference is added, and a smaller window is an error.
         let messages = window.messages.checked_sub(self.window.messages);
         let bytes = window.bytes.checked_sub(self.window.bytes);
         let (Some(messages), Some(bytes), false) = (messages, bytes, self.is_open) else {
@@ -135,6 +142,7 @@ impl<T> Gate<T> {
         let (Some(messages), Some(bytes)) = (messages, bytes) else {
             return Err(Overfull);
         };
+        // A peer that returns more than was used would make this side exceed the peer's own limits.
         if messages > self.window.messages || bytes > self.window.bytes {
             return Err(Overfull);
         }
@@ -153,6 +161,7 @@ impl<T> Gate<T> {
 
     /// Returns the credit of a message that was charged but not sent.
     pub(crate) fn refund(&mut self, cost: Credit) {
+        // The cost was charged before, so the sum is at most the window.
         self.left.messages = self.left.messages.saturating_add(cost.messages);
         self.left.bytes = self.left.bytes.saturating_add(cost.bytes);
     }

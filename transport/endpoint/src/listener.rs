@@ -198,6 +198,8 @@ impl Listener {
                 tracing::debug!(error, "not accepted");
             });
         }
+        // A system without descriptors keeps the listening socket readable, so the next attempt
+        // would fail at once, in a busy loop.
         shared.set_troubled(matches!(accepted, Err(AcceptError::System { .. })));
         let Some((accepted, address)) = accepted? else {
             return Ok(None);
@@ -236,6 +238,7 @@ impl Listener {
         if let Some(result) = self.try_accept().transpose() {
             return Poll::Ready(result);
         }
+        // Registrations of the last poll may be for another task.
         watches.clear();
         for device in &self.shared.devices {
             match device.arm(context.waker()) {

@@ -187,6 +187,8 @@ impl<T> Ops<T> {
         }
         if let Some(slot) = self.slots.get_mut(id.slot as usize) {
             slot.op = None;
+            // A key of an earlier operation in this slot is valid again after 2^32 uses, and no key
+            // is held for so long.
             slot.generation = slot.generation.wrapping_add(1);
             self.free.push(id.slot);
         }

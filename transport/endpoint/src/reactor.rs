@@ -58,6 +58,8 @@ impl Reactor {
             return Ok(reactor);
         }
         let starting = jstream_sync::lock(&STARTING);
+        // Another thread may have started it while this one waited. The lock keeps two threads from
+        // starting two reactors, of which one would sleep for ever without users.
         if let Some(reactor) = REACTOR.get() {
             return Ok(reactor);
         }

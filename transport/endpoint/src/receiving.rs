@@ -161,9 +161,12 @@ impl Receiving {
     /// `inbound.other`.
     #[inline]
     pub(super) fn receive_whole(&mut self, inbound: &mut Inbound) -> bool {
+        // Posted receives were there first, so the next message belongs to them.
         if !self.posted.is_empty() {
             return false;
         }
+        // The fast path of the device starts a message and delivers to this caller. A kept message
+        // precedes it, a begun message already has a destination, and a sink gets all messages.
         let is_free = self.kept.is_empty() && !self.begun && !self.had_sink;
         if let (Some(half), true) = (&mut self.half, is_free) {
             let message = &mut inbound.message;
@@ -206,6 +209,7 @@ impl Receiving {
     /// Detects an end that the device already knows of. Messages stay in the device.
     pub(super) fn detect_end(&mut self) {
         let half = self.half.as_mut();
+        // A header is only looked at: a message that has arrived is still received by its receiver.
         if let Some(Err(fault)) = half.map(|half| half.header()) {
             self.handle_fault(fault);
         }
@@ -224,6 +228,7 @@ impl Receiving {
         if !self.posted.is_empty() {
             return false;
         }
+        // As in `receive_whole`.
         let is_free = self.kept.is_empty() && !self.begun && !self.had_sink;
         if let (Some(half), true) = (&mut self.half, is_free) {
             match half.receive_into(memory, header, &|_| true) {
@@ -242,6 +247,7 @@ impl Receiving {
                 }
             }
         }
+        // The general path receives into a buffer of the pool, and copies.
         match self.next(Destination::Memory(memory.len())) {
             None => {
                 self.rearm();
@@ -276,6 +282,7 @@ impl Receiving {
         mut place: Destination<'_>,
     ) -> Option<Result<Arrived, RecvError>> {
         let Some(half) = &mut self.half else {
+            // Without a half and without an end, another thread sleeps with the half.
             let end = self.end.as_ref()?;
             return Some(Err(self.info.recv_error(end)));
         };
@@ -284,12 +291,18 @@ impl Receiving {
             Ok(None) => return None,
             Err(fault) => return self.handle_fault(fault).map(Err),
         };
+        // Frames of puts and gets have no receiver. They are served, and the message behind them is
+        // the result.
         if header.op() != 0 {
             return self.next_behind_frames(place);
         }
+        // Checked before anything of the message is taken, so a later receive with more room gets
+        // it.
         if let Some(error) = too_small(&place, header.length) {
             return Some(Err(error));
         }
+        // The destination is chosen once. A posted buffer that comes later would not contain the
+        // part that has already arrived.
         if !self.begun {
             self.begun = true;
             if let Destination::Jbuf(empty) = &mut place {
@@ -299,6 +312,8 @@ impl Receiving {
         loop {
             let half = self.half.as_mut()?;
             let bytes = &mut self.begun_bytes;
+            // Charged before the device takes memory for the whole message: the header alone is a
+            // claim of the peer.
             if let Err(full) = bytes.reserve(&**half, self.into.as_ref(), header.length) {
                 return self.handle_fault(full).map(Err);
             }
@@ -311,6 +326,8 @@ impl Receiving {
                         number,
                     }))
                 }
+                // The first, small buffer is full. The next round charges the whole message before
+                // the device takes a buffer for all of it.
                 Ok(None) if is_full(self.into.as_ref(), header.length) => continue,
                 Ok(None) => {
                     self.begun_bytes.record(half.begun());
@@ -329,12 +346,14 @@ impl Receiving {
         self.begun_bytes.end();
         self.info.trimmer.record(header.length);
         self.left = self.info.message_timeout;
+        // Tasks that go on waiting do so for another message, whose time begins now.
         self.common.waited_since = None;
         // Data was received since the device was armed, so it may not signal the next message.
         self.alarm.disarm();
         self.tally.received(header.length);
         self.info.trace(header, "received");
         let number = self.next;
+        // Numbers may wrap: `keep` compares them by their distance.
         self.next = number.wrapping_add(1);
         number
     }
@@ -364,6 +383,7 @@ impl Receiving {
     }
 
     fn next_kept(&mut self, place: &Destination<'_>) -> Option<Result<Arrived, RecvError>> {
+        // The sink also gets the messages that were kept before it was set.
         if self.had_sink {
             let peer = self.info.peer.clone();
             return Some(Err(RecvError::Taken { peer }));
@@ -407,6 +427,8 @@ impl Receiving {
         self.into = None;
         self.begun = false;
         self.begun_bytes.end();
+        // An end that the peer caused does not take away messages that came before it. A program
+        // that has closed the connection itself wants nothing more.
         if matches!(end, EndReason::ClosedLocally | EndReason::Forked) {
             self.kept.clear();
             self.remote.kept_bytes = 0;
@@ -415,6 +437,8 @@ impl Receiving {
             self.info.blame(&end);
             self.common.duties.record_break();
         }
+        // The first reason is the cause. Later ones, such as a device that was closed because of
+        // it, are its effects.
         if self.end.is_none() {
             self.info.note_end(&end, "receiving");
             self.end = Some(end);
@@ -436,6 +460,7 @@ impl Receiving {
             None => self.end.is_some(),
             Some(_) => true,
         };
+        // Arming without a waker has replaced the arming for the tasks.
         self.alarm.disarm();
         is_ready
     }
@@ -445,6 +470,7 @@ impl Receiving {
         self.is_closed = true;
         self.kept.clear();
         self.remote.kept_bytes = 0;
+        // Ends the posted receives. If there are none, `detect_end` asks the device.
         self.drive();
         self.detect_end();
         self.report();
@@ -461,6 +487,7 @@ impl Receiving {
         self.left = left.saturating_sub(elapsed.min(most.unwrap_or_default()));
         if self.left.is_zero() {
             self.expire();
+            // Completes the posted receives with the error.
             self.drive();
         }
     }

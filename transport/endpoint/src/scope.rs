@@ -97,6 +97,7 @@ impl Endpoint {
             scope: PhantomData,
             env: PhantomData,
         };
+        // The panic waits until the device has let go of the memory that the unwinding would free.
         let result = catch_unwind(AssertUnwindSafe(|| work(&scope)));
         let guard = AbortOnUnwind;
         let mut posted = scope.posted.take();
@@ -143,6 +144,7 @@ impl<'scope> Scope<'scope, '_> {
         // the operation has ended.
         let lent = unsafe { slice::from_raw_parts(segments.as_ptr(), segments.len()) };
         let mut posted = self.posted.borrow_mut();
+        // Memory is reserved before the operation exists, because a failed allocation would unwind.
         posted.reserve(1);
         // Between these lines, the operation exists but is not in the list that `Endpoint::scope`
         // waits for.

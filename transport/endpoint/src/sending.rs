@@ -128,6 +128,7 @@ impl SendDirection {
     /// Appends an operation to the queue.
     pub(super) fn enqueue(&mut self, id: OpId) {
         self.posted.push_back(id);
+        // Starts at 1, because 0 means that an operation is not queued.
         self.ever_posted = self.ever_posted.wrapping_add(1);
         if let Some(op) = self.ops.get_mut(id) {
             op.place = self.ever_posted;
@@ -145,6 +146,7 @@ impl SendDirection {
     /// Registers `waker` to be called once when the next posted operation has completed. Replaces
     /// the previous waker.
     pub(super) fn notify_when_completed(&mut self, waker: Waker) {
+        // The replaced waker is dropped outside of the lock, because that calls the program.
         callbacks::discard(self.completion_waker.replace(waker));
     }
 
@@ -189,6 +191,7 @@ impl SendDirection {
     /// is posted.
     pub(super) fn adopt(&mut self, message: Outbound<'static>) {
         self.enqueue_message(message, Notify::Nobody);
+        // The device has a part of the message, so it can neither be cancelled nor be overtaken.
         self.begun = true;
     }
 
@@ -214,6 +217,7 @@ impl SendDirection {
         refused: Option<SendError>,
         charge: Option<ByteCharge>,
     ) {
+        // The charge is dropped here: a message that has failed already does not wait for its peer.
         if refused.is_some() || self.end.is_some() {
             self.post(message, refused, Notify::Request);
             return;
@@ -257,6 +261,8 @@ impl SendDirection {
         &mut self,
         messages: impl Iterator<Item = (Outbound<'static>, Notify)>,
     ) -> Result<Leftover, HeaderError> {
+        // All messages are posted even if an answer is one too many. The error ends the connection,
+        // and with it their operations.
         let mut few = true;
         for (message, notify) in messages {
             match notify {
@@ -301,6 +307,7 @@ impl SendDirection {
 
     /// Unregisters a task from the alarm unless it waits for another operation.
     fn release(&mut self, task: Waker) {
+        // One task may poll several tickets of this direction.
         let mut posted = self.posted.iter().filter_map(|id| self.ops.get(*id));
         if !posted.any(|op| op.notify.is_task(&task)) {
             self.alarm.forget(&task);
@@ -326,6 +333,8 @@ impl SendDirection {
         let Some(place) = place else {
             return true;
         };
+        // The peer has a part of the message. Without the rest it would read the next message as
+        // this one.
         if place == 0 && self.begun {
             return false;
         }
@@ -349,6 +358,7 @@ impl SendDirection {
     /// Closes the direction locally.
     pub(super) fn close(&mut self) {
         self.is_closed = true;
+        // What the device takes now is still delivered.
         self.drive();
         self.end_closed();
     }
@@ -375,6 +385,8 @@ impl SendDirection {
         self.common.duties.record_change();
         // The watcher has to remove the descriptor before it is closed.
         self.common.watch = None;
+        // The device may still read the memory of the message, which is returned to its owner
+        // below.
         if let (Some(mut half), true) = (self.half.take(), self.begun) {
             if let Some(op) = self.posted.front().and_then(|id| self.ops.get_mut(*id)) {
                 half.abandon(&mut op.message);
@@ -383,6 +395,8 @@ impl SendDirection {
         if end.silences() {
             self.common.duties.record_break();
         }
+        // Only the first message can have reached the peer, so only its error says that this is
+        // unknown.
         let mut first = std::mem::take(&mut self.begun) || pushed;
         while let Some(id) = self.posted.pop_front() {
             let error = if std::mem::take(&mut first) {
@@ -408,6 +422,7 @@ impl SendDirection {
             self.tally.sent(op.message.header.length);
             self.info.trace(&op.message.header, "sent");
         }
+        // The peer never sees this message, so it returns no credit for it.
         if result.is_err() && op.cost != Credit::FREE {
             self.gate.refund(std::mem::take(&mut op.cost));
         }
@@ -441,6 +456,8 @@ impl SendDirection {
                 if missed && sink.is_awaited() {
                     self.common.duties.record_break();
                 }
+                // The operation leaves the table before the sink is told, since it has no ticket
+                // that would remove it.
                 if let Some(sent) = self.take_outcome(id) {
                     sink.sent(user, sent);
                 }
@@ -462,6 +479,8 @@ impl SendDirection {
                 .filter(|_| !self.posted.is_empty())
                 .map(|_| Instant::now());
             self.complete(id, result);
+            // The failure has refunded credit, with which other messages may go. After a success,
+            // the peer decides when it returns the credit.
             if failed {
                 self.enqueue_waiting();
             }
@@ -498,10 +517,13 @@ impl SendDirection {
         let Some(op) = first.and_then(|id| self.ops.get_mut(id)) else {
             return;
         };
+        // The device has nothing of the message, so the connection can go on without it.
         if !self.begun {
             return self.complete_first(Err(SendError::TimedOut { after, peer }));
         }
         let (sent, total) = progress(&op.message);
+        // The outcome returns the memory of the message to its owner, so the device has to let go
+        // of it first.
         if let Some(half) = &mut self.half {
             half.abandon(&mut op.message);
         }
@@ -511,6 +533,8 @@ impl SendDirection {
             after,
             peer,
         }));
+        // The stream ends within a message. Nothing that follows would be understood, so the half
+        // is dropped.
         self.common.watch = None;
         self.half = None;
         self.fail(EndReason::Stalled { received: 0 }, false);

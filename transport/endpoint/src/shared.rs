@@ -53,6 +53,7 @@ struct FlushTimer(Weak<Shared>);
 
 impl Wake for FlushTimer {
     fn wake(self: Arc<Self>) {
+        // The timer does not keep a connection alive that the program has dropped.
         if let Some(shared) = self.0.upgrade() {
             let flushed = shared.batching.flush_timed(&shared.sending);
             shared.schedule_rest(flushed);
@@ -271,10 +272,12 @@ impl Shared {
         match half {
             Half::Out => {
                 let mut sending = self.sending.lock();
+                // Operations that can end now still give their outcomes to the sink.
                 sending.drive();
                 sending.forget_sink(sink);
                 Self::forget_task(&mut *sending, &self.sending_alarm, task);
                 let is_left = sending.has_posted();
+                // The receive direction is locked before the send direction, never after it.
                 drop(sending);
                 Self::lock_and_forget_task(&self.receiving, &self.receiving_alarm, task);
                 if is_left {
@@ -313,6 +316,8 @@ impl Shared {
     /// source again.
     fn forget_task<D: Direction>(direction: &mut D, alarm: &Alarm, task: &Waker) {
         alarm.forget(task);
+        // The device is armed for a registration that ends here. For the tasks that are left, the
+        // release of the lock arms it again.
         alarm.disarm();
         direction.common().watch = None;
     }
@@ -324,6 +329,8 @@ impl Shared {
         watcher: Option<&Arc<Watcher>>,
     ) -> bool {
         let mut direction = direction.lock();
+        // Driven and registered under the same lock. Its release arms the device, which reports
+        // what comes after the drive.
         DirectionLock::drive_for_task(&mut *direction);
         let is_left = direction.has_posted();
         if let (Some(task), true) = (task, is_left) {
@@ -415,6 +422,7 @@ impl Shared {
     /// Shuts down the send direction behind everything posted. Blocks up to the time of `patience`,
     /// which is limited.
     pub fn finish(&self, patience: Patience) -> Result<(), SendError> {
+        // Gathered messages precede the farewell.
         self.batching.flush(&self.sending);
         let sending = self.sending.lock();
         let all_gone = |sending: &mut SendDirection| {
@@ -428,6 +436,7 @@ impl Shared {
         let half = found.and_then(|()| sending.finish());
         drop(sending);
         // Not under the lock, because the peer may take its time.
+        // Without a half, the direction has ended, and there is nobody to be told.
         let is_told = half.is_none_or(|mut half| half.finish(patience.deadline()));
         found
             .filter(|()| is_told)
@@ -436,10 +445,14 @@ impl Shared {
 
     /// Closes the connection. All blocked callers return with an error.
     pub(crate) fn close(&self) {
+        // A forked child has only copies of the descriptors. Closing the device would end the
+        // parent's connection.
         if self.is_elsewhere() {
             return;
         }
         self.batching.flush(&self.sending);
+        // The device is closed without a lock: it wakes the threads that sleep with the halves.
+        // They put the halves back, and the calls below, or `put_back`, drop them.
         self.info.close();
         self.receiving.lock().close();
         self.sending.lock().close();
@@ -452,6 +465,8 @@ impl Shared {
             return Ok(source.as_fd());
         }
         let source = self.receiving.lock().source()?;
+        // Another thread may have set it meanwhile. Its descriptor is the same source, and this one
+        // is closed.
         Ok(self.source.get_or_init(|| source).as_fd())
     }
 
@@ -497,6 +512,8 @@ impl Drop for Shared {
         if self.is_elsewhere() {
             self.sending.get_mut().disown();
             self.receiving.get_mut().disown();
+            // The count never reaches zero, so the device's control, whose destructor would act on
+            // the parent's descriptors, is not dropped.
             std::mem::forget(self.info.clone());
         }
         counters::retire(self.info.scheme, &self.tally);

@@ -105,6 +105,8 @@ impl Spin {
             self.left = left;
             self.budget = self.budget.min(left);
         }
+        // Without a budget the caller wants to sleep at once, and with no time left there is nobody
+        // to yield to.
         if self.full.is_zero() || self.left.is_zero() {
             self.yields = 0;
         }
@@ -159,6 +161,7 @@ impl Spin {
             self.give_up();
             return false;
         }
+        // A yield may take as long as many polls, so the clock is read after each one.
         self.looks = LOOKS.wrapping_sub(1);
         thread::yield_now();
         if now.elapsed() < SWITCH {
@@ -179,6 +182,8 @@ impl Spin {
     fn give_up(&mut self) {
         if !self.in_vain {
             self.in_vain = true;
+            // A thread that never spins learns nothing from its sleeps, and need not read the
+            // clock.
             self.slept = (!self.full.is_zero()).then(Instant::now);
         }
     }

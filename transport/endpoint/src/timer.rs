@@ -34,6 +34,8 @@ impl Timer {
             return self.clear();
         };
         let sooner = self.reactor.timers().set(self.place, moment, waker);
+        // The thread of the timers sleeps until the first of them. It has to be woken only if that
+        // has become earlier.
         if sooner {
             self.reactor.kick();
         }

@@ -41,6 +41,7 @@ impl Trimmer {
     #[inline]
     pub(crate) fn record(self: &Arc<Self>, length: u64) {
         if length >= LARGE {
+            // A large message means that the pool is in use again, so the next check comes soon.
             self.doublings.store(0, Ordering::Relaxed);
             self.schedule();
         }
@@ -55,12 +56,14 @@ impl Trimmer {
         if let Some((timer, waker)) = timer {
             let doublings = self.doublings.load(Ordering::Relaxed);
             let delay = DELAY.saturating_mul(1 << doublings.min(MOST_DOUBLINGS));
+            // Each large message moves the timer. A later time makes no system call.
             timer.set(Deadline::after(delay), waker);
         }
     }
 
     fn trim(self: &Arc<Self>) {
         let doublings = self.doublings.load(Ordering::Relaxed);
+        // Other connections may keep the pool busy, so the checks become rarer and then end.
         if self.pool.trim_if_idle() == 0 && doublings < MOST_DOUBLINGS {
             self.doublings
                 .store(doublings.saturating_add(1), Ordering::Relaxed);

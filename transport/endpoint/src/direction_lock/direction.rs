@@ -91,12 +91,15 @@ impl ReleaseDuties {
 
     /// Counts a waiting thread.
     pub(super) fn add_waiting(&mut self) {
+        // The count takes the upper 30 bits, which no number of threads fills.
         self.0 = self.0.saturating_add(Self::WAITING);
     }
 
     /// Subtracts a waiting thread.
     pub(super) fn remove_waiting(&mut self) {
         self.0 = self.0.saturating_sub(Self::WAITING);
+        // A change is recorded for waiting threads. Without any, it would only keep releases from
+        // the fast path.
         if !self.has_waiting() {
             self.0 &= Self::BROKEN;
         }

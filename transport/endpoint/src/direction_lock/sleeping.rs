@@ -27,17 +27,22 @@ impl<D: Direction> DirectionLock<D> {
         if is_pending {
             until = until.or_sooner(Deadline::after(Duration::from_millis(1)));
         }
+        // A task that one of the callbacks wakes would otherwise wait for the end of this sleep.
         if guard.deferral.has_queued() || guard.common().duties.is_broken() {
             // The callbacks run before the sleep. The caller then polls again.
             drop(guard);
             return self.lock();
         }
+        // Counted under the lock, which the wait releases: a thread that changes the direction
+        // later sees this one.
         guard.common().duties.add_waiting();
         let DirectionGuard { state, deferral } = guard;
         let state = state.wait(&self.state.listeners().changed, until.left());
         let mut guard = DirectionGuard { state, deferral };
         guard.common().duties.remove_waiting();
         if is_pending {
+            // The receive direction is locked before the send direction, and this may be either of
+            // them.
             drop(guard);
             other.lock().drive();
             guard = self.lock();
@@ -68,12 +73,15 @@ impl<D: Direction> DirectionLock<D> {
         until: Deadline,
     ) -> DirectionGuard<'t, D> {
         self.sleep_by(guard, until, |half, until| {
+            // Announced before the last check for posted operations. A thread that posts checks in
+            // the reverse order, so one of the two sees the other.
             other.opposite_sleepers.add_sleeper();
             let mut slept = Ok(());
             if !other.is_pending_by_now() && D::arm_bare(half) != Armed::Ready {
                 let sources = [D::source(half), (bell, Interest::Readable)];
                 if sleep_on(sources, until).is_err() {
                     // The system has no memory to poll two sources.
+                    // The bell cannot be waited for in this sleep, so the sleep is short.
                     slept = D::sleep(half, until.or_sooner(Deadline::after(SOON)));
                 }
             }
@@ -98,7 +106,10 @@ impl<D: Direction> DirectionLock<D> {
             drop(guard);
             return self.lock();
         }
+        // Read before the half is taken, because the half knows whether a message has begun.
         let patience = guard.patience();
+        // The half is gone if the direction has ended or another thread sleeps with it. The caller
+        // checks both.
         let Some(mut half) = guard.take_half() else {
             return guard;
         };
@@ -131,6 +142,8 @@ impl<D: Direction> DirectionLock<D> {
         half: &mut E::Half,
         until: Deadline,
     ) -> Result<(), Fault> {
+        // Announced before the last check for posted operations, for the same reason as in
+        // `sleep_or_called`.
         self.opposite_sleepers.add_sleeper();
         let slept = self.sleep_seeing::<E>(half, until);
         self.opposite_sleepers.remove_sleeper();
@@ -142,6 +155,8 @@ impl<D: Direction> DirectionLock<D> {
             return E::sleep(half, until);
         }
         let mut guard = self.lock();
+        // Callbacks that were queued before belong to a deferral of an outer layer, and would be
+        // there after each attempt. Only new ones prevent the sleep.
         let were_queued = callbacks::are_queued();
         guard.drive();
         if !were_queued && (callbacks::are_queued() || guard.common().duties.is_broken()) {
@@ -149,18 +164,23 @@ impl<D: Direction> DirectionLock<D> {
             return Ok(());
         }
         let patience = guard.patience();
+        // Messages that wait for credit need only the half with which this thread sleeps: the peer
+        // returns the credit there.
         let ours = if guard.wants_half() {
             guard.take_half()
         } else {
             None
         };
         let Some(mut ours) = ours else {
+            // Another thread drives this direction, or it has ended.
             drop(guard);
             return E::sleep(half, until);
         };
         let before = self.take_waited_since(&mut guard);
         drop(guard);
         let mut slept = Ok(());
+        // Both halves are armed before the sleep. A half in memory makes its descriptor readable
+        // only for what comes after that.
         if E::arm_bare(half) != Armed::Ready && D::arm_bare(&mut ours) != Armed::Ready {
             let until = patience.map_or(until, |left| until.or_sooner(Deadline::after(left)));
             let sources = [E::source(half), D::source(&ours)];
@@ -170,9 +190,12 @@ impl<D: Direction> DirectionLock<D> {
                 Err(_) => E::sleep(half, Deadline::after(SOON)),
             };
         }
+        // This half goes back at once, although the caller may keep the other one.
         let mut guard = self.lock();
         self.alarm().disarm();
         guard.put_back(ours, Ok(()), before.elapsed());
+        // The operations may have become possible during the sleep, and no other thread had the
+        // half to drive them.
         guard.drive();
         slept
     }

@@ -80,6 +80,7 @@ impl HubState {
     /// Schedules all directions that are not armed to be armed. Returns true if there are any.
     fn cool(&mut self) -> bool {
         for member in &self.postponed {
+            // The next visit without result arms the device, because polling has to stop now.
             member.cool(LOOKS);
         }
         self.resume_postponed()
@@ -167,6 +168,8 @@ impl Hub {
     /// Schedules a direction that may make progress.
     pub(super) fn ring(&self, member: Arc<QueueMember>) {
         let mut state = self.lock();
+        // Something has happened at the direction, so it is polled a few times again before it is
+        // armed.
         member.warm();
         if !state.closed && member.set_rung(true) {
             state.rung.push_back(member);
@@ -180,6 +183,8 @@ impl Hub {
         if state.closed || !member.set_rung(true) {
             return;
         }
+        // A waiter began to rely on a wake-up after the visit had decided not to arm. The direction
+        // is visited again and armed.
         if state.is_relied_on() {
             state.rung.push_back(member);
             self.notify(state);
@@ -212,6 +217,7 @@ impl Hub {
 
     /// Wakes the waiters after something was added.
     fn notify(&self, state: MutexGuard<'_, HubState>) {
+        // Ringing is a system call, which a queue whose threads all poll does not need.
         if (state.asleep > 0 || state.polled) && !self.origin.is_elsewhere() {
             self.watcher.ring();
         }
@@ -254,6 +260,8 @@ impl Hub {
     fn begin_to_look(&self) -> bool {
         let mut state = self.lock();
         state.resume_postponed();
+        // A busy queue would never come to the watcher, and so never to the directions that are
+        // armed.
         state.unturned >= MOST_UNTURNED && state.done.is_empty()
     }
 
@@ -401,9 +409,12 @@ impl Hub {
         let mut state = self.lock();
         state.unturned = 0;
         let relies = timeout != Some(Duration::ZERO);
+        // Checked under the lock under which `asleep` is raised: what is added later rings the
+        // watcher.
         if relies && (!state.done.is_empty() || !state.rung.is_empty() || state.cool()) {
             return;
         }
+        // Several threads may sleep in the watcher, so each has a buffer for events of its own.
         let mut room = state.rooms.pop().unwrap_or_default();
         state.asleep = state.asleep.saturating_add(1);
         if relies {
@@ -416,6 +427,7 @@ impl Hub {
         if relies {
             state.relying = state.relying.saturating_sub(1);
         }
+        // The wakers of the events lock the hub.
         drop(state);
         self.watcher.call(&mut room);
         self.lock().rooms.push(room);
@@ -442,11 +454,14 @@ impl Hub {
     pub(super) fn close(&self) {
         let mut state = self.lock();
         state.closed = true;
+        // Dropped without the lock, because they hold buffers of the program and the last
+        // references to connections.
         let done = mem::take(&mut state.done);
         let rung = (mem::take(&mut state.rung), mem::take(&mut state.postponed));
         let (watch, tasks) = (state.watch.take(), state.tasks.take());
         drop(state);
         if self.origin.is_elsewhere() {
+            // Dropping it would remove the parent's registration from the shared kernel object.
             mem::forget(watch);
             return;
         }

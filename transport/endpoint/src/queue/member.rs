@@ -94,6 +94,7 @@ impl QueueMember {
     pub(super) fn hold(&self, endpoint: &Endpoint) {
         let mut held = self.lock();
         held.untaken = held.untaken.saturating_add(1);
+        // Held from the post to the take, because the program may drop its endpoint in between.
         held.endpoint.get_or_insert_with(|| endpoint.clone());
     }
 

@@ -30,6 +30,8 @@ pub(crate) struct BegunBytes {
 
 impl BegunBytes {
     pub(crate) fn new(info: &Arc<ConnectionInfo>, options: &Options) -> Self {
+        // The other half remains for complete messages and for those that are sent, whatever the
+        // peers begin.
         let half_of_pool = options.pool.options().max_mapped.wrapping_shr(1) as u64;
         let connection: Weak<ConnectionInfo> = Arc::downgrade(info);
         Self {
@@ -53,6 +55,8 @@ impl BegunBytes {
         if length <= FREE || self.charged > 0 {
             return Ok(());
         }
+        // A message of which the peer has sent little occupies only a small first buffer. The whole
+        // length counts from the buffer that has room for it.
         let is_whole = match into {
             None => half.first_buffer(length) >= length,
             Some(_) => is_full(into, length),
@@ -65,8 +69,11 @@ impl BegunBytes {
     }
 
     fn charge(&mut self, length: u64, arrived: u64) -> Result<(), Fault> {
+        // Each eviction frees the bytes of one connection, so the loop ends.
         while let Err(all) = self.holder.try_add(length, self.limit) {
             let timeout = self.message_timeout;
+            // A message that arrives at the rate that its timeout requires is never ended for
+            // others, and neither is one that has just begun.
             let is_slow = |held: HeldBytes| held.age >= GRACE && is_late(held, timeout);
             let reason = "its message arrived too slowly while others waited for room \
                        (Options::max_begun_bytes)";
@@ -107,6 +114,8 @@ impl BegunBytes {
 
 /// Returns true if a message takes longer than the timeout unless it becomes faster.
 fn is_late(held: HeldBytes, timeout: Duration) -> bool {
+    // The rates are compared by products, because a quotient would round. A product that saturates
+    // stands for a time that no message takes.
     let moved = u128::from(held.moved).saturating_mul(timeout.as_nanos());
     moved < u128::from(held.bytes).saturating_mul(held.age.as_nanos())
 }

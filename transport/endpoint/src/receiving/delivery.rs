@@ -40,8 +40,11 @@ impl SinkInUse<'_> {
     fn receive(&mut self) -> bool {
         let receiving = &mut *self.receiving;
         loop {
+            // Messages that had arrived before the end are delivered first, so the end is told only
+            // when the kept ones are gone.
             if let (Some(end), None) = (&receiving.end, &receiving.half) {
                 if receiving.kept.is_empty() {
+                    // Threads may wait for what the sink was to bring.
                     receiving.common.duties.record_change();
                     if let Some(sink) = self.sink.take() {
                         sink.lose(receiving.info.recv_error(end));
@@ -78,6 +81,7 @@ impl Receiving {
     pub(crate) fn set_receive_sink(&mut self, sink: Arc<dyn ReceiveSink>) -> bool {
         if std::mem::replace(&mut self.had_sink, true) {
             let peer = self.info.peer.clone();
+            // The owner of the refused sink learns by this call that it gets nothing.
             sink.lose(RecvError::Taken { peer });
             return false;
         }
@@ -109,12 +113,15 @@ impl Receiving {
         let Some(sink) = self.receive_sink.take() else {
             return;
         };
+        // The sink is moved out of the state so that it can be called while the state changes.
         let mut sink = SinkInUse {
             receiving: self,
             sink: Some(sink),
         };
         let goes_on = sink.receive();
         drop(sink);
+        // The replies to all messages that were received together are sent under one lock of the
+        // send direction.
         if !self.replies.is_empty() {
             self.reply();
         }
@@ -150,6 +157,8 @@ impl Receiving {
             return self.finish_begun(sink, header);
         }
         if !self.begun {
+            // The sink chooses before memory is reserved, so it can refuse a message of any
+            // announced length.
             match sink.choose(&header, &mut self.replies) {
                 Choice::Pool => {}
                 Choice::Jbuf(empty) => self.into = Some(empty.writer()),
@@ -162,6 +171,7 @@ impl Receiving {
                 self.begin_long(&header);
             }
         }
+        // A refused reply in `begin_long` ends the direction, so the half may be gone now.
         let Some(half) = &mut self.half else {
             return Step::Wait;
         };
@@ -174,6 +184,8 @@ impl Receiving {
             Ok(Some(payload)) => {
                 self.is_discarded = false;
                 self.end_message(&header);
+                // A thread that waits in this direction may wait for the message that the sink
+                // takes now.
                 self.common.duties.record_change();
                 self.deliver(sink, &header, payload)
             }
@@ -221,6 +233,7 @@ impl Receiving {
     }
 
     fn deliver(&mut self, sink: &dyn ReceiveSink, header: &Header, payload: Payload) -> Step {
+        // The flag is reset before the call, because the sink may refuse the message.
         let taken = match (std::mem::take(&mut self.scratched), payload) {
             (false, payload) => sink.take(header, payload, &mut self.replies),
             (true, Payload::Bytes(filled)) => {
@@ -228,6 +241,8 @@ impl Receiving {
                 self.scratch = Some(filled.into_empty());
                 taken
             }
+            // A device that moves objects may deliver one whatever the sink has chosen. Frames of a
+            // few bytes are never objects, so the peer violates the protocol.
             (true, Payload::Object(_)) => Err(HeaderError::Rank { kind: header.kind }),
         };
         match taken {
@@ -243,6 +258,8 @@ impl Receiving {
             return Step::Wait;
         };
         let header = arrived.header;
+        // The payload is here already. The sink is asked nevertheless, because it expects this call
+        // before each `take`, and may refuse the message.
         let choice = sink.choose(&header, &mut self.replies);
         match choice {
             Choice::Refuse(error) => return self.refused(error),
@@ -268,6 +285,7 @@ impl Receiving {
             Ok(Some(payload)) => {
                 let number = self.end_message(&header);
                 self.began_before_sink = false;
+                // As a kept message, it goes through `give_kept`, where the sink chooses.
                 self.kept.push_back(Arrived {
                     header,
                     payload,
@@ -287,6 +305,8 @@ impl Receiving {
     #[cold]
     fn receive_frame(&mut self, sink: &dyn ReceiveSink, header: Header) -> Step {
         let length = header.length;
+        // The device accepts any length since the sink was set, and the sink sees no frames that it
+        // could refuse.
         if length > self.info.limits.max_receive {
             return self.receive_failed(sink, Fault::TooLarge { length });
         }
@@ -309,12 +329,14 @@ impl Receiving {
             sink.starve();
             return Step::Wait;
         }
+        // The sink is told of the end by the loop, after the kept messages.
         let _ = self.handle_fault(fault);
         Step::Done
     }
 
     #[cold]
     fn refused(&mut self, error: HeaderError) -> Step {
+        // The sink does not understand the peer any more, so it gets nothing further.
         self.kept.clear();
         self.end_with(EndReason::Malformed(error));
         Step::Done
@@ -342,10 +364,12 @@ impl Receiving {
         let alone = std::mem::take(alone);
         let (opened, restored) = (opened.take(), std::mem::take(restored));
         let Some(shared) = self.shared.upgrade() else {
+            // The connection is being dropped: nobody can send.
             messages.clear();
             return;
         };
         let mut replied = Ok(Leftover::Nothing);
+        // `open` and `restore` both set the error, so it also says whether there is credit.
         if let Some(wrong) = overfull.take() {
             let mut sending = shared.sending();
             let opened = opened.map_or(Ok(()), |window| sending.open_gate(window));
@@ -358,10 +382,13 @@ impl Receiving {
         }
         match replied {
             Ok(Leftover::Nothing) => {}
+            // Messages that wait for credit go when the peer returns some, which the caller that
+            // waits here receives.
             Ok(Leftover::Waiting) if !alone => {}
             // Tasks that already wait are only woken for received messages.
             Ok(Leftover::InLine) if !alone && !self.alarm.is_waited_for() => {}
             Ok(Leftover::Waiting | Leftover::InLine) => shared.carry(),
+            // The loop that would use the step is over.
             Err(error) => drop(self.refused(error)),
         }
     }

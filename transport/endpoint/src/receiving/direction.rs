@@ -33,6 +33,8 @@ impl Direction for Receiving {
             let Some(op) = self.ops.get_mut(id) else {
                 return;
             };
+            // Moved out because `next` borrows the whole direction. It is put back if no message
+            // has come.
             let mut empty = op.empty.take();
             let place = if empty.is_some() {
                 Destination::Jbuf(&mut empty)
@@ -52,6 +54,8 @@ impl Direction for Receiving {
             self.posted.pop_front();
             self.complete(id, result);
         }
+        // The loop of a sink serves the frames of puts and gets itself, in their order among the
+        // messages.
         if self.receive_sink.is_some() {
             self.drive_sink();
         } else if self.remote.is_active() {
@@ -82,6 +86,8 @@ impl Direction for Receiving {
     }
 
     fn take_half(&mut self) -> Option<Self::Half> {
+        // The sleep counts only towards a message that had begun before it. A message that begins
+        // at the end of a long sleep would otherwise time out at once.
         let measured = self.patience().is_some();
         Some(Asleep {
             half: self.half.take()?,
@@ -103,6 +109,7 @@ impl Direction for Receiving {
     }
 
     fn put_back(&mut self, mut half: Self::Half, slept: Result<(), Fault>, elapsed: Duration) {
+        // The sink may have been set while the half was away.
         if self.had_sink {
             half.half.lift_limit();
         }
@@ -116,6 +123,7 @@ impl Direction for Receiving {
                 return;
             }
         }
+        // The program may have closed the connection during the sleep.
         if self.is_closed {
             self.detect_end();
         }
@@ -128,6 +136,8 @@ impl Direction for Receiving {
     }
 
     fn disown(&mut self) {
+        // Dropping them would send a farewell on the parent's connection, and remove its
+        // registration.
         std::mem::forget((self.half.take(), self.common.watch.take()));
         // The task and its queue belong to the parent process.
         self.end_reports();
@@ -142,6 +152,7 @@ impl Direction for Receiving {
         let Some(half) = &mut self.half else {
             return true;
         };
+        // The device may call the waker before `arm` returns.
         self.alarm.set_armed();
         match half.arm(Some(&self.alarm_waker)) {
             Armed::Ready if has_posted => {

@@ -87,6 +87,7 @@ impl Receiving {
             .copied()
             .find(|id| of_sink(id, &mut self.ops))
         {
+            // The sink is not told of the receives that it drops itself.
             if let Some(op) = self.ops.get_mut(id) {
                 op.notify = Notify::Nobody;
             }
@@ -99,10 +100,12 @@ impl Receiving {
     /// another one: a receive, a put or a get.
     pub(crate) fn release(&mut self, task: Waker) {
         let mut posted = self.posted.iter().filter_map(|id| self.ops.get(*id));
+        // One task may poll several tickets of this direction.
         let is_awaited = posted.any(|op| op.notify.is_task(&task));
         if !is_awaited && !self.remote.is_awaited_by(&task) {
             self.alarm.forget(&task);
         }
+        // Dropping a waker calls the program, which is not allowed under the lock.
         callbacks::discard([task]);
     }
 
@@ -112,6 +115,7 @@ impl Receiving {
         };
         let empty = op.empty.take();
         let receipt = result.map_err(|error| Missed { error, empty });
+        // The recipient is told once, so it is taken out.
         match std::mem::replace(&mut op.notify, Notify::Ticket) {
             Notify::Sink(sink, user) => {
                 self.ops.end(id);

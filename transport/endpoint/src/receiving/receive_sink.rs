@@ -101,6 +101,7 @@ impl Replies {
     /// Restores credit that the peer returned. More than was taken is the error `wrong`.
     pub fn restore(&mut self, credit: Credit, wrong: HeaderError) {
         let restored = &mut self.restored;
+        // A sum that saturates exceeds every window, so it is reported as the error.
         restored.messages = restored.messages.saturating_add(credit.messages);
         restored.bytes = restored.bytes.saturating_add(credit.bytes);
         self.overfull = Some(wrong);

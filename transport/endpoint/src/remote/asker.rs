@@ -130,6 +130,8 @@ impl Asks {
 
     /// Returns the next request to send, unless the maximum number of requests is reached.
     pub(super) fn next_request(&mut self) -> Option<PendingRequest> {
+        // The owner ends a connection with more requests than this, and the limit bounds its memory
+        // for answers.
         if self.flying.len() >= MOST_REQUESTS {
             return None;
         }
@@ -143,6 +145,8 @@ impl Asks {
                 let rest = ask.length.saturating_sub(*asked);
                 let length = u32::try_from(rest).map_or(*piece, |rest| rest.min(*piece));
                 let target = Target {
+                    // The range was checked against the length in the key, so the sum does not
+                    // wrap.
                     offset: ask.target.offset.wrapping_add(*asked),
                     ..ask.target
                 };
@@ -180,6 +184,7 @@ impl Asks {
     /// Begins a put whose request the caller sends with the returned header. Returns `None` if the
     /// maximum number of requests is reached, or if others wait.
     pub(super) fn begin(&mut self, target: Target, length: u64) -> Option<(OpId, Header)> {
+        // The caller sends the request itself, at once, so it must not pass requests that wait.
         if self.flying.len() >= MOST_REQUESTS || !self.waiting.is_empty() {
             return None;
         }
@@ -219,17 +224,21 @@ impl Asks {
     pub(super) fn judge(&mut self, request: u64, verdict: RemoteVerdict, peer: &Address) -> bool {
         let mut flying = self.flying.iter();
         let is_get = |flight: &Flight| flight.request == request && flight.data.is_some();
+        // A get that succeeds is answered by its data. A verdict instead would complete it without
+        // any.
         if verdict == RemoteVerdict::Done && flying.any(is_get) {
             return false;
         }
         let Some((op, _)) = self.land(request) else {
             return false;
         };
+        // The owner has answered an operation that was forgotten, which is no error of the peer.
         let Some(ask) = self.ops.get_mut(op) else {
             return true;
         };
         let error = RemoteError::new(verdict, ask.target.offset, ask.length, peer);
         if let Some(error) = error {
+            // The first error is reported. Other pieces that are under way may fail, too.
             ask.error.get_or_insert(error);
             // The remaining pieces are not requested.
             self.waiting.retain(|waiting| *waiting != op);
@@ -266,6 +275,8 @@ impl Asks {
             .iter()
             .position(|flight| flight.request == request)?;
         let op = self.flying.get(place)?.op;
+        // Pieces are appended in the order of their answers, so an answer out of order would be put
+        // at the wrong place.
         if self.flying.iter().position(|flight| flight.op == op) != Some(place) {
             return None;
         }
@@ -313,6 +324,7 @@ impl Asks {
             .map(|flight| flight.op)
             .or_else(|| self.waiting.pop_front())
         {
+            // One operation may have several requests in both lists, and completes once.
             let ended = self.ops.get_mut(op).is_none_or(|ask| ask.answer.is_some());
             if !ended {
                 self.complete(op, Err(error()));
@@ -350,6 +362,7 @@ impl Asks {
             Notify::Task(task) => Some(task),
             _ => None,
         };
+        // The data would go nowhere. A put that was posted has been promised to happen.
         if matches!(ask.work, AskerWork::Get { .. }) {
             self.waiting.retain(|waiting| *waiting != id);
             self.advance(id);

@@ -59,6 +59,8 @@ impl Remote<'_> {
         let length = window.len() as u64;
         loop {
             let number = random()?;
+            // Two equal random numbers are unlikely but possible, and a key must not lead to
+            // another window.
             if shared.receiving().expose(number, window.clone(), rights) {
                 let key = RemoteKey {
                     number,
@@ -113,6 +115,8 @@ impl Remote<'_> {
         let target = self.target(key, offset, bytes.len() as u64)?;
         let info = self.0.shared().info();
         let max = usize::try_from(info.limits.max_send).unwrap_or(usize::MAX);
+        // The part with the notice is copied, so most of a long put is sent from the caller's
+        // memory.
         let before = bytes.len().saturating_sub(NOTICED.min(max));
         let (first, last) = bytes.split_at(before);
         if !first.is_empty() {
@@ -221,6 +225,7 @@ impl Remote<'_> {
             Ok(())
         };
         for place in memory.chunks_mut(piece) {
+            // Each get holds a buffer of the pool, so their number is bounded.
             if tickets.len() == AHEAD {
                 tickets.pop_front().map_or(Ok(()), &mut wait)?;
             }

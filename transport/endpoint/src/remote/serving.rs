@@ -54,6 +54,8 @@ impl Receiving {
     pub(crate) fn drive_remote(&mut self) {
         self.remote.stuck = false;
         while self.end.is_none() && self.half.is_some() {
+            // Frames and messages arrive in one order. To get at a frame, the messages before it
+            // have to be kept, and the peer decides how many these are.
             if self.kept.len() >= self.info.kept_messages
                 || self.remote.kept_bytes >= self.info.kept_bytes
             {
@@ -134,10 +136,12 @@ impl Receiving {
             }
         };
         let number = self.end_message(&header);
+        // An object can only arrive from a peer in this process. No frame carries one.
         let Payload::Bytes(filled) = payload else {
             return self.refuse(HeaderError::Unexpected { op: header.op() });
         };
         let served = self.carry_out(frame, &header, filled, number);
+        // An answer may have made room for a further request.
         self.ask_more();
         self.tell_answers();
         served
@@ -191,6 +195,7 @@ impl Receiving {
             RemoteFrame::Notice { .. } => {
                 let is_done = self.remote.exposed.notice();
                 if is_done == Some(true) {
+                    // From here on it is a message of the program.
                     let header = header.with_op(0);
                     let payload = self.info.pool.take(0).map(|empty| empty.writer().finish());
                     self.recycle(filled);
@@ -231,7 +236,9 @@ impl Receiving {
     /// Posts an answer behind all posted messages.
     fn answer(&mut self, frame: RemoteFrame, data: Option<MessageBuffer>) -> ServeOutcome {
         let sent = match self.shared.upgrade() {
+            // The receive direction may lock the send direction, never the other way round.
             Some(shared) => shared.sending().post_answer(outbound(frame.header(), data)),
+            // The connection is being dropped, so nobody is left to be answered.
             None => true,
         };
         if sent {
@@ -285,6 +292,7 @@ impl Receiving {
         if self.end.is_none() {
             self.ask_more();
         }
+        // An answer may have arrived already that no thread has looked for.
         self.drive();
         id
     }

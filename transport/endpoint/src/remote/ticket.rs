@@ -129,11 +129,15 @@ pub(super) fn wait_unless_blocked<R>(
         if deadline.has_passed() {
             return None;
         }
+        // The time counts from the first lack of room. The owner itself may take as long as it
+        // likes.
         let since = *blocked_since.get_or_insert_with(Instant::now);
         if since.elapsed() >= shared.info().send_timeout {
             let peer = shared.info().peer.clone();
             return Some(Err(RemoteError::Blocked { messages, peer }));
         }
+        // Other threads must receive the messages in the way. None of them knows of this one, so it
+        // looks again.
         thread::sleep(BLOCKED);
     }
 }

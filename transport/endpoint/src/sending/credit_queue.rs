@@ -20,7 +20,9 @@ impl SendDirection {
         cost: Credit,
     ) -> OpId {
         let mut refused = refused.or_else(|| self.ended());
+        // A message that is refused anyway must not use up credit, so the refusal is checked first.
         let goes = refused.is_some() || self.gate.charge(cost);
+        // The peer has ended its direction, so the credit would never come.
         if !goes && self.gate.is_closed() {
             refused = Some(self.info.unsendable(&EndReason::Ended));
         }
@@ -28,6 +30,7 @@ impl SendDirection {
             message,
             result: None,
             notify,
+            // Completing a failed operation refunds its cost, and nothing was charged for this one.
             cost: if refused.is_some() {
                 Credit::FREE
             } else {
@@ -45,6 +48,7 @@ impl SendDirection {
             }
             None => {
                 self.gate.wait(id, cost);
+                // If only bytes are missing, the sink may replace the message by one that goes now.
                 self.send_waiting();
             }
         }
@@ -104,6 +108,8 @@ impl SendDirection {
     /// Returns the number of abandoned messages that wait for credit, or `None` if there are none
     /// or if other messages go first.
     pub(crate) fn count_abandoned(&self) -> Option<usize> {
+        // Queued messages have a timeout of their own and end by it. Only messages that wait for
+        // credit could wait for ever.
         let is_stuck = self.is_abandoned && self.posted.is_empty() && !self.gate.is_empty();
         is_stuck.then(|| self.gate.count())
     }
@@ -125,6 +131,7 @@ impl SendDirection {
             return false;
         };
         self.end_waiting(id, SendError::Cancelled);
+        // Messages behind the cancelled one may cost less.
         self.send_waiting();
         true
     }
@@ -155,6 +162,8 @@ impl SendDirection {
             };
             if let Some(op) = ops.get_mut(id) {
                 op.cost = cost;
+                // The send timeout is for the device. The time that the message has waited for
+                // credit does not count.
                 op.since = self.clock;
             }
             self.enqueue(id);

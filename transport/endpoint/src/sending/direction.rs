@@ -21,12 +21,14 @@ impl Direction for SendDirection {
     #[inline]
     fn drive(&mut self) {
         while let Some(id) = self.posted.front() {
+            // A thread that sleeps with the half drives the queue when it puts the half back.
             let (Some(half), Some(op)) = (&mut self.half, self.ops.get_mut(*id)) else {
                 return;
             };
             let before = op.message.taken;
             let pushed = half.push(&mut op.message);
             if let Some(holder) = op.holder() {
+                // A device that moves a whole message does not count its bytes in `taken`.
                 let taken = match pushed {
                     Ok(Push::Done) => op.message.header.length,
                     _ => op.message.taken,
@@ -42,6 +44,7 @@ impl Direction for SendDirection {
                 Ok(Push::Untouched) => return,
                 Err(fault) => match Trouble::new(fault, 0) {
                     Trouble::NoBuffer { length, source } => {
+                        // The device has taken nothing, so only this message fails.
                         let peer = self.info.peer.clone();
                         self.complete_first(Err(SendError::NoBuffer {
                             length,
@@ -96,7 +99,9 @@ impl Direction for SendDirection {
             Err(Trouble::End(end)) => self.fail(end, false),
             Ok(()) | Err(Trouble::NoBuffer { .. }) => {
                 self.clock = self.clock.saturating_add(elapsed);
+                // Driven before the time is checked: a message that can go now does not time out.
                 self.drive();
+                // Messages that were posted together time out together.
                 while self.left().is_some_and(|left| left.is_zero()) {
                     self.expire();
                 }
@@ -105,8 +110,11 @@ impl Direction for SendDirection {
     }
 
     fn disown(&mut self) {
+        // Dropping them would send a farewell on the parent's connection, and remove its
+        // registration.
         std::mem::forget((self.half.take(), self.common.watch.take()));
         if self.end.is_none() {
+            // The begun message is the parent's, which goes on sending it.
             self.begun = false;
             self.fail(EndReason::Forked, false);
         }
@@ -116,6 +124,7 @@ impl Direction for SendDirection {
         let Some(half) = &mut self.half else {
             return true;
         };
+        // The device may call the waker before `arm` returns.
         self.alarm.set_armed();
         match half.arm(Some(&self.alarm_waker)) {
             Armed::Ready => {

@@ -33,6 +33,8 @@ impl SendDirection {
 
     /// Sends the gathered messages.
     pub(crate) fn flush(&mut self) -> Flushed {
+        // The device sends the gathered messages before the next one that is pushed, and the posted
+        // ones are pushed by whoever drives them.
         if !self.posted.is_empty() || self.end.is_some() {
             return Flushed::All;
         }

@@ -94,6 +94,8 @@ impl Batching {
         if !sending.gather(header, segments) {
             return HeldBack::No;
         }
+        // Relaxed is enough for the flushes, which look again under this lock. A flush before a
+        // poll has a fence.
         self.holds.store(true, Ordering::Relaxed);
         // A timer that expires flushes under the lock: either after this message, or this thread
         // sees that no timer is set.
@@ -130,6 +132,9 @@ impl Batching {
         if !self.is_used || self.has_more() {
             return false;
         }
+        // Pairs with the fence in `needs_flush_unless_more`: this thread has stored that nothing
+        // more has arrived and now looks for held messages, and the other thread has held one back
+        // and looks for more.
         fence(Ordering::SeqCst);
         self.holds.load(Ordering::Relaxed)
     }
@@ -152,16 +157,21 @@ impl Batching {
     /// As [`flush`](Self::flush), for a timer that has expired or could not be created. A thread
     /// that holds another message back sets the timer again.
     pub(super) fn flush_timed(&self, sending: &DirectionLock<SendDirection>) -> Flushed {
+        // Cleared before the lock: a thread that holds a message back under the lock later than
+        // this flush sees no timer and sets it.
         self.is_timed.store(false, Ordering::Relaxed);
         self.flush_locked(sending)
     }
 
     fn flush_locked(&self, sending: &DirectionLock<SendDirection>) -> Flushed {
         let mut sending = sending.lock();
+        // Another thread may have flushed while this one waited for the lock.
         if !self.holds.load(Ordering::Relaxed) {
             return Flushed::All;
         }
         let flushed = sending.flush();
+        // The sleeping thread that holds the half sends only if it has a message to send, so the
+        // flush is due again.
         let is_left = matches!(flushed, Flushed::Later);
         self.holds.store(is_left, Ordering::Relaxed);
         flushed

@@ -79,6 +79,8 @@ impl Shared {
         let length = length.unwrap_or(u64::MAX);
         self.check_length(length)?;
         let mut message = Outbound::new(header, length, Body::Borrowed(segments));
+        // The caller returns before the device has taken all of such a message, so the device needs
+        // a copy of the payload. It is made only if the message can be sent.
         if self.is_long(length) && matches!(patience, Patience::None) {
             if !self.has_turn() {
                 return Err(SendError::WouldBlock);
@@ -117,6 +119,8 @@ impl Shared {
         cost: Credit,
     ) -> Result<(), SendError> {
         let mut sending = self.sending.lock();
+        // Charged before the push and under the same lock, so that two senders cannot use the same
+        // credit.
         if cost != Credit::FREE && !sending.charge(cost) {
             sending.release();
             return Err(SendError::WouldBlock);
@@ -152,6 +156,8 @@ impl Shared {
         mut pushed: Option<Result<Push, Fault>>,
         patience: Patience,
     ) -> Result<(), SendError> {
+        // The clock is read here, because a message that the device takes at once needs no
+        // deadline.
         let deadline = patience.deadline();
         if pushed.is_none() {
             let is_turn;
@@ -171,6 +177,8 @@ impl Shared {
         }
         let begun = match pushed {
             Some(Ok(Push::Begun)) => {
+                // A begun message cannot be taken back, so a call that may not wait leaves the rest
+                // to the queue.
                 if matches!(patience, Patience::None) {
                     self.post_rest(sending, message);
                     return Ok(());
@@ -189,11 +197,14 @@ impl Shared {
             }
             Some(Err(fault)) => return Err(self.send_failed(sending, fault)),
         };
+        // This thread may sleep until the peer reads. Without the half in the lock, others can
+        // still post meanwhile.
         let Some(mut half) = sending.take_out() else {
             unreachable!("the half to which the message was pushed is present")
         };
         drop(sending);
         let outcome = self.push_until(&mut half, message, begun, deadline);
+        // The sleep may have consumed the event for which the device was armed.
         self.sending_alarm.disarm();
         let mut sending = self.sending.lock();
         sending.give_back(half);
@@ -205,6 +216,7 @@ impl Shared {
             Err(Unpushed::Late) => Err(self.timeout_error(patience)),
             Err(Unpushed::Stalled) => {
                 let (sent, total) = progress(message);
+                // The peer has a part of the message, so no other one can follow it.
                 sending.fail(EndReason::Stalled { received: 0 }, false);
                 Err(SendError::Stalled {
                     sent,
@@ -215,6 +227,7 @@ impl Shared {
             }
             Err(Unpushed::Fault(fault)) => return Err(self.send_failed(sending, fault)),
         };
+        // Messages that were posted meanwhile could not be pushed without the half.
         sending.drive();
         result
     }
@@ -288,11 +301,15 @@ impl Shared {
             }
             if deadline.has_passed() {
                 if begun {
+                    // The payload is borrowed for this call only, so the device has to let go of it
+                    // before the call returns.
                     half.abandon(message);
                     return Err(Unpushed::Stalled);
                 }
                 return Err(Unpushed::Late);
             }
+            // A socket with a little room does not report it, so the push is repeated after some
+            // time.
             let retry = deadline.or_sooner(Deadline::after(RETRY));
             let slept = self.receiving.sleep_beside::<SendDirection>(half, retry);
             slept.map_err(Unpushed::Fault)?;
@@ -327,6 +344,7 @@ impl Shared {
                 error
             }
         };
+        // Operations behind the failed one either go now or end with the connection.
         sending.drive();
         error
     }
@@ -413,6 +431,7 @@ impl Shared {
                 other = Some(Err(self.unreceived(patience)));
             }
         }
+        // An object is converted without the lock, because that calls the program.
         match other {
             None => Ok(header),
             Some(object) => self.copy_object(object?, memory),
@@ -469,6 +488,7 @@ impl Shared {
     /// sleeping if a message has arrived, or if other threads handle arriving messages.
     pub fn sleep_or_called(&self, bell: BorrowedFd<'_>, until: Deadline) -> bool {
         let receiving = self.receiving.lock();
+        // Whatever else arrives, begins or is posted needs the general wait, which drives it.
         let sleeps = receiving.receives_asleep() && !self.sending.is_pending();
         if sleeps {
             let (direction, beside) = (&self.receiving, &self.sending);

@@ -43,6 +43,7 @@ impl Shared {
         let mut sending = self.sending.lock();
         sending.post_charged(message, refused, charge);
         let (place, gone) = sending.posted_positions();
+        // Called under the lock, so that the calls have the order of the positions.
         noted(place, gone);
         self.release_after_post(sending);
     }
@@ -213,8 +214,11 @@ impl Shared {
         let sent = sending.take_outcome(id);
         if sent.is_none() {
             sending.notify(id, task);
+            // Registered under the lock under which the operation was found unfinished. A thread
+            // that completes it later finds the task.
             self.sending_alarm.register(task, None);
         }
+        // The receive direction is locked before the send direction, never after it.
         drop(sending);
         if sent.is_none() {
             self.progress_opposite(Half::Out, Some(task), None);
@@ -259,6 +263,7 @@ impl Shared {
     pub(crate) fn cancel_send(&self, id: OpId) -> bool {
         let mut sending = self.sending.lock();
         let is_cancelled = sending.cancel(id);
+        // The message behind the cancelled one may be the first now.
         sending.drive();
         is_cancelled
     }
@@ -275,6 +280,7 @@ impl Shared {
         let mut sending = self.sending.lock();
         let sent = sending.forget(id);
         let is_left = sending.has_posted();
+        // The outcome holds memory of the program, which is dropped without the lock.
         drop(sending);
         drop(sent);
         if is_left {
@@ -285,6 +291,7 @@ impl Shared {
     /// Drops the handle of a posted receive. A message that it has received is kept for the next
     /// receive.
     pub(crate) fn forget_receive(&self, id: OpId) {
+        // The guard is gone at the end of this statement, before the buffer is dropped.
         let missed = self.receiving.lock().forget(id);
         drop(missed);
     }

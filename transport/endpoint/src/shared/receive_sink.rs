@@ -52,6 +52,8 @@ impl Shared {
         mut again: impl FnMut() -> bool,
     ) -> Option<Header> {
         let mut receiving = self.receiving.lock();
+        // Asked under the lock: no other thread can deliver a message between the answer and the
+        // receive.
         let mut may_go_on = may();
         let mut received = None;
         while may_go_on {
@@ -64,6 +66,7 @@ impl Shared {
                 BypassedMessages::Nothing => {}
                 BypassedMessages::Other => break,
             }
+            // The general path drives the posted sends as well, for which the peer may be waiting.
             if self.sending.is_pending() || !again() {
                 break;
             }
@@ -71,6 +74,7 @@ impl Shared {
                 drop(receiving);
                 std::thread::yield_now();
                 receiving = self.receiving.lock();
+                // Other threads may have delivered messages that precede the next one.
                 may_go_on = may();
             }
         }
@@ -105,6 +109,7 @@ impl Shared {
     pub fn abandon_posted(self: &Arc<Self>) {
         self.sending.lock().abandon_posted();
         self.carry_unsent();
+        // A background driver that already runs has to notice that its messages can now time out.
         self.carrier.reschedule_sends(self);
     }
 
