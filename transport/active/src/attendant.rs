@@ -82,6 +82,7 @@ impl Attendant {
         let link = self.peer.link();
         loop {
             link.check()?;
+            // Registered before the check, so that credit that comes in between wakes the task.
             link.ledger().want(task);
             let has_credit = link.ledger().has_credit(length);
             match has_credit {

@@ -50,6 +50,7 @@ impl Drop for Beneath {
 /// them: they can't send before it has ended.
 pub(super) fn yield_turn() {
     let count = OUTER_WAITS.with_borrow(Vec::len);
+    // By index, because sending from a queue may run callbacks that wait, and so change the list.
     for place in 0..count {
         yield_turn_at(place);
     }
@@ -59,6 +60,7 @@ fn yield_turn_at(place: usize) {
     let depth = turn::depth();
     let wait = OUTER_WAITS.with_borrow(|waits| {
         let wait = waits.get(place)?;
+        // A wait at the same depth is the one that is about to begin, not one beneath it.
         (wait.depth < depth).then(|| (wait.link.clone(), wait.number))
     });
     if let Some((link, number)) = wait {

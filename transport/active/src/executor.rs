@@ -153,6 +153,7 @@ impl Drop for ThreadPool {
     fn drop(&mut self) {
         let mut state = self.work.lock();
         state.ended = true;
+        // Jobs hold values of the program, so they are dropped without the lock.
         let jobs = std::mem::take(&mut state.jobs);
         drop(state);
         self.work.changed.notify_all();
@@ -165,6 +166,7 @@ impl Work {
     fn see_to(self: &Arc<Self>, mut state: MutexGuard<'_, ExecutorState>) {
         let is_free = state.threads.saturating_sub(state.waiting) < self.most;
         let limit = self.most.saturating_add(SPARE);
+        // Enough threads are idle, or as many run as may.
         if state.idle >= state.jobs.len() || !is_free {
             drop(state);
         } else if state.threads < limit {
@@ -243,9 +245,11 @@ impl Absent {
 
     /// Marks this thread as waiting, if it belongs to a pool and does not wait already.
     pub(super) fn of_thread() -> Option<Self> {
+        // Taken out, so that a wait inside of this one does not count the thread twice.
         let work = POOL.try_with(|pool| pool.take()).ok()??;
         let mut state = work.lock();
         state.waiting = state.waiting.saturating_add(1);
+        // A waiting thread does not run jobs, so another one may have to be started for them.
         if state.jobs.is_empty() {
             drop(state);
         } else {

@@ -114,6 +114,7 @@ impl<T: ?Sized> Guarded<T> {
     /// Registers `waker` to be called when the object is unlocked. Returns the locked object if it
     /// is free now. `key` is the key of the wait, assigned by its registration.
     fn enter(&self, key: &mut Option<u64>, waker: &Waker) -> Option<Held<'_, T>> {
+        // Cloning a waker runs code of the program, so it is done without the lock.
         let waker = waker.clone();
         let mut waiting = self.waiting();
         let before = waiting.tasks.register(key, waker);
@@ -177,6 +178,7 @@ impl<T: ?Sized> DerefMut for Held<'_, T> {
 
 impl<T: ?Sized> Drop for Held<'_, T> {
     fn drop(&mut self) {
+        // Unlocked before the tasks are woken, because each of them tries the lock.
         drop(self.object.take());
         self.guarded.wake(self.changed);
     }
@@ -212,6 +214,7 @@ impl<'g, T: ?Sized, C: FnMut(&T) -> bool> Future for When<'g, T, C> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let guarded = self.guarded;
+        // Most conditions hold at once, and then no task has to be registered.
         if let Some(held) = guarded.try_lock() {
             if (self.condition)(&held) {
                 return Poll::Ready(held);

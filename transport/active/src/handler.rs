@@ -43,6 +43,7 @@ where
         // Unwind safety: objects of the program are shared, so they are protected by locks, which
         // are poisoned.
         let mut done = catch_unwind(AssertUnwindSafe(|| (self.handler)(request)));
+        // The handler has neither answered nor taken the request.
         if request.is_some() {
             done = left(request, done);
         }
@@ -60,6 +61,7 @@ where
     }
 
     fn send(&self, mut request: Request, _: &Entry) {
+        // Made before the request moves into the future.
         let moved = task_registration(&request);
         request.wait();
         let future = WorkerHandler {

@@ -71,6 +71,7 @@ struct Table {
 impl Drop for Table {
     /// Drops the handlers, which are code of the program, when this thread holds no lock.
     fn drop(&mut self) {
+        // The handlers are closures of the program, and the table may be dropped under a lock.
         let entries = std::mem::take(&mut self.entries);
         callbacks::run(move || drop(entries));
     }
@@ -206,6 +207,8 @@ impl Entry {
             give_back(request);
             return Tick::default();
         };
+        // A handler that waits serves others on the same stack, so a peer could let it grow without
+        // end.
         let nested = !entry.short && turn::depth() >= link.settings.nesting;
         if entry.worker || nested {
             entry.run_elsewhere(request, nested);
@@ -222,6 +225,7 @@ impl Entry {
         let Some(request) = request.take() else {
             return;
         };
+        // The executor might never run it, if all of its threads wait for handlers like this one.
         if nested && !self.has_room() {
             return request.nack();
         }

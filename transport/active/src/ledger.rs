@@ -120,6 +120,7 @@ impl Ledger {
         }
         let credit = self.charge(length)?;
         let index = self.free.pop().unwrap_or_else(|| {
+            // The check above leaves room for the number.
             let index = u16::try_from(self.calls.len()).unwrap_or(u16::MAX);
             self.calls.push(CallSlot {
                 generation: 0,
@@ -132,6 +133,7 @@ impl Ledger {
             place.call = Call::Waiting(None);
             place.generation
         });
+        // The generation tells a late answer from one to the next request in the same slot.
         Ok((u32::from(index) | (u32::from(generation) << 16), credit))
     }
 
@@ -150,6 +152,7 @@ impl Ledger {
 
     #[inline]
     fn add_free(&mut self, number: u32) {
+        // Senders wait for a number only if there was none.
         self.has_freed |= self.is_out_of_numbers();
         self.free.push(u16::try_from(number & 0xffff).unwrap_or(0));
     }
@@ -208,9 +211,12 @@ impl Ledger {
         if credit == Credit::default() {
             return Ok(());
         }
+        // A peer that returns more than was used would let this side exceed the peer's window
+        // later.
         if !self.out.restore(credit) {
             return Err(Violation("credit exceeds the messages that were sent"));
         }
+        // All are woken: the credit may suffice for several of them.
         if !self.wanting.is_empty() {
             wake.append(&mut self.wanting);
         }
@@ -233,6 +239,8 @@ impl Ledger {
     /// without a side effect if the window is exhausted.
     #[inline]
     pub(super) fn accept(&mut self, number: Option<u32>, length: u64) -> Result<Number, Violation> {
+        // Charged first, so that a message beyond the window has no effect: the caller tries again
+        // when it knows which frames were sent.
         if !self.inward.charge(length) {
             return Err(FULL);
         }
@@ -274,6 +282,8 @@ impl Ledger {
     /// that it should be sent in a frame of its own.
     pub(super) fn close_silently(&mut self, number: Number, length: u64) -> (Option<Credit>, Open) {
         let open = self.complete(number, length);
+        // Half of the window bounds the number of such frames, and leaves the peer the other half
+        // to send with meanwhile.
         let is_time = self.due_messages >= (self.inward.messages / 2).max(1)
             || self.due_bytes >= (self.inward.bytes / 2).max(1);
         (is_time.then(|| self.take_due()), open)
@@ -290,6 +300,8 @@ impl Ledger {
     /// Until it is sent, the peer can't use that credit. Frames must be recorded in order.
     pub(super) fn withhold(&mut self, credit: Credit, length: u64, place: u64) {
         self.unsent = self.unsent.saturating_add(length);
+        // The credit was given to the frame, and is taken back until the frame is sent. A peer that
+        // used it before would exceed the window.
         self.inward.messages_out = self
             .inward
             .messages_out
@@ -334,6 +346,7 @@ impl Ledger {
         if self.due_messages == 0 && self.due_bytes == 0 {
             return Credit::default();
         }
+        // A frame has room for a limited number of messages. The rest stays due.
         let credit = Credit::new(self.due_messages, self.due_bytes);
         self.due_messages = self.due_messages.saturating_sub(u32::from(credit.messages));
         self.due_bytes = self.due_bytes.saturating_sub(credit.bytes);

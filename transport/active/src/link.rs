@@ -95,6 +95,7 @@ impl Link {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let inward = Window::new(settings.window_messages(), settings.window_bytes.max(1));
         let group = PollLoop::new(endpoint.shared().info().spin);
+        // The limit of all backlogs may end this connection, and must not keep it.
         let shared: Weak<Shared> = Arc::downgrade(endpoint.shared());
         let backlog_bytes = settings.backlog_in_all.holder(shared);
         let link = Arc::new(Self {
@@ -150,6 +151,7 @@ impl Link {
 
     /// Runs a callback when the connection has ended, or immediately if it has.
     pub(super) fn on_end(&self, work: AtEnd) {
+        // The callback runs without the lock, because it may register another one.
         let mut work = Some(work);
         if let Some(at_end) = jstream_sync::lock(&self.at_end).as_mut() {
             at_end.extend(work.take());
@@ -326,6 +328,8 @@ impl Link {
                 }
                 std::thread::yield_now();
             }
+            // The announcement was stored before the end was published, so it is read after the
+            // end.
             if self.has_ended() && self.peer_is_done.load(Ordering::Relaxed) {
                 return self.unanswered(handler);
             }
@@ -364,18 +368,22 @@ impl Link {
         emit(Level::WARN, move || {
             tracing::warn!(%peer, reason = violation.0, "protocol violation");
         });
+        // Comes before `close`, which a peer that is still sending would not notice.
         self.endpoint.shared().info().reject();
         self.endpoint.close();
         self.end();
     }
 
     fn end(&self) {
+        // Comes first: all that are woken below find the connection ended.
         let (wake, tasks) = self.accounts.end();
         self.membership.group().remove(self.id);
+        // The callbacks wait until this thread has released its locks.
         wake.into_iter().for_each(callbacks::wake);
         tasks.into_iter().for_each(|task| task.cancel());
         // Runs before the deferred requests are dropped: values attached to these may run other
         // requests, which must find the connection ended.
+        // Taken out of the lock, so that a callback may register another one, which runs at once.
         let at_end = jstream_sync::lock(&self.at_end).take();
         at_end.into_iter().flatten().for_each(catch_panic);
         self.deferred.clear();

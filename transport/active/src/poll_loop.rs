@@ -88,17 +88,22 @@ impl PollGuard<'_> {
     /// Releases the poller lock.
     #[inline]
     pub(super) fn release(&mut self) {
+        // Paths that run a handler release the guard early, and its drop must not release the lock
+        // of the next poller.
         if std::mem::take(&mut self.is_held) {
             let PollLoop {
                 standby,
                 poller_lock,
                 ..
             } = self.poll_loop;
+            // A thread that runs no handlers must not look to the standby thread as if one had
+            // begun.
             if self.defers_requests {
                 standby.release_after_poll(poller_lock);
             } else {
                 standby.release(poller_lock);
             }
+            // After the release, because a callback may wait for a message.
             self.deferral = None;
         }
     }
@@ -124,6 +129,7 @@ impl PollGuard<'_> {
     /// Records whether the last handler was slow.
     #[inline]
     pub(super) fn set_slow(&self, is_slow: bool) {
+        // Written only if it changes, because all threads of the group read this cache line.
         if self.is_slow() != is_slow {
             self.poll_loop.is_slow.store(is_slow, Ordering::Relaxed);
         }
@@ -222,6 +228,7 @@ impl PollLoop {
             let queue = CompletionQueue::new().ok()?;
             // A call that was made before the queue existed takes effect now.
             queue.call();
+            // Another thread may have set one meanwhile, which is used then.
             let _ = self.queue.set(queue);
         }
         self.queue.get()
@@ -239,6 +246,7 @@ impl Wake for PollLoop {
 
     /// Wakes the poller, unless that is the caller.
     fn wake_by_ref(self: &Arc<Self>) {
+        // The poller itself looks again before it sleeps, and a call would only wake it once more.
         if !self.poller_lock.is_held_by(turn::token()) {
             if let Some(queue) = self.queue.get() {
                 queue.call();

@@ -59,6 +59,8 @@ impl PollerLock {
     /// Returns true if the lock is free. The read-modify-write synchronizes with that of a thread
     /// that releases the lock, in whichever order they occur.
     pub(super) fn is_free(&self) -> bool {
+        // A read-modify-write operation sees the latest value of the word. A load might see an
+        // older one, and the caller would sleep although the lock is free.
         self.owner.fetch_add(0, Ordering::AcqRel) == 0
     }
 
@@ -70,6 +72,8 @@ impl PollerLock {
 
     #[inline]
     pub(super) fn release_by(&self, order: Ordering) {
+        // A swap instead of a store, because of the order with the `fetch_add` of a waiter: either
+        // the waiter finds the lock free, or this thread finds the waiter in the list.
         self.owner.swap(0, order);
         if self.waiters.summary().get() > 0 {
             self.wake_one();
@@ -97,6 +101,8 @@ impl PollerLock {
     pub(super) fn forget(&self, key: &mut Option<u64>) {
         let Some(key) = key.take() else { return };
         let forgotten = self.waiters.lock().0.remove(key);
+        // A release may have chosen this waiter, which does not need the lock any more. Its wake-up
+        // is passed on.
         if self.owner.fetch_add(0, Ordering::AcqRel) == 0 {
             self.wake_waiter();
         }

@@ -500,7 +500,10 @@ where
         let members = jstream_sync::lock(&self.members).clone();
         // Callbacks of the sends may write, too.
         let deferral = Deferral::begin();
+        // Held until all sends are queued: each member then gets the writes in the order of their
+        // numbers.
         let mut written = jstream_sync::lock(&self.written);
+        // Checked under the lock, so that no write gets a number after the object has failed.
         if let Some(failure) = &self.replica.lock().failure {
             return Err(failure.clone());
         }
@@ -516,6 +519,7 @@ where
                 Err(error) => self.fail(member.index, &error.to_string()),
             }
         }
+        // Applied under the same lock, so that the home, too, applies the writes in order.
         let applied = self.apply(&mut self.replica.lock(), value);
         drop(written);
         drop(deferral);
@@ -534,15 +538,19 @@ where
         let expected = self.size.saturating_sub(1);
         let is_complete =
             |replica: &Replica<T, W>| replica.connected == expected || replica.failure.is_some();
+        // A write that is published before all members are connected would never reach the others.
         drop(self.replica.when(is_complete).await);
         let value = match jstream::from_slice::<W>(request.bytes()) {
             Ok(value) => value,
             Err(error) => return request.refuse(&error.to_string()),
         };
         let published = self.publish(request.bytes(), &value);
+        // Not kept while the departures are awaited.
         drop(value);
         match published {
             Ok((number, departures)) => {
+                // The peer may cancel its request while this future is suspended. The write then
+                // has a number, but may not reach all members.
                 let mut unsent = Unsent {
                     shared: &self,
                     writer: member_of(&request),
@@ -615,6 +623,7 @@ where
         let early = {
             let mut replica = self.replica.lock();
             if replica.failure.is_some() {
+                // The first reason counts, and was announced.
                 return;
             }
             replica.failure = Some(MemberLoss {
@@ -623,6 +632,7 @@ where
             });
             mem::take(&mut replica.early)
         };
+        // Dropped without the lock, because the repliers in it send frames.
         drop(early);
         self.announce(member, &reason);
     }
@@ -632,6 +642,7 @@ where
         if self.index != HOME {
             return;
         }
+        // Cloned, because the sends may run callbacks that connect further members.
         let members = jstream_sync::lock(&self.members).clone();
         for other in members.iter().filter(|other| other.index != member) {
             let (word, reason) = (u64::from(member), reason.as_bytes());

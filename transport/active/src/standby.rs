@@ -114,6 +114,7 @@ impl Standby {
     #[cold]
     fn wake(&self) {
         let mut state = self.state.lock();
+        // Cleared by the first call, so that later releases do not take the lock.
         if std::mem::take(&mut state.is_asleep) {
             state.is_called = true;
             state.has_changed = true;
@@ -154,6 +155,7 @@ impl Standby {
         }
         state.standing = standing(&state).saturating_add(1);
         *stands = true;
+        // One thread samples. More of them would only wake up more often.
         while state.is_watched {
             state = state.wait(changed, None);
             if state.calls != calls {
@@ -183,9 +185,11 @@ impl Standby {
             if state.calls != calls {
                 break;
             }
+            // Another handler has begun since the last sample, so the poller gets on.
             if self.begun.load(Ordering::Relaxed) != begun {
                 quiet = 0;
             } else if poller_lock.is_free() {
+                // The same handler runs since the last sample, and nobody polls meanwhile.
                 break;
             } else {
                 quiet = quiet.saturating_add(1);

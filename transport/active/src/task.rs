@@ -158,6 +158,8 @@ impl<F: Future<Output = ()> + Send + 'static> Slots<F> {
             }
             Ok(Poll::Pending) => {
                 let handle: Arc<dyn Cancel> = task.clone();
+                // The request was cancelled while the handler ran, and nobody else is going to
+                // cancel the task.
                 if !moved(&handle) {
                     handle.clone().cancel();
                 }
@@ -187,6 +189,7 @@ impl<F: Future<Output = ()> + Send + 'static> Slots<F> {
 
     /// Keeps the slot of an ended task for reuse, if there is no other handle of it.
     fn keep(&self, mut task: Arc<Task<F>>) {
+        // A waker that is still held somewhere could wake the next future of the slot.
         if Arc::get_mut(&mut task).is_some() {
             let mut free = lock(&self.free);
             if free.len() < KEPT {
@@ -201,6 +204,7 @@ impl<F: Future<Output = ()> + Send + 'static> Task<F> {
     fn poll(self: &Arc<Self>) -> (Result<Poll<()>, Box<dyn Any + Send>>, bool) {
         let waker = Waker::from(self.clone());
         let mut context = Context::from_waker(&waker);
+        // Never contended: the state lets one thread at a time poll the task.
         let mut future = lock(&self.future);
         turn::polling(|| {
             catch_unwind(AssertUnwindSafe(|| match future.as_mut().as_pin_mut() {
@@ -223,6 +227,7 @@ impl<F: Future<Output = ()> + Send + 'static> Task<F> {
 
     fn end_because(&self, explanation: Why, panic: Option<Box<dyn Any + Send>>) {
         let mut future = lock(&self.future);
+        // The destructors of the future belong to the program.
         let dropped = catch_unwind(AssertUnwindSafe(|| {
             because(explanation, || future.set(None));
         }));
@@ -230,6 +235,7 @@ impl<F: Future<Output = ()> + Send + 'static> Task<F> {
         for panic in panic.into_iter().chain(dropped.err()) {
             forget_panic(panic);
         }
+        // Last, because the slot may be used for another future from here on.
         self.state.end();
     }
 
@@ -283,6 +289,7 @@ impl<F: Future<Output = ()> + Send + 'static> Run for Task<F> {
             Ok(Poll::Pending) => self.suspend(false),
             done => {
                 self.end(done.err());
+                // The handlers may be gone. Then the slot goes with its last handle.
                 if let Some(home) = self.home.upgrade() {
                     home.keep(self);
                 }

@@ -112,6 +112,7 @@ impl ThreadPool {
                 forget_panic(panic);
             }
         })?;
+        // Threads end by themselves when there are too many, so their handles would pile up.
         threads.handles.retain(|handle| !handle.is_finished());
         threads.handles.push(handle);
         threads.places.add();
@@ -123,6 +124,7 @@ impl ThreadPool {
     pub(super) fn grow(self: &Arc<Self>, poll_loop: &Arc<PollLoop>) {
         let mut threads = self.threads();
         if threads.places.has_room() && !self.has_stopped() {
+            // Without another thread, the present ones serve.
             let _ = self.add(poll_loop, &mut threads, true);
         }
     }
@@ -139,6 +141,7 @@ impl ThreadPool {
     /// Ends all threads, each after its current handler.
     pub(super) fn stop(&self, poll_loop: &PollLoop) {
         let mut threads = self.threads();
+        // Stored under the lock, so that no thread is added after the handles are taken.
         self.stopped.store(true, Ordering::Release);
         let handles = std::mem::take(&mut threads.handles);
         drop(threads);
@@ -151,6 +154,7 @@ impl ThreadPool {
         let own = thread::current().id();
         for handle in handles {
             if handle.thread().id() != own {
+                // A panic of the thread was caught and reported there.
                 let _ = handle.join();
             }
         }

@@ -121,6 +121,7 @@ impl Ticket {
     /// Handles the available messages, and takes the answer if it has come. The answer can be taken
     /// once.
     pub fn try_take(&mut self) -> Option<Result<Reply, RequestError>> {
+        // Looked for first, because polling may run handlers.
         if let Some(outcome) = self.attempt(None) {
             return Some(outcome);
         }
@@ -147,6 +148,7 @@ impl Ticket {
             let mut inbound = Inbound::empty();
             match waiting::receive_answer(link, &asked, until, &mut inbound) {
                 DirectWait::Answered => {
+                    // The request is over, so that dropping the ticket does not cancel it.
                     state.abandon();
                     let [_, word, _] = inbound.message.header.words;
                     let payload = inbound.message.payload;
@@ -160,6 +162,7 @@ impl Ticket {
             if state.is_over() {
                 return None;
             }
+            // The wait also ends when a retry is due.
             let was_paused = state.paused();
             let pause = was_paused.map_or(until, |then| until.or_sooner(then));
             let number = state.number();
@@ -235,6 +238,7 @@ impl Ticket {
                 }
                 return Poll::Pending;
             }
+            // The attempt above has registered the waker, and an answer that comes later calls it.
             if waker.take().is_some() {
                 return Poll::Pending;
             }
@@ -265,6 +269,7 @@ impl Waiting {
     /// As [`attend`](Self::attend), for a task that waits for the answer to the request `number`.
     fn attend_for(&mut self, link: &Arc<Link>, number: Option<u32>, waker: &Waker) -> Attended {
         let place = link.membership().with_group(|poll_loop| {
+            // The connection may have moved to another group, which does not know this task.
             let is_other = |place: &WaitPlace| !Arc::ptr_eq(&place.poll_loop, poll_loop);
             if self.place.as_ref().is_some_and(is_other) {
                 self.unregister();
@@ -302,6 +307,8 @@ impl Future for Ticket {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let polled = self.poll_outcome(context);
+        // Without this, the group could wake a task that waits for something else by now, instead
+        // of one that waits for it.
         if polled.is_ready() {
             self.waiting.unregister();
         }

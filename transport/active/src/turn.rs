@@ -93,6 +93,7 @@ pub(super) fn waited() -> Duration {
 /// Returns a non-zero token that identifies this thread while it lives.
 #[inline]
 pub(super) fn token() -> usize {
+    // The address of a variable of the thread is unique among living threads, and costs no counter.
     TURN.with(|turn| std::ptr::from_ref(turn).addr())
 }
 
@@ -151,10 +152,14 @@ pub(super) fn waiting<R>(yield_turn: impl FnOnce(), work: impl FnOnce() -> R) ->
     // A value may be kept although no handler runs in this thread, if the handler has moved to a
     // worker.
     drop(TURN.with(|turn| turn.kept.take()));
+    // Without a handler there is no budget from which the wait is subtracted, so the clock is not
+    // read.
     if TURN.with(ThreadTurn::is_idle) {
         let _absent = Absent::of_thread();
         return work();
     }
+    // Tasks that are woken during the wait go to their executors, because this thread cannot run
+    // them.
     let _back = Back::change(0, Side::NONE);
     let _absent = Absent::of_thread();
     send_away();
@@ -176,6 +181,7 @@ pub(super) fn waiting<R>(yield_turn: impl FnOnce(), work: impl FnOnce() -> R) ->
 pub(super) fn is_free() -> bool {
     let (is_idle, kept) = TURN.with(|turn| (turn.is_idle(), turn.kept.take()));
     let is_free = is_idle && !Absent::is_needed();
+    // Dropped without a borrow of the thread's state, because the value belongs to the program.
     drop(kept);
     is_free
 }
@@ -227,6 +233,7 @@ pub(super) fn polling<R>(poll: impl FnOnce() -> R) -> (R, bool) {
 /// Collects a woken task if this thread collects tasks of that side; otherwise returns it.
 pub(super) fn offer(side: Side, job: Job) -> Result<(), Job> {
     let mut job = Some(job);
+    // The state is gone while the thread ends. The task then goes to its executor.
     let offered = TURN.try_with(|turn| {
         if side != Side::NONE && turn.side.get() == side {
             let mut jobs = turn.jobs.borrow_mut();
@@ -256,9 +263,11 @@ fn run_all_collected(side: Side) {
         let Some(job) = next_of(side) else {
             return;
         };
+        // The task may wake others, which are collected in turn.
         let _back = Back::change(1, side);
         job.run();
     }
+    // Tasks that wake each other without end must not keep this thread from receiving.
     send_away();
 }
 
@@ -300,6 +309,7 @@ fn flush_all() {
 
 /// Sends the messages that were held back in connections with no more received messages.
 fn flush_unless_more() {
+    // Each connection is visited once, although some are recorded again.
     for _ in 0..TURN.with(|turn| turn.gathered.borrow().len()) {
         let first = TURN.with(|turn| {
             let mut gathered = turn.gathered.borrow_mut();

@@ -61,6 +61,8 @@ impl Accounts {
         &self,
         take_back: fn(&SingleRequest) -> Option<Lent>,
     ) -> MutexGuard<'_, Ledger> {
+        // The slots are taken back under the lock, because only its holder lends them. So the state
+        // is complete until the lock is released.
         let mut ledger = lock(&self.ledger);
         if let Some(lent) = take_back(&self.asked) {
             ledger.take_back_asked(lent);
@@ -80,6 +82,7 @@ impl Accounts {
 
     /// Counts an answer in the locked ledger.
     pub(crate) fn count_answer(&self, _: &MutexGuard<'_, Ledger>) {
+        // A load and a store are enough, because the ledger is locked.
         let answers = self.answers.load(Ordering::Relaxed);
         self.answers
             .store(answers.wrapping_add(1), Ordering::Release);
@@ -89,6 +92,7 @@ impl Accounts {
     /// cancel.
     pub(crate) fn end(&self) -> (Vec<Waker>, Vec<Arc<dyn Cancel>>) {
         let mut ledger = self.lock();
+        // The count comes last: a thread that sees the new number finds the end.
         let ended = ledger.end();
         self.has_ended.store(true, Ordering::Release);
         self.is_retired.store(true, Ordering::Release);
@@ -129,9 +133,13 @@ impl Accounts {
     /// to which frames were sent. Takes no lock if there are no such bytes.
     #[inline]
     pub(crate) fn backlog(&self, gone: impl FnOnce() -> u64) -> u64 {
+        // Only a frame that was posted makes this number positive, so without one the lock is not
+        // needed.
         if self.backlog.load(Ordering::Relaxed) == 0 {
             return 0;
         }
+        // Asked without the lock of the ledger: frames are recorded under the lock of the send
+        // direction, so the order is the other way round.
         let gone = gone();
         let mut ledger = self.lock();
         ledger.record_sent(gone);
@@ -144,6 +152,8 @@ impl Accounts {
     /// urgency.
     #[inline]
     pub(crate) fn begin(&self, length: u64) -> Result<(u32, Credit, Haste), Held> {
+        // A lent slot implies that no credit is due and nothing else is outstanding, so the frame
+        // carries none and is sent at once.
         if let Some(number) = self.asked.begin(None, length) {
             return Ok((number, Credit::default(), Haste::Now));
         }
@@ -153,6 +163,7 @@ impl Accounts {
     #[inline(never)]
     fn begin_in_ledger(&self, length: u64) -> Result<(u32, Credit, Haste), Held> {
         let mut ledger = self.lock();
+        // Asked before the request begins, because it must not count itself.
         let haste = ledger.haste();
         let (number, credit) = ledger.begin(length)?;
         Ok((number, credit, haste))
@@ -161,6 +172,8 @@ impl Accounts {
     /// As [`Ledger::settle_answer`]. Returns false if it had no effect.
     #[inline]
     pub(crate) fn settle_answer(&self, number: u32, credit: Credit) -> bool {
+        // The answer to such a request returns the credit of one message of that length. Any other
+        // answer is for the ledger.
         let is_alone = credit.messages == 1 && self.asked.end(number, credit.bytes, after(number));
         is_alone || self.settle_in_ledger(number, credit)
     }
@@ -169,6 +182,7 @@ impl Accounts {
     fn settle_in_ledger(&self, number: u32, credit: Credit) -> bool {
         let mut ledger = self.lock();
         let settled = ledger.settle_answer(number, credit);
+        // Lent under the lock of the ledger: a thread that locks it next takes the slot back.
         if let Some(number) = ledger.lend_asked() {
             self.asked.lend(number);
         }
@@ -183,6 +197,7 @@ impl Accounts {
     /// it must be recorded in the ledger.
     #[inline]
     pub(crate) fn accept_alone(&self, number: u32, length: u64, credit: Credit) -> bool {
+        // Credit has to be absorbed by the ledger, where senders may wait for it.
         credit == Credit::default() && self.opened.begin(Some(number), length).is_some()
     }
 
@@ -218,9 +233,13 @@ impl Ledger {
     fn lend_asked(&mut self) -> Option<u32> {
         let is_open = !self.ended && !self.has_stopped;
         let is_plain = is_open && self.outstanding() == 0 && self.wanting.is_empty();
+        // A request in the slot is not checked against the window, so there must be room for the
+        // longest one.
         if !is_plain || self.is_due() || !self.out.has_room(MOST) {
             return None;
         }
+        // The first request of a connection adds a slot to the ledger. Before that, there is none
+        // to lend.
         let index = self.free.pop()?;
         let place = self.calls.get(usize::from(index))?;
         Some(u32::from(index) | (u32::from(place.generation) << 16))
@@ -233,6 +252,7 @@ impl Ledger {
             Lent::Taken(number, length) => (number, Some(length)),
         };
         let index = u16::try_from(number & 0xffff).unwrap_or(0);
+        // Each request in the lent slot has advanced the generation without the ledger.
         if let Some(place) = self.calls.get_mut(usize::from(index)) {
             place.generation = u16::try_from(number >> 16).unwrap_or(0);
             if length.is_some() {

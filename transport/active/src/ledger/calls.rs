@@ -64,6 +64,8 @@ impl Ledger {
             return None;
         };
         let is_asked = u32::from(place.generation) == number >> 16;
+        // All is checked before anything changes, because the caller then takes the general path
+        // with the same answer.
         if !is_asked || !self.wanting.is_empty() || !self.out.restore(credit) {
             return None;
         }

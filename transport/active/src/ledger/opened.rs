@@ -117,6 +117,7 @@ impl Opened {
             self.make_place(index);
         }
         match self.asked(index) {
+            // A peer that uses a number twice could make two handlers answer one request.
             Some(place) if !place.is_open() => {
                 *place = OpenPlace::running(number);
                 self.requests = self.requests.saturating_add(1);
@@ -174,6 +175,7 @@ impl Opened {
         let place = self.get(number);
         let open = place.map_or(Open::No, |place| mem::replace(&mut place.open, Open::No));
         match number {
+            // The number was chosen by this side and is closed once, so it needs no check.
             Number::Told(index) => self.free_told.push(index),
             Number::Asked(number) if !matches!(open, Open::No) => {
                 self.requests = self.requests.saturating_sub(1);
@@ -203,6 +205,7 @@ impl Opened {
         let open = requests
             .chain(&mut self.told)
             .filter(|place| place.is_open());
+        // The messages stay open: their handlers still have to close them.
         let moved = open.filter_map(|place| match mem::replace(&mut place.open, Open::Running) {
             Open::Moved(task) => Some(task),
             Open::Running | Open::No => None,

@@ -50,12 +50,16 @@ impl SingleRequest {
     pub(super) fn end(&self, number: u32, length: u64, next: u32) -> bool {
         let word = taken(number, length);
         length <= MOST
+            // Compared before the exchange, which would take the cache line from the other thread
+            // also if it fails.
             && self.0.load(Ordering::Relaxed) == word
             && self.change(word, FREE | u64::from(next))
     }
 
     #[inline]
     fn change(&self, from: u64, to: u64) -> bool {
+        // Acquire and release order what is done for one request before the next one in the slot,
+        // although no lock does.
         let changed = self
             .0
             .compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed);
@@ -69,6 +73,7 @@ impl SingleRequest {
         if self.0.load(Ordering::Relaxed) == 0 {
             return None;
         }
+        // A swap, because a thread may begin or end a request between the load and a store.
         lent(self.0.swap(0, Ordering::AcqRel))
     }
 

@@ -55,6 +55,7 @@ impl Link {
         };
         let length = header.length;
         let is_noticed = self.notices_messages();
+        // Both fast paths change the accounts, so all of their other conditions are checked before.
         let message = match frame {
             Frame::Request {
                 number,
@@ -83,6 +84,7 @@ impl Link {
             },
         };
         let last = mem::take(&mut guard.last);
+        // Read first, so that the cache line is not written for each message.
         if !self.has_served() {
             self.served.store(true, Ordering::Relaxed);
         }
@@ -92,6 +94,8 @@ impl Link {
             guard.last = self.serve_seen(entry, first, (message, payload), guard);
             return;
         }
+        // Asking for the presence of the peer is a system call, so only a slow handler makes it
+        // worthwhile.
         if guard.is_slow() && self.is_in_vain(&message) {
             guard.release();
             return self.hang_up();
@@ -101,7 +105,9 @@ impl Link {
             handler,
             word,
         } = message;
+        // An option, out of which the handler takes the request: passing it by value would copy it.
         let mut request = Some(Request::new(self, number, handler, word, payload));
+        // The handler may wait for an answer, which another thread then has to be able to receive.
         guard.release();
         // One reading of the clock is the start for the budget of the handler, for the deadline of
         // a call, and here.
@@ -171,6 +177,7 @@ impl Link {
         wake: &mut Vec<Waker>,
     ) -> Result<Option<Served>, Violation> {
         let mut ledger = self.ledger();
+        // Any frame may return credit, so it is absorbed before the frame is looked at.
         ledger.absorb(credit, wake)?;
         match frame {
             Frame::Request {
@@ -258,6 +265,8 @@ impl Link {
         length: u64,
     ) -> Result<Number, Violation> {
         match ledger.accept(number, length) {
+            // The peer may have received a frame with credit, and used that credit, before this
+            // side has recorded that the frame was sent.
             Err(FULL) if ledger.withholds() => {
                 drop(ledger);
                 self.accept_after_sends(number, length)
@@ -293,6 +302,8 @@ impl Link {
         }
         let told = ledger.answer(number, answer)?;
         wake.append(&mut ledger.take_freed());
+        // Counted after the answer is in the ledger, so a thread that sees the new number finds the
+        // answer.
         self.accounts.count_answer(&ledger);
         drop(ledger);
         // Woken first, because a task that continues below may wait for what they send.
@@ -325,6 +336,7 @@ impl Link {
         } = message;
         let request = Request::new(self, number, handler, word, payload);
         let seen = match first {
+            // The function belongs to the program. A panic must not end the thread that receives.
             Some(first) => match catch_unwind(AssertUnwindSafe(|| first(request))) {
                 Ok(seen) => seen,
                 Err(panic) => {
@@ -347,9 +359,11 @@ impl Link {
 
     /// Runs a deferred request for that side, unless it was cancelled.
     pub(crate) fn serve_deferred(request: Request, side: Side) {
+        // The cancellation may have arrived while the request was deferred.
         if request.link().is_cancelled(request.number()) {
             return request.give_back(Reason::Cancelled, "");
         }
+        // Cloned, because the request takes the link with it.
         let handlers = request.link().handlers.clone();
         let entry = handlers.entry(request.handler());
         Entry::run(entry, &mut Some(request), side, Tick::default());
@@ -394,6 +408,7 @@ fn wake_all(wake: &mut Vec<Waker>) {
 fn wake_task((waker, unwanted): (Option<Waker>, Option<Answer>), guard: &mut PollGuard<'_>) {
     drop(unwanted);
     if let Some(waker) = waker {
+        // Without this, the wake-up would hand the task to its executor, and so to another thread.
         turn::gathering(guard.side(), || catch_panic(|| waker.wake()));
         if !turn::has_jobs_of(guard.side()) {
             return;

@@ -53,6 +53,7 @@ impl DeferredRequests {
         state.0.push_back((request.park(), most));
         let is_first = state.0.len() == 1;
         drop(state);
+        // Requests behind the first one are found when that has run.
         if is_first {
             link.membership().group().run_deferred_of(link);
         }
@@ -63,6 +64,7 @@ impl DeferredRequests {
     pub(crate) fn pop(&self, link: &Arc<Link>) -> Option<(Request, bool)> {
         let mut is_registered = false;
         loop {
+            // Read without the lock of the requests, because it locks the ledger.
             let backlog = link.backlog();
             let mut state = self.0.lock();
             let most = state.0.front().map(|(_, most)| *most)?;
@@ -78,6 +80,8 @@ impl DeferredRequests {
             if is_registered {
                 return None;
             }
+            // The check is repeated after the registration: progress between the check and the
+            // registration wakes nobody.
             let waker = Waker::from(Arc::new(DrainWaker(Arc::downgrade(link))));
             link.endpoint().shared().notify_when_completed(waker);
             // The backlog may have shrunk since the check.
@@ -87,6 +91,7 @@ impl DeferredRequests {
 
     /// Drops the deferred requests.
     pub(super) fn clear(&self) {
+        // Requests hold values of the program, so they are dropped without the lock.
         let dropped = std::mem::take(&mut self.0.lock().0);
         drop(dropped);
     }

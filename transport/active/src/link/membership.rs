@@ -67,6 +67,8 @@ impl Membership {
     /// Returns the group if the connection was never moved.
     #[inline]
     pub(super) fn unmoved(&self) -> Option<&Arc<PollLoop>> {
+        // A move right after this check is harmless: work that is queued in the old group is passed
+        // on, and waits compare the number of moves.
         (self.moves() == 0).then_some(&self.first)
     }
 

@@ -20,6 +20,8 @@ impl ReturnedMessages {
             Some(payload.len() as u64)
         });
         let bytes = lengths.fold(0, u64::saturating_add);
+        // A single message may exceed the limit. Otherwise one that is longer than the window could
+        // never be returned.
         let has_room = kept.is_empty() || bytes <= settings.window_bytes;
         if kept.len() >= settings.kept_returns || !has_room {
             return Some(returned);

@@ -129,6 +129,8 @@ impl Link {
             return false;
         }
         turn::record_gathered(shared);
+        // Checked again after the frame is held back: the thread that receives may have found
+        // nothing more in between, and then it does not flush.
         if is_answer && !is_followed() {
             shared.flush_unless_more();
         }
@@ -146,6 +148,8 @@ impl Link {
         if let Some(tap) = &self.settings.tap {
             self.show(&**tap, true, &header, segments);
         }
+        // A scope keeps the borrowed segments until the device is done with them, also if a handler
+        // panics in this poll.
         self.endpoint.scope(|scope| {
             let mut sending = scope.post_send(header, segments);
             let mut patience = PATIENCE;
@@ -154,7 +158,10 @@ impl Link {
                     Ok(sent) => return sent,
                     Err(unsent) => sending = unsent,
                 }
+                // A handler that runs in this poll may wait in turn, so the thread is marked as
+                // waiting.
                 let is_served = blocking::waiting(|| self.poll()) > 0;
+                // More messages may be there, and the peer may not receive before it has sent them.
                 patience = if is_served { Duration::ZERO } else { PATIENCE };
             }
         })
@@ -165,6 +172,7 @@ impl Link {
     pub(crate) fn revoke(&self, number: u32) {
         if !self.is_elsewhere() && self.ledger().is_open(number) {
             let cancel = Frame::Cancel { number }.header();
+            // If it can't be sent, the connection has ended, and with it the request.
             let _ = self.send(cancel, &[], Haste::Now);
         }
     }
@@ -173,6 +181,7 @@ impl Link {
     pub(crate) fn give_up(&self, number: u32) {
         if self.forget(number) {
             let cancel = Frame::Cancel { number }.header();
+            // If it can't be sent, the connection has ended, and with it the request.
             let _ = self.send(cancel, &[], Haste::Now);
         }
     }
@@ -187,6 +196,7 @@ impl Link {
         let (is_open, call) = ledger.forget(number);
         let freed = ledger.take_freed();
         drop(ledger);
+        // The waker belongs to the program, so it is dropped without the lock.
         discard(call);
         freed.into_iter().for_each(callbacks::wake);
         is_open
@@ -224,9 +234,12 @@ impl Link {
         let (message, refused) = shared.outbound(header, Some(length), Body::Owned(filled));
         // If the frame can't be sent, the connection ends. Otherwise a peer that waits for it would
         // wait forever.
+        // The closure runs under the lock of the send direction, so the frames are recorded in the
+        // order in which they are queued.
         shared.post_with_position(message, refused, charge, |place, gone| {
             self.accounts.withhold(credit, length, place, gone);
         });
+        // No caller waits for this frame, so no thread may be driving it.
         if shared.has_unsent() {
             shared.carry();
         }
@@ -250,6 +263,7 @@ impl Link {
     pub(crate) fn reply(&self, header: Header, segments: &[IoSlice<'_>]) -> Result<(), String> {
         let lengths = segments.iter().map(|segment| segment.len() as u64);
         let length = lengths.fold(0, u64::saturating_add);
+        // A long frame may be begun only if its memory stays, and that of the caller does not.
         if !self.endpoint.shared().is_long(length) {
             match self.try_send(header, segments, Haste::Answering) {
                 Err(SendError::WouldBlock | SendError::NoBuffer { .. }) => {}
@@ -272,6 +286,7 @@ impl Link {
         let shared = self.endpoint.shared();
         let accepted = shared.check_length(length);
         accepted.map_err(|error| error.to_string())?;
+        // Charged before the copy is made.
         let charge = self.charge_answer(length)?;
         self.post(header, shared.gather(segments), Some(charge));
         Ok(())
@@ -315,6 +330,7 @@ impl Link {
         let (credit, open) = self.ledger().close_silently(number, length);
         drop(open);
         if let Some(credit) = credit {
+            // If it can't be sent, the connection has ended, and credit is worth nothing.
             let _ = self.send(Frame::Credit.with_credit(credit), &[], Haste::Answering);
         }
     }

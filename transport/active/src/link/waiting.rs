@@ -52,6 +52,8 @@ pub(crate) fn wait_on<R>(
         slept,
     };
     loop {
+        // Read before the group: if the connection moves, the number differs, and the wait begins
+        // anew in the other group.
         let moves = link.membership().moves();
         let waited = link.membership().with_group(|group| {
             group.wait(&wait, |found, waker| match attempt(found, waker) {

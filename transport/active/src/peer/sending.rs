@@ -58,6 +58,7 @@ impl Peer {
         link.check()?;
         let length = payload.length();
         let mut begun = Err(Held::NoCredit);
+        // A message that may wait does not overtake those that wait already.
         if backpressure.is_free(link) {
             begun = link.begin(handler.number, word, length);
         }
@@ -70,6 +71,7 @@ impl Peer {
         };
         let asked = begun.asked;
         if let Err(error) = self.put(begun.header, length, payload, (backpressure, begun.haste)) {
+            // The peer never sees the request, so neither credit nor an answer would come back.
             link.unsend(Some(asked.number), length, begun.credit);
             return Err(link.not_taken(handler.number, error));
         }
@@ -133,6 +135,8 @@ impl Peer {
                 return sent.map_err(|(error, _)| error);
             }
         };
+        // A caller that may block lends its memory. Otherwise the bytes are copied as far as the
+        // device has no room.
         if length > LARGE && backpressure.may_block() {
             return link.send_large(header, segments);
         }
@@ -157,6 +161,7 @@ impl Peer {
         let after = self.link.settings.credit_timeout;
         let until = until.or_sooner(Deadline::after(after));
         let mut phase = self.enqueue(handler, word, length, asks, None);
+        // A handler that runs in this wait may need the credit before this thread can send.
         let _stays = phase.stay();
         let granted = waiting::wait(&self.link, None, until, |_, waker| phase.collect(waker));
         let granted = granted.unwrap_or_else(|| {

@@ -100,12 +100,14 @@ impl MemberTable {
         let mut kept = lock(&self.kept);
         let index = kept.iter().position(|link| link.id == id);
         let removed = index.map(|index| kept.swap_remove(index));
+        // The connection may be dropped with this handle, which locks the table.
         drop(kept);
         drop(removed);
     }
 
     fn change(&self, change: impl FnOnce(&mut Vec<Member>)) {
         let mut members = self.state.lock();
+        // Copied, because pollers use a snapshot of the list without the lock.
         let mut all = members.all.as_ref().clone();
         all.retain(|member| member.link.strong_count() > 0);
         change(&mut all);
@@ -124,6 +126,7 @@ impl MemberTable {
     /// Updates a snapshot to the current members.
     #[inline]
     pub(super) fn update(&self, snapshot: &mut MemberSnapshot) {
+        // Joins and ends are rare, so a poll compares the version instead of taking the lock.
         if self.state.summary().0.get_acquire() != snapshot.version {
             self.replace_snapshot(snapshot);
         }

@@ -58,6 +58,8 @@ impl PollLoop {
     pub(crate) fn adopt(self: &Arc<Self>, link: &Arc<Link>, stays: bool) {
         // Callbacks may move connections, too.
         let deferral = Deferral::begin();
+        // Two threads may move the connection. The lock also keeps a receive from being posted in
+        // the group that it leaves.
         let moving = link.membership().lock_moves();
         let Some((before, was_armed)) = link.membership().change(self) else {
             return;
@@ -103,6 +105,7 @@ impl PollLoop {
         }
         let mut to = link.membership().group();
         self.hand_over(link.id, &to);
+        // The connection may move again while its work is passed on.
         while !link.membership().is_in(&to) {
             let next = link.membership().group();
             to.hand_over(link.id, &next);
@@ -115,6 +118,8 @@ impl PollLoop {
     pub(crate) fn rerun(&self, request: Request) {
         let link = request.link().clone();
         self.deferred.push_rerun(request.park());
+        // Checked after the request is queued: either the thread that moves the connection takes
+        // the request along, or this one sees the move.
         self.follow(&link);
         self.call();
     }
@@ -137,6 +142,7 @@ impl PollLoop {
     /// Queues a task for the serving threads.
     pub(crate) fn run_job(&self, job: Job) {
         self.deferred.push_job(job);
+        // Any thread may be the one that can run it: one that sleeps, or one on standby.
         self.call_all();
     }
 
@@ -155,12 +161,15 @@ impl PollLoop {
         if self.is_elsewhere() {
             return false;
         }
+        // The thread that polls now also receives what this caller is looking for.
         let Some(mut guard) = self.try_drive(None) else {
             return false;
         };
         guard.defers_requests = true;
         let mut progress = Progress::default();
         for _ in 0..MOST {
+            // The number is limited, because the caller has other work than to receive for the
+            // group.
             if !guard.is_held || self.deferred.count_urgent() >= MOST {
                 break;
             }
@@ -200,6 +209,7 @@ impl PollLoop {
         let Some(parked) = self.deferred.pop_urgent() else {
             return false;
         };
+        // Taking the request out may drop it, and with it values of the program.
         guard.release();
         if let Some(request) = parked.unpark() {
             Link::serve_deferred(request, self.side);
@@ -230,6 +240,7 @@ impl PollLoop {
         let Some((request, is_more)) = link.deferred().pop(&link) else {
             return true;
         };
+        // Queued before this request runs, so that other threads can serve the next one meanwhile.
         if is_more {
             link.membership().group().run_deferred_of(&link);
         }
@@ -239,6 +250,8 @@ impl PollLoop {
 
     /// Reruns the requests that are still wanted. Returns true if there were any.
     fn serve_reruns(&self, guard: &mut PollGuard<'_>) -> bool {
+        // Counted first: a request that wants to run once more is queued behind them, and has to
+        // wait for the next turn.
         let count = self.deferred.count_reruns();
         if count == 0 {
             return false;

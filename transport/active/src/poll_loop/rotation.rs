@@ -47,6 +47,7 @@ impl Rotation {
     #[inline]
     pub(super) fn first(&self, count: usize) -> usize {
         let first = self.first.load(Ordering::Relaxed);
+        // The number of members may have shrunk since.
         if first < count { first } else { 0 }
     }
 
@@ -89,6 +90,7 @@ impl Rotation {
             return None;
         }
         self.aged.store(now, Ordering::Relaxed);
+        // The first call has no earlier time, so nothing has aged yet.
         (before != 0).then_some(elapsed)
     }
 }

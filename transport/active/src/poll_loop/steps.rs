@@ -60,12 +60,16 @@ impl PollLoop {
         wait: &Wait<'_>,
         progress: &mut Progress,
     ) {
+        // With one connection and nothing else to do, the thread receives and sleeps in the
+        // connection. The group needs no completion queue then.
         if let (Some(link), false, false) = (wait.link, progress.slept, self.deferred.is_pending())
         {
             if self.members.has_only(link) && !link.membership().is_armed() {
                 progress.last = Tick::default();
                 let mut inbound = Inbound::empty();
                 let shared = link.endpoint().shared();
+                // A message that is already here is received without a system call, so frames may
+                // be held back for longer.
                 if !shared.has_more() {
                     turn::flush();
                     shared.flush_before_poll();
@@ -73,11 +77,14 @@ impl PollLoop {
                 if shared.receive_within(&mut inbound, SLICE, wait.until) {
                     let (link, handlers) = (link.clone(), link.handlers());
                     let handled = self.handle(link, handlers, &mut inbound, guard);
+                    // The pool does not tell when it has room, so the thread looks again after a
+                    // short time. Other threads may poll meanwhile.
                     if let PollOutcome::NoRoom = handled {
                         guard.release();
                         thread::sleep(SHORT_SLEEP);
                     }
                 } else {
+                    // A message that waits for room would have been reported instead.
                     link.shortage().clear();
                     progress.slept = true;
                 }
@@ -105,6 +112,7 @@ impl PollLoop {
         if let PollOutcome::Something = self.poll_once(guard, progress) {
             return self.end_idle(progress);
         }
+        // Answers of this thread that were held back go before it spins or sleeps.
         turn::flush();
         if is_awake {
             return self.poll_after_sleep(guard, progress);
@@ -115,6 +123,8 @@ impl PollLoop {
         if spinning.may_continue() {
             return;
         }
+        // The awaited event must know a waker before the thread sleeps. The next step has
+        // registered it.
         if !progress.is_entered {
             progress.slept = true;
             return;
@@ -122,9 +132,11 @@ impl PollLoop {
         if self.sleep_in_connection(until, progress) {
             return;
         }
+        // The work may depend on something that wakes nobody, such as room in the pool.
         if self.deferred.is_pending() {
             until = until.or_sooner(Deadline::after(SHORT_SLEEP));
         }
+        // The system has no descriptor for a queue.
         let Some(queue) = self.queue() else {
             guard.release();
             return thread::sleep(SHORT_SLEEP);
@@ -316,6 +328,7 @@ impl PollLoop {
             let index = first.wrapping_add(offset);
             let index = index.checked_sub(count).unwrap_or(index);
             let member = members.all().get(index);
+            // A connection that is being dropped has no messages for anybody.
             let upgraded = member.and_then(|member| Some((member.link.upgrade()?, member)));
             let Some((link, member)) = upgraded else {
                 continue;
@@ -332,6 +345,7 @@ impl PollLoop {
             }
             let mut inbound = Inbound::empty();
             let shared = link.endpoint().shared();
+            // Read before the poll, which replaces the value.
             let had_more = shared.has_more();
             shared.flush_before_poll();
             if !shared.poll_message(&mut inbound) {
@@ -340,6 +354,8 @@ impl PollLoop {
             }
             if is_alone {
                 *is_more = shared.has_more();
+                // The message was here when the one before it was completed, so that time is also
+                // the start of this one, and the clock need not be read.
                 if had_more {
                     guard.last = last_done;
                 }
@@ -360,6 +376,7 @@ impl PollLoop {
                 PollOutcome::NoRoom => has_room = false,
             }
         }
+        // Read again, because the polls may have queued work.
         let is_due = self.deferred.is_pending() && !guard.defers_requests;
         if is_due && self.run_idle(guard) {
             PollOutcome::Something

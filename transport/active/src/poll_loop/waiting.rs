@@ -97,6 +97,8 @@ impl PollLoop {
         if self.is_elsewhere() {
             return attempt(None, None);
         }
+        // Locked before the attempt: the previous poller has recorded all that it received before
+        // it released the lock.
         let mut guard = self.try_drive(wait.wanted());
         let answer = match &mut guard {
             Some(held) => held.without_deferral(|| attempt(None, None)),
@@ -119,6 +121,7 @@ impl PollLoop {
             slept: wait.slept,
             ..Progress::default()
         };
+        // The attempt above was made under this guard, so it need not be repeated.
         let mut is_new = guard.is_some();
         let answer = loop {
             if guard.is_none() {
@@ -130,6 +133,7 @@ impl PollLoop {
             }
             if let Some(held) = &mut guard {
                 if !std::mem::take(&mut is_new) {
+                    // Registering a waker locks the ledger, so it is done only before a sleep.
                     let own = progress.slept.then(|| {
                         let made = || Waker::from(self.clone());
                         &*own.get_or_insert_with(made)
@@ -147,6 +151,8 @@ impl PollLoop {
                 }
                 self.advance(held, wait, &mut progress);
                 let found = held.found.take();
+                // Handlers release the lock, and queued callbacks run when the guard is dropped.
+                // Both may change what this thread waits for.
                 if found.is_some() || !held.is_held || callbacks::are_queued() {
                     guard = None;
                 }
@@ -158,7 +164,9 @@ impl PollLoop {
                 continue;
             }
             progress.last = Tick::default();
+            // The poller does not know of frames that this thread has held back.
             turn::flush();
+            // Another thread may have held back the request of this one.
             if let Some(link) = wait.link {
                 link.flush();
             }
@@ -171,11 +179,15 @@ impl PollLoop {
             if wait.until.has_passed() {
                 break None;
             }
+            // The lock was released between the attempt to get it and the registration, which wakes
+            // nobody.
             if !is_free {
                 parker.park(wait.until.left());
             }
         };
         drop(guard);
+        // After the release, so that a wake-up that this thread does not need any more goes to
+        // another waiter.
         self.poller_lock.forget(&mut key);
         answer
     }
@@ -211,6 +223,8 @@ impl PollLoop {
                             // `stops` may run code of the program.
                             progress.last = Tick::default();
                         }
+                        // A handler has run, or callbacks want to. The lock is taken anew
+                        // afterwards.
                         if !held.is_held || callbacks::are_queued() {
                             continue 'serving;
                         }

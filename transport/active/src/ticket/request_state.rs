@@ -125,6 +125,7 @@ impl RequestState {
 
     /// Prevents further sending of the request. Returns its number if it is on its way.
     pub(super) fn revoke(&mut self) -> Option<u32> {
+        // No retry follows if the request comes back as busy.
         self.times = u32::MAX;
         if let RequestStateInner::Queued(turn) = &mut self.state {
             // The request may have been sent meanwhile.
@@ -193,6 +194,7 @@ impl RequestState {
             return Some(Err(error));
         }
         if let Some(asked) = self.asked() {
+            // A returned request may have to be retried, so the slow path handles it.
             if let Some(Answer::Reply { word, payload }) = found {
                 self.state = RequestStateInner::Over;
                 return Some(Ok(Reply { word, payload }));

@@ -49,6 +49,8 @@ struct Sending<'l> {
 impl Drop for Sending<'_> {
     fn drop(&mut self) {
         let queue = &self.link.queue;
+        // Without a result, the send has panicked. The entry ends with an error then, because the
+        // queue stands still while an entry is being sent.
         let lost = || {
             let peer = self.link.endpoint().peer().clone();
             Err(RequestError::Lost { peer })
@@ -75,6 +77,7 @@ impl Drop for Sending<'_> {
             }) => (None, Some((gone, left))),
             None => (None, None),
         };
+        // The calls below send a frame, lock the ledger and wake tasks.
         drop(state);
         if let Some((Ok(grant), left)) = left {
             grant.abandon(self.link, left);
@@ -116,6 +119,8 @@ impl Link {
         let mut state = self.queue.lock();
         let number = state.next;
         state.next = number.wrapping_add(1);
+        // Entered before the queue is advanced: either this thread finds credit for it, or the
+        // waker for credit, which is registered before the check, does.
         state.waiting.insert(number, place);
         drop(state);
         self.advance_queue();
@@ -134,6 +139,8 @@ impl Link {
             return true;
         }
         let mut state = self.queue.lock();
+        // Checked again under the lock, whose release calls the wakers when the queue is no longer
+        // used.
         if !self.has_queue() {
             return true;
         }
@@ -167,6 +174,7 @@ impl Link {
     /// sent: the thread that sends it continues with the queue.
     fn next_queued(self: &Arc<Self>) -> Option<Next> {
         let mut state = self.queue.lock();
+        // One message is sent at a time, because two threads could send them in the wrong order.
         if state.going.is_some() {
             return None;
         }
@@ -180,6 +188,7 @@ impl Link {
         self.ledger().want(waker);
         let begun = loop {
             match self.grant(&state.waiting.get(&number)?.message) {
+                // Credit of an entry that cannot use it is better used now.
                 Err(Held::NoCredit) if self.take_back(&mut state) => {}
                 Err(Held::NoCredit) => return None,
                 Err(Held::Ended) => {
@@ -189,6 +198,7 @@ impl Link {
                 Ok(grant) => break Ok(grant),
             }
         };
+        // Removed only now that it has credit, so that it keeps its place until then.
         let QueuePlace {
             mut message, waker, ..
         } = state.waiting.remove(&number)?;
@@ -213,6 +223,7 @@ impl Link {
     /// Takes credit back from an entry that can't use it now. Returns true if there was one.
     fn take_back(&self, state: &mut SendQueueState) -> bool {
         let mut gone = state.gone.iter();
+        // The last one is to send last, so it misses its credit least.
         let yielded = gone.rfind(|(_, gone)| gone.has_yielded && gone.outcome.is_ok());
         let Some(number) = yielded.map(|(number, _)| *number) else {
             return false;
@@ -223,6 +234,7 @@ impl Link {
                 unsent: Some(message),
                 ..
             }) => {
+                // It gets its old number, and with it its old place in the order.
                 let place = QueuePlace {
                     message,
                     waker: None,
@@ -303,6 +315,8 @@ impl Link {
     }
 
     fn send_granted(&self, grant: Grant, payload: MessageBuffer) -> Result<Grant, RequestError> {
+        // A small message may be gathered with others. A larger one moves to the device without a
+        // copy.
         let sent = if payload.len() <= SMALL {
             self.send(
                 grant.header,

@@ -45,12 +45,15 @@ impl Turn {
         if self.link.is_elsewhere() {
             return None;
         }
+        // The owner is back in its own wait, so its nested handlers have ended.
         if self.stays {
             self.link.resume_turn(number);
         }
+        // The entry may have credit now that no other thread has looked for.
         self.link.advance_queue();
         let mut state = self.link.queue.lock();
         let mut before = None;
+        // Looked up and registered under one lock: a result cannot be recorded between the two.
         let gone = state.gone.remove(&number);
         if gone.is_some() {
             self.number = None;
@@ -118,6 +121,7 @@ impl Turn {
             outcome: Ok(grant), ..
         }) = gone
         {
+            // The entry had credit, which others can use, or a number that the peer has to be told.
             grant.abandon(&self.link, left);
         }
         // Other entries may have waited behind this one.
