@@ -118,6 +118,7 @@ impl Arrivals {
 
     /// Adds a message of a queue without a receive to the matcher, even beyond the bounds.
     pub(super) fn push_sent(&mut self, heading: Heading, letter: Letter) {
+        // The source exists, because the message was matched against the receives before.
         let _ = self.matcher.queue_beyond(heading, letter);
     }
 
@@ -147,6 +148,8 @@ impl Arrivals {
     /// all of it had arrived is skipped.
     pub(super) fn claim(&mut self, pattern: &Pattern) -> Option<Claim> {
         while let Some(claim) = self.matcher.claim(pattern) {
+            // A receive that matches such a message gets the error. A probe would return a message
+            // that cannot be received.
             if self.claimed(&claim).is_some_and(|letter| letter.is_lost()) {
                 drop(self.matcher.take(claim));
                 continue;
@@ -210,12 +213,15 @@ impl Arrivals {
         pattern: &Pattern,
         is_simple: impl FnOnce(&Letter) -> bool,
     ) -> Unexpected {
+        // The common case needs no look-up.
         if self.matcher.unexpected() == 0 {
             return Unexpected::None;
         }
         let Some(found) = self.matcher.probe(pattern) else {
             return Unexpected::None;
         };
+        // Looked at before it is taken, because a message that needs an answer, or has not arrived,
+        // needs a request.
         if !is_simple(found.message) {
             return Unexpected::Busy;
         }
@@ -228,6 +234,8 @@ impl Arrivals {
     /// Removes a message of a rank that no receive has claimed. Returns also the number of bytes
     /// that it held.
     pub(super) fn withdraw_held(&mut self, rank: u32, message: MessageId) -> Option<(Letter, u64)> {
+        // Only the matcher knows how many bytes the message held, so they are computed as a
+        // difference.
         let held = |matcher: &Matcher<_, _>| matcher.held(rank).map_or(0, |(_, bytes)| bytes);
         let before = held(&self.matcher);
         let letter = self.matcher.withdraw(message)?;
@@ -238,6 +246,7 @@ impl Arrivals {
     /// is true if the messages behind it in the backlog may have room now.
     pub(super) fn remove_letter(&mut self, rank: u32, request: OpId) -> Option<(Letter, bool)> {
         let is_it = |letter: &Letter| letter.is_of(request);
+        // The message may have moved from the backlog to the matcher, so both are searched.
         if let Some(message) = self.matcher.search(rank, is_it) {
             return Some((self.matcher.withdraw(message)?, false));
         }
@@ -245,6 +254,8 @@ impl Arrivals {
         let mut letters = source.backlog.iter();
         let place = letters.position(|(_, letter)| is_it(letter))?;
         let (_, letter) = source.backlog.remove(place)?;
+        // The matcher knows the first message of a backlog, so that a receive that matches it lets
+        // it in. It is another one now.
         if place == 0 {
             self.matcher.is_kept_no_more(rank);
         }

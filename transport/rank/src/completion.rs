@@ -81,6 +81,8 @@ impl RankState {
                 return deferred.drop_later(Refusal::new(sender, payload, error));
             }
         };
+        // An answered message cannot be withdrawn any more, and the peer may use its number for
+        // another one.
         if let Some(incoming) = self.peers.incoming(source) {
             incoming.take_withdrawable(offer);
         }
@@ -134,6 +136,8 @@ impl RankState {
     /// Ends the receives of a revoked communicator, and drops its messages. Returns the requests
     /// that send messages.
     pub(super) fn end_context(&mut self, context: u32, deferred: &mut DeferredWork) -> Vec<OpId> {
+        // Sends are returned to the caller: ending them uses connections and other inboxes, which
+        // is not allowed under this lock.
         let mut sends = Vec::new();
         for (id, is_send) in self.requests.pending_in(context) {
             if is_send {
@@ -142,6 +146,8 @@ impl RankState {
                 self.abandon_receive(id, Error::Cancelled, deferred);
             }
         }
+        // The collective operations of a communicator have a context of their own, which is revoked
+        // with it.
         self.drop_messages(|other| other.context & !COLLECTIVE == context, deferred);
         sends
     }
@@ -196,6 +202,7 @@ impl RankState {
         error: Error,
         deferred: &mut DeferredWork,
     ) -> bool {
+        // A receive that is not posted any more has a message.
         let Some(receive) = self.requests.take_posted(id) else {
             return false;
         };
@@ -214,6 +221,8 @@ impl RankState {
         error: Error,
         deferred: &mut DeferredWork,
     ) -> bool {
+        // A receive that has requested a payload is not posted, but can be separated from the
+        // payload until that begins to arrive.
         let Some((source, want)) = self.requests.take_want(id) else {
             return self.cancel_receive(id, error, deferred);
         };
@@ -222,6 +231,7 @@ impl RankState {
         let Some(requester) = requester else {
             return false;
         };
+        // Before the claim is released, because another receive may get the message by that.
         self.complete(id, RequestOutcome::failed(error), deferred);
         self.restore(requester.claim, deferred);
         true
@@ -242,7 +252,9 @@ impl RankState {
             offers,
             wants,
         } = lost;
+        // Threads may wait for the end of this rank itself.
         self.waiters.notify();
+        // The peer never answers now, so the bodies return to their owners.
         for offer in offers {
             let outcome = RequestOutcome::unsent(error(), offer.body);
             self.complete(offer.request, outcome, deferred);
@@ -255,12 +267,14 @@ impl RankState {
                 self.complete(request, RequestOutcome::failed(error()), deferred);
             }
             Arriving::Letter(id) => {
+                // The message stays in its place. The receive that gets it learns that it is lost.
                 if let Some(letter) = self.arrivals.letter(id) {
                     letter.lose_source();
                 }
             }
             Arriving::Nowhere => {}
         }
+        // Messages that have arrived stay, and can still be received.
         let (ended, backlog) = self.arrivals.end_source(rank, self.peers.is_alone());
         deferred.drop_later(backlog);
         for ended in ended {

@@ -54,6 +54,8 @@ impl Account {
     /// Like [`release`](Self::release), for messages that were received on the fast path and never
     /// charged.
     pub(super) fn release_passed(&mut self, passed: Credit) -> Option<Credit> {
+        // These messages were not charged when they arrived. Charging them with the return keeps
+        // both sides of the account alike.
         add(&mut self.out, passed);
         self.close(passed)
     }
@@ -100,6 +102,8 @@ impl Passed {
     #[inline]
     pub(super) fn count(&self, bytes: u64) -> Option<Credit> {
         let mut passed = self.so_far();
+        // Load and store without an atomic addition: the lock of the receive direction excludes
+        // other writers.
         add(&mut passed, Credit::of_message(bytes));
         if is_due(passed, self.window) {
             self.set(Credit::FREE);
@@ -160,6 +164,7 @@ pub(super) fn window(bounds: Bounds) -> Credit {
 
 #[inline]
 fn is_due(due: Credit, window: Credit) -> bool {
+    // At least one, so that credit of a window of few messages is returned at all.
     due.messages >= (window.messages / PART).max(1) || due.bytes >= (window.bytes / PART).max(1)
 }
 

@@ -71,12 +71,15 @@ impl Publish for RankState {
     }
 
     fn notify(&mut self, listeners: &InboxListeners, before: u64) {
+        // All that a thread may wait for changes the epoch. Other changes wake nobody.
         if Summary::from_word(before).epoch() == self.waiters.epoch() {
             return;
         }
+        // All are woken, because each of them may wait for another request.
         if self.waiters.have_sleepers() {
             listeners.changed.notify_all();
         }
+        // A ring is a system call, so it is made only for a thread that sleeps there.
         if let (Some(bell), true) = (listeners.bell.get(), self.waiters.is_bell_taken()) {
             bell.ring();
         }
@@ -112,6 +115,7 @@ impl InboxGuard<'_> {
     #[inline(always)]
     pub(super) fn release(self) {
         let Self { state, deferral } = self;
+        // Callbacks of the deferral may lock this inbox, so the lock is released before they run.
         state.release();
         drop(deferral);
     }
@@ -142,6 +146,7 @@ impl Inbox {
     pub(super) fn open_bell(&self) -> io::Result<()> {
         if self.bell().is_none() {
             let bell = Bell::new()?;
+            // Another thread may have opened one meanwhile. Then this one is dropped.
             self.state.listeners().bell.get_or_init(|| bell);
         }
         Ok(())
@@ -189,6 +194,7 @@ impl Inbox {
     /// Records the outcome of a wait.
     #[inline]
     pub(super) fn end_spin(&self, spin: Spin) {
+        // Two threads may lose an outcome to one another. It only guides the next spin.
         let mut habit = self.habit.load(Ordering::Relaxed);
         spin.end(&mut habit);
         self.habit.store(habit, Ordering::Relaxed);
@@ -201,6 +207,7 @@ impl Inbox {
     /// Returns and clears the flag that the pool of a connection had no room.
     #[inline]
     pub(super) fn take_starved(&self) -> bool {
+        // Read first, so that the cache line stays shared while no pool lacks room.
         self.starved.load(Ordering::Relaxed) && self.starved.swap(false, Ordering::Relaxed)
     }
 
@@ -239,6 +246,8 @@ impl Inbox {
                 self.0.fetch_sub(1, Ordering::Relaxed);
             }
         }
+        // Relaxed is enough, because the count only decides who drives replies. A carrier sends
+        // them if nobody waits.
         self.waiting.fetch_add(1, Ordering::Relaxed);
         Waits(&self.waiting)
     }
@@ -252,6 +261,7 @@ impl Inbox {
     /// last message arrived.
     #[inline]
     pub(super) fn attend(&self, state: &RankState) {
+        // A sleeping thread polls no queue, so senders have to come to the inbox and notify it.
         if !self.attention.is_given() && !state.has_sleepers() && !state.is_closed() {
             self.attention.grant();
         }

@@ -86,6 +86,7 @@ pub(super) fn received(
         empty,
     } = outcome;
     drop(empty);
+    // A payload in the lent memory is that memory itself, which the caller has already.
     let elsewhere = payload.filter(|payload| match payload {
         Payload::Bytes(filled) => filled.as_bytes().as_ptr() != base,
         Payload::Object(_) => true,

@@ -46,6 +46,7 @@ impl Line {
             .options
             .eager_over(endpoint.info().scheme, endpoint.info().limits);
         let max_moved = endpoint.info().limits.max_send.min(inbox.max_allocated);
+        // A poll of memory takes some nanoseconds, and that of a socket is a system call.
         let polls = match endpoint.info().scheme {
             "inproc" | "shm" => MEMORY_POLLS,
             _ => 1,
@@ -71,6 +72,7 @@ impl Line {
             passed: passed.clone(),
             greeted: AtomicBool::new(false),
         };
+        // Set before the hello: the peer may answer it at once.
         let is_ours = endpoint.shared().set_receive_sink(Arc::new(sink));
         let line = Self {
             eager,
@@ -82,6 +84,7 @@ impl Line {
             passed,
             endpoint,
         };
+        // Another layer uses the endpoint. The sink was told that the rank is lost.
         if is_ours {
             let Credit { messages, bytes } = window;
             line.send_frame(Frame::Hello {

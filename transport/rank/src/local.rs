@@ -82,6 +82,7 @@ impl Near {
 
     /// Puts bytes into the queue that are too long for a slot.
     fn put_copy(&self, entry: &Entry, heading: &Heading, bytes: &[u8]) -> bool {
+        // Checked before the copy is made. `put` checks again.
         if bytes.len() > SHORT || !entry.is_open() {
             return false;
         }
@@ -104,6 +105,7 @@ impl Near {
             Payload::Bytes(filled) if filled.len() <= SHORT => filled,
             payload => return self.inbox.try_bring(heading, payload),
         };
+        // The closure runs only if there is room in the queue. Otherwise the buffer is still here.
         let mut left = Some(filled);
         if let Some(entry) = self.entry(&heading) {
             entry.put(&heading, |cell, header| {
@@ -153,8 +155,10 @@ impl Inbox {
     ) -> R {
         let mut deferred = DeferredWork::default();
         let mut state = self.lock();
+        // Messages in the queue were sent before this one, and must not be overtaken.
         state.drain_queue(source, &mut deferred);
         let result = work(&mut state, &mut deferred);
+        // The call may have used up the room on which senders rely who do not take the lock.
         state.arrivals.update_queue(source);
         state.release();
         if !deferred.is_empty() {
@@ -179,6 +183,7 @@ impl Inbox {
             if state.is_dropped(&heading, deferred) {
                 return Left::Done;
             }
+            // Messages of this rank already wait for room, and come first.
             if state.arrivals.has_backlog(heading.envelope.source) {
                 return Left::NoRoom;
             }
@@ -188,6 +193,7 @@ impl Inbox {
                     Left::Done
                 }
                 Ok(None) => {
+                    // Copied only if no receive takes the bytes.
                     let copy = self.pool().take(bytes.len()).ok();
                     let copy = copy.and_then(|empty| empty.copy_from(bytes).ok());
                     let Some(copy) = copy else {
@@ -260,6 +266,7 @@ impl Inbox {
     /// lock.
     pub(super) fn close(&self) -> impl Sized + use<> {
         let mut state = self.lock();
+        // Senders come to the inbox from here on, and are refused there.
         self.attention.withdraw();
         state.close()
     }

@@ -33,6 +33,7 @@ impl RankState {
         let id = self
             .requests
             .insert_receive(context, wanted, target, expected);
+        // Checked first: a receive of a message that never comes would wait for ever.
         let failed = self.contexts.failure(&pattern, expected);
         if let Some(error) = self.contexts.revocation(context).or(failed) {
             self.complete(id, RequestOutcome::failed(error), deferred);
@@ -41,6 +42,8 @@ impl RankState {
         match self.arrivals.post(pattern, expected.descriptor, id) {
             Ok(Posting::Matched(matched)) => self.deliver(matched, deferred),
             Ok(Posting::Claimed(claim, id)) => self.request_payload(id, claim, deferred),
+            // Checked only after the matching: a message that has arrived can be received, although
+            // its sender is gone.
             Ok(Posting::Waits(receive)) if self.is_hopeless(&pattern) => {
                 self.arrivals.cancel(receive);
                 self.complete(id, RequestOutcome::failed(Error::NobodyLeft), deferred);
@@ -48,6 +51,8 @@ impl RankState {
             }
             Ok(Posting::Waits(receive)) => {
                 self.requests.set_posted(id, receive);
+                // A rank without a connection does not tell that it has ended, so the receive asks
+                // for one.
                 self.peers.want_lines(&pattern, &self.contexts);
             }
             Err(unposted) => {
@@ -56,6 +61,8 @@ impl RankState {
                 return id;
             }
         }
+        // The receive may match a message that waits for room, or may have taken one that made
+        // room.
         self.admit_backlogs(deferred);
         id
     }
@@ -102,6 +109,7 @@ impl RankState {
             .insert_receive(context, None, target, expected);
         if let Some(error) = self.contexts.revocation(context) {
             self.complete(id, RequestOutcome::failed(error), deferred);
+            // The message leaves the queue with the communicator, and its sender is answered.
             self.restore(claim, deferred);
             return id;
         }
@@ -144,6 +152,8 @@ impl RankState {
 
     /// Completes a receive with the message that it matched.
     pub(super) fn deliver(&mut self, matched: Matched<OpId, Letter>, deferred: &mut DeferredWork) {
+        // The message stays in the matcher until its payload begins to arrive, so a receive that is
+        // cancelled before leaves it in its place.
         if matched.message.is_announced() {
             let (id, claim) = self.arrivals.add_claimed(matched);
             return self.request_payload(id, claim, deferred);
@@ -161,8 +171,11 @@ impl RankState {
         if let Err(leaving) = accepted {
             return self.discard_letter(&heading, letter, leaving, deferred);
         }
+        // The receive has the message now, so it does not count against the window any more.
         self.release_credit(source, heading.held, deferred);
         let (answer, payload) = letter.leave(Leaving::Received);
+        // Such a message is long, so it is copied without the lock. The sender is blocked until
+        // then.
         if let LetterPayload::Lent { bytes, gather } = payload {
             let (to, scatter) = self.requests.take_target(id);
             let sender = match answer {
@@ -237,6 +250,7 @@ impl RankState {
         let (length, max) = (heading.length, self.max_allocated);
         let is_over_limit = capacity.is_none() && length > max;
         let refused = refusal(expected, capacity, heading);
+        // An error of the arguments comes first: it says more than the limit does.
         match refused.or_else(|| is_over_limit.then(|| over_limit(heading, max))) {
             None => Ok(()),
             Some(error) => {
@@ -268,8 +282,10 @@ impl RankState {
                 let outcome = RequestOutcome::received(status, Payload::Bytes(filled));
                 self.complete(id, outcome, deferred);
             }
+            // A short copy takes less time than to lock again afterwards.
             Some(memory) if filled.len() <= SMALL => {
                 let outcome = RequestOutcome::copied(status, memory, filled.as_bytes());
+                // Dropped without the lock, as all values that may belong to the program.
                 deferred.drop_later(Payload::Bytes(filled));
                 self.complete(id, outcome, deferred);
             }
@@ -324,6 +340,7 @@ impl RankState {
         match self.arrivals.add(heading, letter) {
             Ok(Arrival::Matched(matched)) => self.deliver(matched, deferred),
             Ok(Arrival::Waits(id)) => {
+                // A message that had no room before lets its sender go on as soon as it is queued.
                 if let Some(sender) = self.arrivals.letter(id).and_then(Letter::admit) {
                     deferred.push(DeferredTask::Finish(sender));
                 }
@@ -356,6 +373,7 @@ impl RankState {
     /// Drains the queue of a rank.
     #[inline]
     pub(super) fn drain_queue(&mut self, source: u32, deferred: &mut DeferredWork) {
+        // Detached, because each of its messages may change the rest of the state.
         let Some(mut queue) = self.arrivals.detach_queue(source) else {
             return;
         };
@@ -387,6 +405,8 @@ impl RankState {
         if self.is_dropped(&heading, deferred) {
             return drop_content(content, deferred);
         }
+        // The sender has gone on already, so the message is taken even beyond the bounds. The size
+        // of the queue limits how far.
         match self.arrivals.match_sent(&heading) {
             Ok(Some(receive)) => match content {
                 Content::Bytes(bytes) => self.deliver_bytes(receive, &heading, bytes, deferred),

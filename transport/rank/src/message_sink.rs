@@ -67,6 +67,7 @@ impl RankSink {
                 return;
             };
             if to == self.rank {
+                // A thread that waits drives the replies itself.
                 replies.alone |= !self.inbox.somebody_waits();
                 // The number of pending answers is limited, so that a peer that asks and does not
                 // read can't exhaust the memory.
@@ -76,6 +77,7 @@ impl RankSink {
                 };
                 replies.push(without_payload(frame), notify);
             } else {
+                // Another connection must not be used here, under the lock of this one.
                 self.inbox
                     .defer_frame(DeferredTask::SendFrame { to, frame });
             }
@@ -91,6 +93,8 @@ impl RankSink {
         work: impl FnOnce(&mut RankState, &mut DeferredWork) -> R,
     ) -> R {
         self.with(replies, |state, deferred| {
+            // Taken with the next message that is charged, so that the account never shows less
+            // than what the peer has used.
             let passed = self.passed.take();
             if passed != Credit::FREE {
                 state.release_bypassed(self.rank, passed, deferred);
@@ -108,6 +112,7 @@ impl RankSink {
         replies: &mut Replies,
     ) -> Choice {
         let (rank, length) = (self.rank, header.length);
+        // The device accepts any length since the sink was set, so the limit is checked here.
         if length > self.max_receive {
             return Choice::Refuse(strange(header.kind));
         }
@@ -207,6 +212,7 @@ impl ReceiveSink for RankSink {
                     false => Err(strange),
                 }
             }
+            // A second window would be added to the first one.
             Frame::Hello { .. } if self.greeted.swap(true, Ordering::Relaxed) => Err(strange),
             Frame::Hello {
                 messages, bytes, ..
@@ -235,6 +241,8 @@ impl ReceiveSink for RankSink {
         let reason = Arc::from(error.to_string());
         let mut deferred = DeferredWork::default();
         self.inbox.lock().lose(self.rank, &reason, &mut deferred);
+        // Set after the requests have failed: a thread that finds the flag set also finds the
+        // reason in the inbox.
         self.gone.store(true, Ordering::Release);
         self.inbox
             .carry_out(deferred, |task| self.inbox.defer_frame(task));

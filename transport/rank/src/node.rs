@@ -152,9 +152,11 @@ impl Node {
         if place.get().is_some() {
             return;
         }
+        // The account comes first, because the sink of the new line takes messages at once.
         self.inbox.add_line(rank);
         let line = Line::new(rank, endpoint, &self.inbox);
         if place.set(line).is_ok() {
+            // The list has one writer at a time because of this lock.
             let mut state = self.inbox.lock();
             self.lines.add(rank);
             state.add_connection(rank);
@@ -219,6 +221,7 @@ impl Node {
         place: &'n OnceLock<Line>,
         until: Deadline,
     ) -> Option<Result<Link<'n>, Error>> {
+        // A rank that was lost is never connected to again.
         let gone = self.inbox.lock().peers.gone(rank);
         if let Some(error) = gone {
             return Some(Err(error));
@@ -229,6 +232,8 @@ impl Node {
                 "this rank is not connected to it".to_owned(),
             )),
         };
+        // Looked up whatever the outcome was: the other rank may have opened the connection
+        // meanwhile.
         if let Some(line) = place.get() {
             return Some(Ok(Link::Line(line)));
         }
@@ -266,6 +271,7 @@ impl Node {
                 // If this fails, the rank is gone, which ends the receive.
                 if !self.reach(rank, || until) {
                     let mut state = self.inbox.lock();
+                    // The time of this attempt was limited, so the connection is still wanted.
                     state.peers.wanted().want(rank);
                 }
                 None
@@ -361,6 +367,8 @@ impl Node {
             let frames = state.peers.take_deferred();
             (frames, state.contexts.take_open_revocations())
         };
+        // Sent without the lock of the inbox, because a direction of an endpoint is locked before
+        // it.
         for (to, frame) in frames {
             if let Some(line) = self.line(to) {
                 line.send_frame(frame);
@@ -414,6 +422,7 @@ impl Node {
     /// Drives all connections as far as possible without blocking.
     #[inline]
     pub(super) fn drive_lines(&self) {
+        // A connection whose pool had no room is not driven until it is told to look again.
         if self.inbox.take_starved() {
             self.lines()
                 .for_each(|line| line.endpoint.shared().resume());
@@ -424,6 +433,8 @@ impl Node {
     /// Like [`drive`](Self::drive), and wakes `task` when a connection can make progress again.
     /// Tasks have no time limit, so they connect at once to the ranks of their receives.
     pub(super) fn drive_for_task(&self, task: &Waker) {
+        // A task does not come back by itself after the delay that threads grant, so it connects
+        // now.
         while self.inbox.flags().has_wanted_lines() {
             let next = {
                 let mut state = self.inbox.lock();
@@ -474,12 +485,15 @@ impl Node {
         mut attempt: impl FnMut() -> Option<R>,
     ) -> Option<R> {
         let inbox = &*self.inbox;
+        // Read before the attempt, so that a change after the attempt is noticed.
         let seen = inbox.epoch();
         if let Some(answer) = attempt() {
             self.attend();
             return Some(answer);
         }
         let _waits = inbox.note_waiting();
+        // The operations of this thread must go on while it waits, because other ranks may wait for
+        // their messages.
         progress::advance_all();
         let until = deadline();
         let mut spin = spun.unwrap_or_else(|| inbox.begin_spin(until));
@@ -490,6 +504,8 @@ impl Node {
                 seen = inbox.epoch();
                 progress::advance_all();
                 if let Some(answer) = attempt() {
+                    // After a sleep the next message may find the thread asleep, too, so senders
+                    // should go on to notify it.
                     if !spin.was_in_vain() {
                         self.attend();
                     }
@@ -500,6 +516,7 @@ impl Node {
             } else {
                 let due = self.connect_wanted(until);
                 if until.has_passed() {
+                    // A change may have come since the last attempt.
                     return attempt();
                 }
                 if let Some(due) = due {
@@ -638,6 +655,8 @@ impl Node {
         let dropped = self.with(|state, deferred| {
             state.cancel_receive(id, Error::Cancelled, deferred);
             let outcome = state.requests.take_outcome(id);
+            // A request that has no outcome keeps its entry until it has one, because others still
+            // refer to it.
             let task = match outcome {
                 None => state.requests.forget(id),
                 Some(_) => None,
@@ -653,6 +672,7 @@ impl Node {
 impl Drop for Node {
     /// Notifies the other ranks that this rank has ended.
     fn drop(&mut self) {
+        // Closed first: messages that other ranks send from here on are refused.
         let rest = self.inbox.close();
         drop(rest);
         for path in &self.paths {

@@ -119,6 +119,8 @@ impl Peers {
     /// Marks a rank as gone. Returns `None` if there is no such rank, or if it was gone before.
     pub(super) fn remove(&mut self, rank: u32, reason: &Arc<str>) -> Option<LostPeer> {
         let peer = self.list.get_mut(rank as usize)?;
+        // A connection that ends and an attempt to connect may both report it. The first reason
+        // stays.
         if peer.gone.is_some() {
             return None;
         }

@@ -64,6 +64,7 @@ impl Probed {
                 claim: None,
             }));
         };
+        // Counted before the first look, so that each arrival from here on is notified.
         let prober = Prober::new(&node);
         let found = node.wait(|| deadline, |state| state.claim(&pattern));
         drop(prober);

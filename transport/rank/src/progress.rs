@@ -109,6 +109,7 @@ impl PostedList {
             return;
         }
         let all = mem::take(&mut *entries).into_iter();
+        // Taken out of the borrow before they are dropped, because that runs code of the program.
         let (removed, kept): (Vec<_>, Vec<_>) = all.partition(|entry| is_meant(&entry.operation));
         if !kept.is_empty() {
             // The list has no destructor that would free the memory of an empty vector.
@@ -126,6 +127,8 @@ impl PostedList {
     }
 
     fn advance_all(&self) {
+        // A step may call a function that waits and so arrives here again. The outer call continues
+        // with the list.
         if self.entries.borrow().is_empty() || self.is_advancing.replace(true) {
             return;
         }

@@ -75,6 +75,8 @@ impl Entry {
         if !self.is_open() {
             return false;
         }
+        // A sender that finds another thread here delivers to the inbox, which takes no longer than
+        // to wait.
         let mut filler = match self.filler.try_lock() {
             Ok(filler) => filler,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
@@ -120,6 +122,7 @@ impl Exit {
             })
         });
         let taken = taken.flatten();
+        // Popped after the message was taken, because it was read in its slot.
         if taken.is_some() {
             self.emptier.pop();
         }

@@ -131,12 +131,15 @@ fn take_queued(
     deferred: &mut DeferredWork,
 ) -> Poll {
     let RankState { arrivals, pool, .. } = state;
+    // A receive that was posted before may match the message, and then has to get it.
     let is_first = !arrivals.has_posted();
     let Some(queue) = arrivals.queue(source).filter(|queue| queue.is_filled()) else {
         return Poll::Nothing;
     };
     if is_first {
         let is_wanted = |heading: &Heading| {
+            // A notice of a failure looks like a message of the operation, and must take effect
+            // instead of being received.
             pattern.matches(&heading.envelope) && !heading.descriptor.is_some_and(is_notice)
         };
         let take = |heading, content: Content<'_>| target.take(heading, content, pool);
@@ -144,6 +147,8 @@ fn take_queued(
             return Poll::Arrived(message);
         }
     }
+    // The first message of the queue is another one. All are moved to the matcher, where any of
+    // them can be found.
     state.drain_queue(source, deferred);
     take_unexpected(state, pattern, deferred)
 }
@@ -333,6 +338,7 @@ impl Node {
         memory: &mut [u8],
         deadline: impl Fn() -> Deadline,
     ) -> Result<Status, Option<Spin>> {
+        // The request reports the error.
         if line.is_gone() {
             return Err(None);
         }
@@ -369,6 +375,7 @@ impl Node {
         let Some(header) = received else {
             return Err(spin);
         };
+        // Sent without the lock of the direction, under which messages were counted.
         if let Some(due) = due {
             self.with(|state, deferred| state.release_bypassed(rank, due, deferred));
         }
@@ -397,6 +404,7 @@ impl Node {
             return Err(None);
         }
         let empty = info.pool.take(SHORT_BUFFER).ok();
+        // Written once, because the memory of a jbuf is not initialized.
         let filled = empty.and_then(|empty| empty.copy_from(&[0; SHORT_BUFFER]).ok());
         let Some(mut filled) = filled else {
             return Err(None);
@@ -428,6 +436,7 @@ impl Node {
         // A message that arrives meanwhile is received under one lock. The answer of a rank that
         // has sent at the same time as this one often does.
         let _ = self.has_threads() && (0..EARLY_POLLS).any(|_| self.has_queued(pattern.source));
+        // Read before the poll: a change during the poll makes the loop look again.
         let seen = self.inbox.epoch();
         match self.poll_arrived(pattern, target, Some(Prober::New)) {
             Poll::Arrived(message) => Ok(message),
@@ -445,6 +454,8 @@ impl Node {
         spun: Option<Spin>,
     ) -> Result<EarlyMessage, Option<Spin>> {
         let inbox = &*self.inbox;
+        // While a thread counts as waiting, replies of the receive sinks are left to it instead of
+        // a background thread.
         let waits = self.has_lines().then(|| inbox.note_waiting());
         let mut spin = spun.unwrap_or_else(|| inbox.begin_spin(Deadline::NEVER));
         let result = loop {
@@ -461,10 +472,13 @@ impl Node {
                     Poll::NeedsRequest => break None,
                 }
             } else if self.may_be_over(pattern.context) || !spin.may_continue_until(&deadline) {
+                // The polls find messages only. The receive that is posted next reports a
+                // revocation or a failure.
                 break Some(spin);
             }
         };
         drop(waits);
+        // A prober makes each arrival notify, which a posted receive does not need.
         inbox.lock().waiters.remove_prober();
         Err(result)
     }
@@ -487,6 +501,7 @@ impl Node {
             (Poll::Nothing, Some(Prober::New)) => state.waiters.add_prober(),
             _ => {}
         }
+        // This thread has not slept and will poll again, so senders may use the queues.
         if matches!(poll, Poll::Arrived(_)) && self.has_threads() {
             inbox.attend(&state);
         }
@@ -546,6 +561,8 @@ impl Node {
             self.with(|state, deferred| state.abandon_receive(id, timed_out(), deferred));
             // If the message is arriving already, the request ends with it.
             if let Some(rank) = severed {
+                // The payload may be arriving in the memory of the caller, so the call cannot
+                // return before the request has ended.
                 if let Some(outcome) = self.wait_for(id, None, self.rest_deadline()) {
                     return outcome;
                 }

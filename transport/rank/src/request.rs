@@ -214,7 +214,9 @@ impl Requests {
         }
         request.posted = None;
         request.want = None;
+        // The memory of the receive returns with the outcome, whatever has happened.
         let jbuf = request.take_jbuf();
+        // The operations of a revoked communicator are cancelled. The caller is to learn why.
         if let Err(Error::Cancelled) = outcome.result {
             if let Some(error) = contexts.revocation(request.context) {
                 outcome.result = Err(error);

@@ -149,6 +149,8 @@ impl Pending {
             drop(unused);
             outcome
         };
+        // Registered before the connections are driven, and looked up again afterwards: a message
+        // that comes in between either wakes the task or is found.
         let outcome = register().or_else(|| {
             self.node.drive_for_task(context.waker());
             register()

@@ -69,6 +69,8 @@ impl Node {
         };
         // The letter notifies the sender, also if it is returned and dropped.
         drop(near.inbox.bring_letter(heading, letter));
+        // The communicator may have been revoked between the check above and the entry of the
+        // request. Ending its operations would have missed this one.
         self.end_if_revoked(request, context);
         PostOutcome::Pending(request)
     }
@@ -104,6 +106,8 @@ impl Node {
         match link {
             Link::Line(line) if line.is_gone() => Some(Err(self.lost(to))),
             Link::Line(line) => {
+                // Without patience, the rest that the device does not take at once would be copied.
+                // A posted message is sent from the memory of the caller.
                 let is_short = bytes.len() <= SMALL || !matches!(patience, Patience::None);
                 if length > line.eager || !is_short {
                     return None;
@@ -141,6 +145,8 @@ impl Node {
         self.check(label.context)?;
         let link = self.link(to)?;
         if !mode.is_confirmed() {
+            // With one connection, this thread drives all that there is while it blocks in the
+            // endpoint. With several, the others would stand still.
             let patience = match link {
                 Link::Line(line) if !self.has_many_lines() => line.endpoint.patience(),
                 Link::Line(_) | Link::Thread(_) => Patience::None,
@@ -183,6 +189,7 @@ impl Node {
         let copy = if is_long {
             None
         } else {
+            // From the pool of the receiver, in which the message stays.
             let empty = inbox.pool().take(bytes.len()).ok();
             empty.and_then(|empty| empty.copy_from(bytes).ok())
         };
@@ -330,6 +337,7 @@ impl Node {
             return PostOutcome::Refused(self.lost(to), payload_of(body));
         }
         let limits = &line.endpoint.shared().info().limits;
+        // A device can move only buffers that it may own.
         let moves = limits.moves && !matches!(body, Body::Borrowed(_));
         let is_long = length > if moves { line.max_moved } else { line.eager };
         if mode.is_confirmed() || is_long {
@@ -353,6 +361,7 @@ impl Node {
             message.is_exchange = mode == SendMode::Exchange;
             let notify = Notify::Sink(line.whole.clone(), request.number());
             shared.post_with_credit(message, refused, notify, Credit::of_message(length));
+            // As in `post_to_thread`.
             self.end_if_revoked(request, label.context);
             PostOutcome::Pending(request)
         }
@@ -397,6 +406,7 @@ impl Node {
         };
         let notify = Notify::Sink(line.offers.clone(), request.number());
         shared.post_with_credit(message, None, notify, Credit::of_message(held));
+        // As in `post_to_thread`.
         self.end_if_revoked(request, label.context);
         PostOutcome::Pending(request)
     }

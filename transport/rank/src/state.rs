@@ -83,6 +83,8 @@ impl RankState {
     /// Records a new connection, which the threads and tasks that wait have to drive.
     pub(super) fn add_connection(&mut self, rank: u32) {
         self.peers.wanted().resolve(rank);
+        // The tasks are registered with the connections that existed before, so they have to
+        // register again.
         if self.requests.have_tasks() {
             self.requests.wake_all_tasks();
         }
@@ -92,6 +94,7 @@ impl RankState {
     /// Keeps a frame for a rank, which the next thread that drives the connections sends.
     pub(super) fn defer_frame(&mut self, to: u32, frame: Frame) {
         self.peers.defer_frame(to, frame);
+        // A task that is polled drives the connections, and sends the frame.
         if self.requests.have_tasks() {
             self.requests.wake_all_tasks();
         }

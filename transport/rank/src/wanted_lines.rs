@@ -78,6 +78,7 @@ impl WantedLines {
     /// Asks for the connection to a rank, if it is missing.
     pub(super) fn want(&mut self, rank: u32) {
         if let Some(state @ LineState::Missing) = self.state(rank) {
+            // A rank is queued once, however many receives want it.
             *state = LineState::Wanted;
             self.queue.push_back((rank, Deadline::after(GRACE)));
         }
@@ -98,6 +99,7 @@ impl WantedLines {
         let (rank, _) = self.first()?;
         self.queue.pop_front();
         if let Some(state) = self.state(rank) {
+            // The caller connects. If it does not succeed, the rank can be wanted again.
             *state = LineState::Missing;
         }
         Some(rank)
@@ -106,6 +108,7 @@ impl WantedLines {
     /// Returns the first entry of the queue whose connection is wanted, and removes those before.
     fn first(&mut self) -> Option<(u32, Deadline)> {
         while let Some(first) = self.queue.front().copied() {
+            // The rank has a connection by now, or is gone.
             if self.states.get(first.0 as usize) == Some(&LineState::Wanted) {
                 return Some(first);
             }

@@ -213,6 +213,8 @@ impl Inbox {
                 source,
             }),
         };
+        // The source is released before its sender is told, because the sender may reuse the memory
+        // at once.
         drop(from);
         self.complete(request, outcome);
         if let Some(sender) = sender {

@@ -31,12 +31,18 @@ impl Inbox {
         disarm: impl Fn(&Bell),
     ) {
         let mut state = self.lock();
+        // Compared under the lock. A change that comes later finds this thread counted as a
+        // sleeper, or the bell taken.
         if self.epoch() != seen {
             return;
         }
+        // From here on, senders deliver to the inbox and notify. Messages that they left in the
+        // queues before are taken now.
         if self.attention.withdraw() {
             let mut deferred = DeferredWork::default();
             state.drain_queues(&mut deferred);
+            // The epoch of the state, because that of the summary is published with the release
+            // only.
             if state.waiters.epoch() != seen || !deferred.is_empty() {
                 drop(state);
                 return self.carry_out(deferred, |_| {});
@@ -46,7 +52,11 @@ impl Inbox {
             // The callbacks run before the sleep.
             return;
         }
+        // One thread sleeps for all connections. The others sleep on the condition variable, and
+        // one of them takes the bell when it is free.
         if let Some(bell) = self.bell().filter(|_| state.waiters.take_bell()) {
+            // Under the lock: whoever changes the state after the release finds the bell taken, and
+            // rings it.
             bell.expect();
             drop(state);
             let bell_guard = BellWatch {
@@ -54,13 +64,17 @@ impl Inbox {
                 bell,
                 disarm,
             };
+            // Without the lock, because arming locks the receive directions, which come before an
+            // inbox.
             arm(bell);
+            // Arming may have received messages.
             if self.epoch() == seen {
                 bell.sleep(self.or_room(until));
             }
             drop(bell_guard);
             return;
         }
+        // Counted under the lock that the wait releases, so no notification falls in between.
         state.waiters.add_sleeper();
         let InboxGuard {
             state,
@@ -82,6 +96,7 @@ struct BellWatch<'i, D: Fn(&Bell)> {
 
 impl<D: Fn(&Bell)> Drop for BellWatch<'_, D> {
     fn drop(&mut self) {
+        // First, so that the connections do not ring while they are disarmed: this thread is awake.
         self.bell.forget();
         (self.disarm)(self.bell);
         let mut state = self.inbox.lock();

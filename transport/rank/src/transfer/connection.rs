@@ -59,6 +59,8 @@ impl RankState {
         length: u64,
         deferred: &mut DeferredWork,
     ) -> Result<Choice, Violation> {
+        // Charged before anything else: the sender had to have credit, whatever becomes of the
+        // message.
         if !self.peers.charge(rank, length) {
             return Err(Violation);
         }
@@ -81,6 +83,8 @@ impl RankState {
                 let id = queued.map_err(|_| Violation)?;
                 let incoming = self.incoming(rank)?;
                 incoming.direct(Arriving::Letter(id));
+                // Only a queued message can be withdrawn. One that has a receive is answered at
+                // once.
                 if let Some(offer) = offer {
                     incoming.allow_withdrawal(offer, id);
                 }
@@ -128,15 +132,22 @@ impl RankState {
         length: u64,
         deferred: &mut DeferredWork,
     ) -> Result<Choice, Violation> {
+        // The peer may send any number. It must be one that was asked for, and each is answered
+        // once.
         let want = self.incoming(rank)?.begin(want, length).ok_or(Violation)?;
         let (arriving, choice) = match want.requester {
             Some(Requester { request, claim }) => {
+                // The message leaves the matcher only now. Until here, the receive could be
+                // cancelled without changing the order of messages.
                 let (heading, _) = self.arrivals.take(claim);
                 self.release_credit(rank, heading.held, deferred);
+                // From here on, the receive cannot be separated from the payload.
                 let _ = self.requests.take_want(request);
                 let arriving = Arriving::Receive { request, heading };
                 (arriving, self.target_of(request))
             }
+            // The receive was cancelled meanwhile. The payload is for the message then, which waits
+            // for another one.
             None => match self.arrivals.letter(want.message).map(Letter::begin) {
                 Some(true) => (Arriving::Letter(want.message), Choice::Pool),
                 // The message was dropped meanwhile.
@@ -187,6 +198,8 @@ impl RankState {
     ) {
         let unused = match self.incoming(rank).map(Incoming::take_arriving) {
             Ok(Arriving::Receive { request, heading }) => {
+                // The text of a failure becomes a part of the error, so the receive is checked only
+                // when the text is here.
                 let accepted = match &payload {
                     Payload::Bytes(filled) if has_text(&heading) => {
                         self.accept(request, &heading, filled.as_bytes(), deferred)
@@ -265,6 +278,8 @@ impl RankState {
                 return Ok(None);
             }
             Frame::Wanted { want, .. } => {
+                // The body goes with the payload, so there is nothing left to be withdrawn, and the
+                // number may be given out again.
                 self.requests.set_offer(offer.request, None);
                 return Ok(Some(RequestedPayload { want, offer }));
             }
@@ -299,6 +314,7 @@ impl RankState {
         // Only a receive that has memory of this length, or a limit, gets to use the length.
         let length = u64::from_le_bytes(length);
         let heading = label.heading(rank, length).announced();
+        // An announced message takes the place of a message in the window, but none of its bytes.
         if !self.peers.charge(rank, heading.held) {
             return Err(Violation);
         }
@@ -313,6 +329,7 @@ impl RankState {
                 self.incoming(rank)?.allow_withdrawal(offer, id);
                 self.waiters.notify_of_arrival();
             }
+            // The sender had credit for it, so there would be room if it had kept to the window.
             Ok(Arrival::Full(letter)) => {
                 deferred.drop_later(letter);
                 return Err(Violation);
@@ -332,10 +349,13 @@ impl RankState {
     ) {
         let heading = *claim.heading();
         let source = heading.envelope.source;
+        // Checked before the payload is requested, so that a payload that does not fit is not sent.
         if let Err(leaving) = self.accept(request, &heading, &[], deferred) {
             let (heading, letter) = self.arrivals.take(claim);
             return self.discard_letter(&heading, letter, leaving, deferred);
         }
+        // Announced messages of a rank stay in the matcher when it is lost, so a receive may still
+        // match one.
         if self.peers.is_gone(source) {
             drop(self.arrivals.take(claim));
             return self.complete_lost(request, source, deferred);
@@ -347,6 +367,7 @@ impl RankState {
             unreachable!("a claimed message exists, and so does its source");
         };
         let requester = Requester { request, claim };
+        // The payload may have been requested by a receive that was cancelled before it came.
         let want = match letter.want() {
             Some(want) => match incoming.set_requester(want, requester) {
                 Ok(()) => want,
@@ -366,6 +387,8 @@ impl RankState {
                 let Some(offer) = letter.request(want) else {
                     unreachable!("only the payloads of announced messages are requested");
                 };
+                // The peer answers the request instead, by the payload or by telling that there is
+                // none.
                 incoming.take_withdrawable(offer);
                 let frame = Frame::Wanted { offer, want };
                 deferred.push(DeferredTask::SendFrame { to: source, frame });
@@ -390,6 +413,8 @@ impl RankState {
                 self.fail_requester(requester, error, deferred);
                 true
             }
+            // The receive was cancelled, so the message is unclaimed in the matcher, and leaves it
+            // here.
             None if self.arrivals.withdraw(want.message).is_some() => true,
             None => {
                 // The message is claimed, and returns its credit when it leaves the queue; or it
@@ -414,6 +439,8 @@ impl RankState {
         error: Error,
         deferred: &mut DeferredWork,
     ) {
+        // A letter whose payload was requested expects no answer and has no payload, so it may be
+        // dropped under the lock.
         drop(self.arrivals.take(requester.claim));
         let outcome = RequestOutcome::failed(error);
         self.complete(requester.request, outcome, deferred);
@@ -427,6 +454,7 @@ impl RankState {
         let is_withdrawn = withdrawn.is_some();
         if let Some((letter, freed)) = withdrawn {
             self.release_credit(rank, freed, deferred);
+            // The rest of its payload is on its way, and is dropped when it comes.
             if letter.is_arriving() {
                 self.direct(rank, Arriving::Nowhere);
             }
@@ -502,6 +530,8 @@ impl RankState {
         let outcome = match sent.result {
             Ok(()) => RequestOutcome::sent_from(Some(sent.body)),
             Err(error) => {
+                // A request that was forgotten has no receiver any more. Nobody reads its error
+                // then.
                 let sending = self.requests.sending(id);
                 let rank = sending.map_or(u32::MAX, |sending| sending.to);
                 RequestOutcome::unsent(unsendable(rank, error), Some(sent.body))
@@ -520,6 +550,7 @@ impl RankState {
     ) {
         let sending = self.requests.sending(id);
         let offer = sending.and_then(|sending| Some((sending.to, sending.offer?)));
+        // The peer may answer before the device reports that the frame was sent.
         let Some((to, offer)) = offer else {
             return;
         };
@@ -555,6 +586,7 @@ impl RankState {
         let offers = self.peers.offers(to).ok()?;
         match Frame::parse(&message.header).ok()?.eager()? {
             (label, None) => {
+                // The body waits in the offer until the peer requests it.
                 let body = std::mem::replace(&mut message.body, Body::Taken);
                 let length = message.header.length;
                 let offer = offers.announce(id, body, length, message.is_exchange);
@@ -593,6 +625,7 @@ impl RankState {
         let abandoned = self.peers.offers(to).ok();
         let abandoned = abandoned.and_then(|offers| offers.abandon(offer, id));
         if let Some(body) = abandoned {
+            // Before the request ends, because the number of its offer is read from it.
             self.withdraw(id, deferred);
             self.complete(id, RequestOutcome::unsent(Error::Cancelled, body), deferred);
         }

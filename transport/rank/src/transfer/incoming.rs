@@ -90,6 +90,8 @@ impl Incoming {
     ) -> Result<(), Requester> {
         let message = requester.claim.message();
         match self.wants.get_mut(want) {
+            // The peer may have answered that number meanwhile, and it may stand for another
+            // message now.
             Some(want) if want.message == message => {
                 want.requester = Some(requester);
                 Ok(())
@@ -136,6 +138,7 @@ impl Incoming {
 
     /// Drops all receives and claims when this rank ends. Payloads that still arrive are dropped.
     pub(crate) fn drop_requesters(&mut self) {
+        // The numbers stay: payloads that are on their way still have to be recognized.
         for want in self.wants.values() {
             want.requester = None;
         }

@@ -238,6 +238,8 @@ impl Letter {
             (LetterPayload::Announced, &Ack::Frame(offer)) => {
                 *self = Self {
                     payload: LetterPayload::Requested(want),
+                    // The peer is answered by the request itself. The payload then comes under its
+                    // own number.
                     ack: Ack::Nothing,
                 };
                 Some(offer)
@@ -284,6 +286,7 @@ impl Letter {
         if self.is_arriving() {
             *self = Self {
                 payload: LetterPayload::Lost,
+                // Nobody is left to be answered.
                 ack: Ack::Nothing,
             };
         }
@@ -308,6 +311,8 @@ impl Letter {
         let sender = match ack {
             Ack::Nothing => return (LetterAnswer::Nothing, payload),
             Ack::Frame(offer) => {
+                // An announced message keeps its body at the sender, which gets it back with the
+                // error. Of any other one, the sender has nothing left that could be refused.
                 let is_refused = matches!(leaving, Leaving::TooLong { .. })
                     && matches!(payload, LetterPayload::Announced);
                 let answer = match is_refused {
@@ -329,6 +334,7 @@ impl Letter {
                 LetterPayload::Lost,
             ),
             (Some(error), payload) => {
+                // Memory that is lent is released before the request of its owner ends.
                 drop(payload);
                 (LetterAnswer::Fail(sender, None, error), LetterPayload::Lost)
             }

@@ -150,6 +150,7 @@ impl Offers {
         answer: OfferAnswer,
     ) -> Result<AnswerEffect, Violation> {
         if let OfferAnswer::Withdrawn { was_there } = answer {
+            // The number was reserved until this answer, so it still stands for the same message.
             return match (self.0.release(number), was_there) {
                 (false, _) => Err(Violation),
                 (true, false) => Ok(AnswerEffect::Waits),
@@ -219,6 +220,7 @@ impl Offers {
     /// number is reserved until the peer has answered.
     pub(crate) fn begin_withdrawal(&mut self, number: Number, request: OpId) -> bool {
         self.get_of(number, request).is_some()
+            // The peer ends a connection on which more answers wait than this.
             && self.0.reserved() < MOST_REQUESTS
             && self.0.reserve(number)
     }
