@@ -191,6 +191,8 @@ impl Recovery<'_> {
                 let to = Destination::Rank(u32::try_from(to).unwrap_or(u32::MAX));
                 sends.push(self.rank.post_send(to, label, filled, SendMode::Standard));
             }
+            // The messages of the decision are posted already: a member that has decided tells all
+            // others before it returns.
             if let Some(decision) = agreement.decision() {
                 break decision.clone();
             }
@@ -210,6 +212,8 @@ impl Recovery<'_> {
             };
             match (message, receives.get_mut(place)) {
                 (Some(message), Some(receive)) => {
+                    // Posted before the message is handled, so that a member always has one receive
+                    // of each other member. Only such a receive tells that it is gone.
                     *receive = self.post_receive(label, member);
                     agreement.receive(from, message);
                 }
@@ -219,6 +223,7 @@ impl Recovery<'_> {
         };
         for mut send in sends {
             // If this fails, the other member has failed.
+            // The decision must have left this rank before the rank may end.
             if send.wait_timeout(after).is_none() {
                 return Err(Error::TimedOut { after });
             }

@@ -63,6 +63,8 @@ impl Contexts {
     /// Adds a communicator, which may have been revoked before.
     pub(super) fn add(&mut self, context: u32, communicator: &Arc<Communicator>) {
         self.communicators.add(context, communicator);
+        // A revocation may have arrived before this rank had the communicator. Now it is known
+        // whether its sender is a member.
         let members = &communicator.members;
         self.change(|revocations, _, _| revocations.confirm(context, members));
     }
@@ -97,6 +99,8 @@ impl Contexts {
     /// are no members are ignored. Returns false if nothing has changed.
     pub(super) fn revoke(&mut self, context: u32, by: u32, source: u32) -> bool {
         let members = self.members(context);
+        // Without the communicator, nobody can say who its members are. The revocation is checked
+        // when the communicator is added.
         let is_by_member =
             members.is_none_or(|members| members.contain(by) && members.contain(source));
         is_by_member

@@ -134,6 +134,7 @@ impl Failures {
 
     /// Adds a failure. Returns false if it is known.
     pub(super) fn add(&mut self, new: ToldFailure) -> bool {
+        // Several members report the same loss. The source does not distinguish them.
         let is_known = |old: &ToldFailure| {
             ToldFailure {
                 source: new.source,
@@ -144,6 +145,7 @@ impl Failures {
             return false;
         }
         self.list.push_back(new);
+        // A receive that misses a dropped one ends by its timeout instead.
         if self.list.len() > MOST {
             self.list.pop_front();
         }

@@ -59,6 +59,7 @@ impl PersistentRecv {
             return;
         }
         let last = self.message.take().map(MessageBuffer::into_empty);
+        // The buffer of the last message is used again, so that the receive needs no new one.
         let empty = self.empty.take().or(last);
         self.started = Some(match self.pattern {
             None => {
@@ -142,6 +143,7 @@ impl PersistentSend {
         }
         let bytes = self.message.as_bytes();
         let length = bytes.len() as u64;
+        // A copy, because the program may change its message while this one is under way.
         let empty = self.rank.node().inbox.pool().take(bytes.len());
         let empty = empty.map_err(|source| Error::NoBuffer { length, source })?;
         match empty.copy_from(bytes) {

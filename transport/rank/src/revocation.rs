@@ -53,6 +53,7 @@ impl Recovery<'_> {
     pub fn revoke(&self) {
         let (node, own) = (self.rank.node(), self.rank.node().inbox.rank);
         let context = self.rank.context();
+        // Recorded like one of another rank, so that the same code ends the operations.
         node.inbox.lock().record_revocation(context, own, own);
         node.finish_pending();
     }
@@ -112,6 +113,7 @@ impl Node {
     pub(super) fn end_revoked(&self, open: Vec<u32>) {
         for context in open {
             self.tell_revoked(context);
+            // Abandoning a send uses its connection, so it is done after the lock is released.
             let sends = self.with(|state, deferred| state.end_context(context, deferred));
             sends.into_iter().for_each(|id| self.abandon_send(id));
         }

@@ -46,6 +46,8 @@ impl Revocations {
         if self.ranks.contains_key(&context) {
             return false;
         }
+        // A peer may send revocations of any number. Those of communicators that exist here are
+        // never dropped.
         if self.ranks.len() >= MOST_UNKNOWN.saturating_add(communicators.len()) {
             self.ranks.retain(|other, _| communicators.have(*other));
             self.open.retain(|other| communicators.have(*other));
@@ -66,6 +68,7 @@ impl Revocations {
             // This rank has not passed it on, because it did not know the members.
             self.open.push(context);
         } else {
+            // A rank that is no member has no right to revoke the communicator.
             self.ranks.remove(&context);
         }
         is_by_member

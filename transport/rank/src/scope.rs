@@ -177,6 +177,8 @@ pub(super) fn run<'env, R>(
     };
     let mut posted = scope.posted.take();
     for posted in &mut posted {
+        // After a panic nobody wants the messages, and the peers may never send what the receives
+        // wait for.
         if let (Err(_), Some(id)) = (&result, posted.id) {
             node.with(|state, deferred| state.abandon_receive(id, Error::Cancelled, deferred));
             node.cancel_send(id);
@@ -444,6 +446,7 @@ impl<'scope> Scope<'scope, '_> {
         post: impl FnOnce() -> Result<OpId, Result<Status, Error>>,
     ) -> Ticket<'scope> {
         let mut posted = self.posted.borrow_mut();
+        // Memory is reserved before the request exists, because a failed allocation would unwind.
         posted.reserve(1);
         // Until the request is recorded below, the scope would not wait for it after an unwind.
         let guard = AbortOnUnwind;

@@ -80,8 +80,11 @@ impl Rank {
         // Colors are sent with 1 added; 0 stands for none.
         let sent = color.map_or(0, |color| u64::from(color).saturating_add(1));
         let mut all = vec![[0u64; 2]; self.size() as usize];
+        // An algorithm that the program has chosen for its own operations may not suit these.
         let plain = self.choosing(None);
         plain.all_gather(&[[sent, u64::from(key)]], &mut all)?;
+        // All members take part, also those without a color: the agreement is an operation of the
+        // whole communicator.
         let context = self.agree_on_context()?;
         if color.is_none() {
             return Ok(None);
@@ -115,6 +118,8 @@ impl Rank {
             if context >= COLLECTIVE {
                 return Err(Error::NoContext);
             }
+            // A thread of a member may have reserved the number meanwhile, for another
+            // communicator. Then all try again.
             let mut is_reserved = [0];
             let reserved = u8::from(self.node().unused_contexts.reserve(context));
             plain.all_reduce(&[reserved], &mut is_reserved, &Min)?;

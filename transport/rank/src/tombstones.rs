@@ -30,6 +30,8 @@ impl Tombstones {
         }
         self.has_collectives |= context != AGREEMENT;
         self.order.push_back((context, tag));
+        // A late message of an operation that is forgotten stays in the matcher, and uses credit of
+        // its sender.
         if self.order.len() > MOST {
             if let Some(first) = self.order.pop_front() {
                 self.operations.remove(&first);

@@ -53,6 +53,8 @@ impl Call {
             u64::from(agreed.root),
             agreed.count as u64,
         ];
+        // Members that call different operations, or with different arguments, get an error by the
+        // descriptor instead of wrong data.
         let descriptor = arguments.into_iter().fold(descriptor::<E>(), mix);
         // The highest bit is 0, unlike in the descriptor of a failure. The lowest bit is 1, because
         // 0 is the descriptor of untyped bytes, which agrees with any.
@@ -155,6 +157,7 @@ impl Call {
         };
         let others = (0..rank.size()).filter(|other| ![rank.rank(), lost].contains(other));
         for other in others {
+            // A notice only spares the timeout, so no connection is made for it.
             if rank.node().is_linked(rank.members().in_node(other)) {
                 let nothing = MessageBuffer::nothing();
                 let to = Destination::Rank(other);
@@ -198,6 +201,7 @@ impl Call {
                 rank,
                 reason,
             },
+            // A rank withdraws a message of an operation only if it has failed there.
             Error::Withdrawn { rank, .. } => {
                 let reason = None;
                 Error::FailedAt {

@@ -100,6 +100,7 @@ where
     /// the error of the first message that failed.
     pub(super) fn run(mut self) -> Result<(), Error> {
         self.begin()?;
+        // Cloned, because the steps are read while the execution changes.
         let schedule = self.schedule.clone();
         let steps = schedule.steps();
         while let Some(step) = steps.get(self.next) {
@@ -153,6 +154,8 @@ where
     /// know of it.
     #[cold]
     pub(super) fn record_failure(&mut self, error: Error) -> Error {
+        // A failure of another rank is passed on as its own, so that all ranks name the one where
+        // it began.
         let error = self.call.error(error);
         self.has_failed = true;
         match &error {
@@ -165,6 +168,8 @@ where
                 Error::PeerGone { rank, .. } => {
                     self.failed = rank as usize;
                     self.reason = None;
+                    // The others may wait for the lost rank without a connection that would tell
+                    // them.
                     self.call.tell_others(self.rank, rank);
                 }
                 ref cause => self.reason = Some(text_of(cause)),
@@ -229,6 +234,7 @@ where
         match *round {
             [] => Ok(()),
             [Step::Receive { from, span }] => self.receive(from, span),
+            // Most rounds have one or two short messages, for which no request is needed.
             [Step::Send { to, span }] => match self.try_send(to, span) {
                 Some(sent) => sent,
                 None => self.exchange_posted(round),
@@ -256,6 +262,7 @@ where
         };
         let bytes = part(area, span).as_bytes();
         let (node, label) = (self.rank.node(), self.call.label(self.rank));
+        // Connecting has a deadline here. The send below would connect without one.
         if let Err(error) = self.party().reach(to, || self.party().deadline()) {
             return Some(Err(error));
         }
@@ -330,6 +337,8 @@ where
                 let sent = send.wait_until(deadline);
                 sent.map(|sent| sent.inspect_err(tell))
             });
+            // The bytes are borrowed, so the send has to end before the scope. It is withdrawn, or
+            // its connection is ended.
             let sent = sent.unwrap_or_else(|| {
                 send.withdraw();
                 let sent = send.wait_or_sever(to_in_node).map_err(|_| timed_out());
@@ -350,6 +359,8 @@ where
     ) -> Result<(), Error> {
         match (received, sent) {
             (Err(received), Err(sent)) => {
+                // A refused send makes the other rank fail, and its notice is what the receive then
+                // gets.
                 let (first, second) = match is_cause(&sent) {
                     true => (sent, received),
                     false => (received, sent),
@@ -424,6 +435,8 @@ where
     /// that the rank does not hang for several timeouts.
     #[cold]
     fn fail(&mut self) {
+        // All the time of the operation is used up, so the rest of the schedule does not wait
+        // again.
         let timeout = if self.is_late {
             Duration::ZERO
         } else {
@@ -438,6 +451,7 @@ where
             let round = messages(rest);
             for step in round {
                 if let Step::Send { to, .. } = *step {
+                    // This notice tells them as well.
                     self.disagreeing.retain(|rank| *rank != to);
                     notices.extend(self.call.send_failure(
                         self.rank,
@@ -466,6 +480,7 @@ where
                 deadline,
             ));
         }
+        // The schedule is over, so that dropping the execution does not execute it again.
         self.next = schedule.steps().len();
         wait_for_notices(notices, deadline);
     }
@@ -483,6 +498,7 @@ where
             self.fail();
         }
         if is_open || self.has_failed {
+            // Messages of this operation may still arrive, for which no receive will be posted.
             self.call.bury(self.rank);
         }
     }
@@ -577,6 +593,8 @@ impl<'m, E> Memory<'m, E> {
                     _ => None,
                 });
             let mut receives: Vec<_> = receives.collect();
+            // Sorted by their place, so that the area can be cut into disjoint parts from front to
+            // back.
             receives.sort_unstable_by_key(|(span, _)| (span.start, span.len));
             let mut start = 0;
             for (span, index) in receives {

@@ -43,6 +43,8 @@ impl KeptPlans {
     /// Returns the plan for these arguments, if it is kept.
     #[inline]
     pub(super) fn find(&self, key: &PlanKey) -> Option<&KeptPlan> {
+        // Places are filled from the front and never emptied, so the first empty one ends the
+        // search.
         let mut kept = self.0.iter().map_while(|place| place.get());
         kept.find(|(other, _)| other == key).map(|(_, plan)| plan)
     }

@@ -149,6 +149,8 @@ impl<'r> ObjectExchange<'r> {
         let mut request = self
             .rank
             .post_send(destination, label, filled, SendMode::Standard);
+        // A member that is sent its message is not told of a failure as well, unless the send
+        // fails.
         self.unserved.retain(|other| *other != to);
         match request.take() {
             None => self.sends.push((to, request)),
@@ -162,6 +164,7 @@ impl<'r> ObjectExchange<'r> {
         let (rank, label) = (self.rank, self.call.label(self.rank));
         let is_reached = |to: &usize| rank.node().reach(in_node(rank, *to), || self.deadline);
         let all = mem::take(&mut self.unserved).into_iter();
+        // Connected before the scope, because a send in it would connect without a deadline.
         let (receivers, unreached): (Vec<_>, Vec<_>) = all.partition(is_reached);
         let results: Vec<_> = rank.scope(|scope| {
             let sends = receivers.iter().map(|to| {
@@ -177,6 +180,8 @@ impl<'r> ObjectExchange<'r> {
                 .iter()
                 .zip(&results)
                 .filter(|(_, sent)| sent.is_none());
+            // All are withdrawn before the first is waited for, so that the time for the rest is
+            // shared.
             unfinished.for_each(|((_, send), _)| send.withdraw());
             for ((to, send), result) in sends.into_iter().zip(&mut results) {
                 result.get_or_insert_with(|| send.wait_or_sever(to).map_err(|_| self.timed_out()));
@@ -200,6 +205,7 @@ impl<'r> ObjectExchange<'r> {
     /// message could not be sent, its receiver may wait for it before it sends, so nothing is
     /// received before the receiver is told, when this is dropped.
     pub(super) fn receive(&mut self) -> Result<Vec<RankMessage>, Error> {
+        // The operation has failed already. The messages are received when the exchange is dropped.
         if let Some(error) = self.error.take() {
             return Err(error);
         }
@@ -240,6 +246,7 @@ impl<'r> ObjectExchange<'r> {
         match result {
             Ok(()) => self.served.push(to),
             Err(error) => {
+                // It waits for a message that does not come, and is told so at the end.
                 self.unserved.push(to);
                 self.record_failure(error);
             }
@@ -311,6 +318,7 @@ impl Drop for ObjectExchange<'_> {
     fn drop(&mut self) {
         let has_failed = self.has_failed || !self.unserved.is_empty() || !self.receives.is_empty();
         self.send_failures();
+        // The caller has got it, and the calls below must not stop at it.
         self.error = None;
         if !self.receives.is_empty() {
             drop(self.receive());

@@ -106,6 +106,8 @@ impl Objects<'_> {
         let Some(message) = messages.into_iter().next().filter(|_| !is_root) else {
             return Err(self.is_root(collective, "Objects::broadcast"));
         };
+        // Passed on before it is read, so that the ranks below do not wait for that. They get the
+        // message even if it cannot be read here.
         exchange.send_to_all(message.payload.as_bytes());
         exchange.finish()?;
         exchange.read(message)
@@ -294,6 +296,8 @@ impl Objects<'_> {
         own: Received<Vec<T>>,
     ) -> Result<ObjectParts<T>, Error> {
         let messages = exchange.receive()?;
+        // Read only after everything was exchanged: an object that cannot be read must not stop the
+        // others.
         exchange.finish()?;
         let mut parts = Vec::with_capacity(self.rank.size() as usize);
         let mut messages = messages.into_iter();
@@ -365,6 +369,7 @@ impl Objects<'_> {
         if root < self.rank.size() {
             return Ok(());
         }
+        // The operation is numbered nevertheless, and the other members are told.
         self.rank.refuse(collective);
         let source = ScheduleError::NoRoot {
             root: root as usize,

@@ -71,6 +71,7 @@ impl<'scope, 'env, E: Element, C: Fn(&E, &E) -> E> PostedExecution<'scope, 'env,
 
 impl<'scope, E: Element, C: Fn(&E, &E) -> E> Stepper<'scope, E, C> {
     fn advance(&mut self, scope: &'scope Scope<'scope, '_>) {
+        // A round without messages is over at once, so several steps may follow one another here.
         while !self.has_ended && self.round.poll(scope, self.execution.party()) {
             self.end_round();
             let schedule = self.execution.schedule();
@@ -86,6 +87,7 @@ impl<'scope, E: Element, C: Fn(&E, &E) -> E> Stepper<'scope, E, C> {
 
     fn end_round(&mut self) {
         let errors = self.round.take_errors();
+        // The operation reports its first failure.
         if self.failure.is_some() {
             return;
         }
@@ -102,8 +104,11 @@ impl<'scope, E: Element, C: Fn(&E, &E) -> E> Stepper<'scope, E, C> {
             execution, failure, ..
         } = self;
         execution.next = execution.next.saturating_add(1);
+        // A failed operation executes only its messages, so that the other ranks go on.
         if let (None, Some(step)) = (&failure, steps.first()) {
             let work = AssertUnwindSafe(|| execution.work(*step));
+            // This may be an unrelated call of the thread, so the panic is kept for the owner of
+            // the request.
             *failure = catch_unwind(work).err().map(Err);
         }
     }
@@ -140,6 +145,7 @@ impl<'scope, E: Element, C: Fn(&E, &E) -> E> Stepper<'scope, E, C> {
             self.has_ended = true;
             self.outcome = Some(self.failure.take().unwrap_or(Ok(Ok(()))));
         }
+        // The notices are one more round, after which this is called again.
         for to in disagreeing {
             let party = execution.party();
             self.round
@@ -241,6 +247,7 @@ impl<E: Element, C: Fn(&E, &E) -> E> PostedOperation for PostedExecution<'_, '_,
             } else {
                 state.requests.set_task(id, task)
             });
+            // Its end would wake nobody any more, so the caller has to poll again.
             if has_ended {
                 drop(state);
                 return false;

@@ -67,6 +67,7 @@ impl Party<'_> {
     /// Tells the member `to`, which waits for a message that could not be sent. A member that is
     /// gone is not told.
     pub(super) fn notice(&self, to: usize, error: &Error) -> Option<SendRequest> {
+        // Nobody is left who could be told.
         if let Error::PeerGone { .. } = error {
             return None;
         }
@@ -206,6 +207,7 @@ impl<'scope> Round<'scope> {
             Some(Ok(())) => {}
             Some(Err(error)) => self.fail_send(party, to, rank.members().error(error)),
             None => {
+                // In a round that also receives, the peer is likely to send meanwhile.
                 let mode = match self.receives.is_empty() {
                     true => SendMode::Standard,
                     false => SendMode::Exchange,
@@ -219,6 +221,7 @@ impl<'scope> Round<'scope> {
     /// Records the error of a send. The receiver is told at once, because this rank may wait for a
     /// message of a member that waits for this one.
     fn fail_send(&mut self, party: Party<'_>, to: usize, error: Error) {
+        // The receiver would wait for the message until its timeout.
         self.notices.extend(party.notice(to, &error));
         self.unsent.push(error);
     }
@@ -237,6 +240,8 @@ impl<'scope> Round<'scope> {
             let Some(result) = result else {
                 return true;
             };
+            // A posted operation has many rounds in one scope, whose list would grow with each of
+            // them.
             scope.vacate(receive.request.index());
             let checked = result.and_then(|status| check_length(status, receive.length));
             unreceived.extend(checked.err().map(|error| (receive.step, error)));
@@ -261,8 +266,10 @@ impl<'scope> Round<'scope> {
     /// Takes the errors of the messages that have ended.
     pub(super) fn take_errors(&mut self) -> Vec<Error> {
         let mut unreceived = std::mem::take(&mut self.unreceived);
+        // In the order of the schedule, so that the error does not depend on the order of arrival.
         unreceived.sort_by_key(|(step, _)| *step);
         let unreceived = unreceived.into_iter().map(|(_, error)| error);
+        // Errors of sends that follow from another error come last.
         let (causes, unsent): (Vec<_>, Vec<_>) = self.unsent.drain(..).partition(is_cause);
         causes.into_iter().chain(unreceived).chain(unsent).collect()
     }
@@ -299,6 +306,8 @@ impl<'scope> Round<'scope> {
     /// connection ends.
     pub(super) fn give_up(&mut self, party: Party<'_>, timeout: Duration) {
         let rank = party.rank;
+        // All are withdrawn before the first is waited for, so that the time for the rest is
+        // shared.
         for receive in &self.receives {
             receive.request.withdraw();
         }
@@ -309,6 +318,7 @@ impl<'scope> Round<'scope> {
         let timed_out = || Error::TimedOut { after: timeout };
         for receive in &mut self.receives {
             let result = match receive.request.wait_until(rest) {
+                // The memory of the message is borrowed, so it cannot be left to the connection.
                 None => {
                     rank.node().sever(in_node(rank, receive.from));
                     receive.request.wait_until(Deadline::NEVER)
@@ -316,6 +326,8 @@ impl<'scope> Round<'scope> {
                 result => result,
             };
             let ended = result.unwrap_or_else(|| Err(timed_out()));
+            // The first reason is that the time was over. Errors that came with the end of the
+            // connection are its effects.
             let checked = ended.map_err(|_| timed_out());
             let checked = checked.and_then(|status| check_length(status, receive.length));
             let failure = checked.err().map(|error| (receive.step, error));

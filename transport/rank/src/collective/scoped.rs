@@ -117,12 +117,15 @@ impl Future for ScopedCollective<'_> {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         // The round in which the connections have been driven for the task.
+        // Driving registers the task with the connections. In the same round it is not done twice,
+        // because nothing would have changed.
         let mut driven = None;
         loop {
             if let CollectiveState::Posted(operation) = &self.state {
                 operation.advance();
                 let round = operation.round();
                 if round.is_some() {
+                    // A message has ended before the task could be registered with it.
                     if !operation.register_task(context.waker()) {
                         continue;
                     }

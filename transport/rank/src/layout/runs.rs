@@ -206,6 +206,7 @@ impl Runs {
                 if !fits {
                     return ControlFlow::Break(());
                 }
+                // A long run gains nothing by the copy through the stage.
                 if len > STAGED / 4 {
                     return if writer.extend(source) {
                         ControlFlow::Continue(())

@@ -61,6 +61,8 @@ impl Layouts<'_> {
             (None, _) => match RunTransfer::new(node, to, bytes, &runs, length) {
                 RunTransfer::Packed => send_packed(node, to, label, bytes, &runs, length),
                 RunTransfer::Lent(_) | RunTransfer::Segments(..) => {
+                    // The segments are lent, which needs a request that has ended before the call
+                    // returns.
                     return self.rank.scope(|scope| {
                         let sent = scope.send_runs(to, label, bytes, &runs, length);
                         sent.wait()
@@ -145,6 +147,7 @@ impl Layouts<'_> {
                     };
                     match receive.wait_timeout(after) {
                         Some(received) => received,
+                        // The message may have begun to arrive. Then the receive ends with it.
                         None => receive.cancel().map_err(|error| match error {
                             Error::Cancelled => Error::TimedOut { after },
                             error => error,

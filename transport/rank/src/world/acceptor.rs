@@ -45,6 +45,8 @@ impl MemberAcceptor {
                 let peer = newcomer.peer().clone();
                 let enter = |(accepted, endpoint)| {
                     let run = move || admit(accepted, endpoint);
+                    // Each member that is admitted has a thread, so their number is limited. The
+                    // guard counts until that thread has ended.
                     MemberThread::reserve(entering)?.spawn(run, peer.to_string())
                 };
                 let asked = ask(newcomer, &*check).await;
@@ -122,6 +124,8 @@ async fn ask<R>(
         Ok(_) | Err(_) => Refusal::Nonsense,
     };
     let (header, payload) = Word::Refused(refusal).to_message();
+    // The peer reads the refusal only if the connection is not reset before, which `dismiss`
+    // prevents.
     if candidate.send(header, &payload).await.is_ok() {
         candidate.dismiss().await;
     }

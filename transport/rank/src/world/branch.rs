@@ -46,6 +46,7 @@ impl Branch<'_> {
             let filled =
                 filled.map_err(|_| lost("the pool has no room for its table".to_owned()))?;
             queue.post_send(endpoint, u64::from(*rank), header, filled);
+            // Posted before the answer can come: a child that fails says so at once.
             queue.post_recv(endpoint, u64::from(*rank), None);
         }
         let mut waiting = self.children.len();
@@ -63,6 +64,7 @@ impl Branch<'_> {
                         what: format!("{waiting} ranks did not get ready"),
                     });
                 }
+                // Meanwhile a process may have ended, or the parent may have told of a failure.
                 None => check()?,
             }
         }
@@ -93,6 +95,7 @@ impl Branch<'_> {
                 });
             }
         }
+        // The world has failed anyway. The farewell only lets the children read the reason.
         let _ = farewell(self.children.clone(), Deadline::after(GOODBYE));
     }
 }

@@ -61,6 +61,7 @@ impl Census {
                 return false;
             }
             let last = level.end.saturating_sub(1);
+            // The ranks of a level are contiguous, and so are all of their children.
             level = children(level.start, self.size).start..children(last, self.size).end;
         }
         true
@@ -77,6 +78,8 @@ impl Census {
         let all = if self.lost.iter().all(|byte| *byte == 0) {
             children(self.own, self.size)
         } else {
+            // A rank whose ancestors are lost may belong to any rank before it, so all of them are
+            // searched.
             self.own.saturating_add(1)..self.size
         };
         let below = all.filter(|rank| !is_lost(*rank));

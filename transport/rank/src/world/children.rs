@@ -48,8 +48,11 @@ impl Children {
         let (told, starting) = mpsc::channel();
         let keeping = kept.clone();
         let keeper = Builder::new().name("jstream-children".to_owned());
+        // One thread starts and keeps all: a process that asks the kernel to be killed with its
+        // parent is killed with the thread that has started it.
         let keeper = keeper.spawn(move || {
             let failed = keeping.start(commands).err();
+            // The receiver waits for this message, unless the process is ending.
             let _ = told.send(failed);
             keeping.keep();
         })?;
@@ -116,6 +119,7 @@ impl Drop for Children {
             }
         }
         if let Some(keeper) = self.keeper.take() {
+            // The processes were killed, so the thread ends soon. It has reaped them by then.
             let _ = keeper.join();
         }
     }
@@ -139,6 +143,7 @@ impl Kept {
         let open = |started: &Started| {
             let number = i32::try_from(started.child.id()).ok();
             let pid = number.and_then(Pid::from_raw)?;
+            // Opened before any process is reaped, so the number cannot stand for another process.
             pidfd_open(pid, PidfdFlags::empty()).ok()
         };
         let mut descriptors: Vec<Option<OwnedFd>> = self.lock().iter().map(open).collect();
@@ -160,6 +165,7 @@ impl Kept {
             if running == 0 {
                 return;
             }
+            // A process without a descriptor has to be looked at from time to time.
             let told = descriptors.iter().flatten();
             let all_tell = told.clone().count() == running;
             let until = if all_tell {

@@ -90,6 +90,8 @@ impl World {
     ) -> Result<Connections, WorldError> {
         let opened = self.open_connections(name, Arc::new(admit));
         let own = opened.as_ref().map_or(&[][..], |(_, own)| own);
+        // A rank that could not listen takes part nevertheless, with no address. The others would
+        // wait for it otherwise.
         let addresses = self.share_addresses(own);
         let (acceptor, _) = opened?;
         let addresses = addresses?;
@@ -198,6 +200,7 @@ fn share_lines(rank: &Rank, own: &str) -> Result<Vec<String>, WorldError> {
     let mut lengths = vec![0; rank.size() as usize];
     let length = own.len() as u64;
     rank.all_gather(&[length], &mut lengths).map_err(members)?;
+    // All ranks find the same one, so all return the error and none waits.
     let too_long = (0..).zip(&lengths).find(|(_, length)| **length > MAX_LINE);
     if let Some((rank, length)) = too_long {
         let reason = format!("{length} bytes of addresses, of which {MAX_LINE} are allowed");

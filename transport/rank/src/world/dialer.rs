@@ -85,6 +85,7 @@ impl Dialer {
 
     /// Sets the rank that gets the connections.
     pub(super) fn serve(&self, node: &Arc<Node>) {
+        // The node holds the dialer, so the dialer holds it weakly.
         let _ = self.node.set(Arc::downgrade(node));
     }
 
@@ -100,6 +101,7 @@ impl Dialer {
 
     /// Makes the connection over which the world was joined that of the pair.
     pub(super) fn attach(&self, node: &Node, rank: u32, endpoint: Endpoint) {
+        // Before the pair counts as linked: a thread that finds it linked uses the connection.
         node.attach(rank, endpoint);
         self.lock().pairs.link(rank);
         self.changed.notify_all();
@@ -119,6 +121,8 @@ impl Dialer {
 
     /// Allows the parent, and rank 0, to open a connection over which this rank joins.
     pub(super) fn expect_uplinks(&self) {
+        // The parent brings the table. Rank 0 connects, too, but only to tell that the world has
+        // failed.
         let mut expected = vec![0];
         expected.extend(parent(self.rank).filter(|parent| *parent > 0));
         self.lock().expected = expected;
@@ -150,6 +154,7 @@ impl Dialer {
     /// Decides about a connection that another member opens.
     pub(super) fn check(&self, ask: &Ask) -> Result<Admission, Refusal> {
         let rank = check_ask(ask, self.session, true, self.size)?;
+        // Other members learn this address only after the rank was built, so this is a stranger.
         if self.node.get().is_none() {
             return Err(Refusal::Closed);
         }
@@ -173,6 +178,7 @@ impl Dialer {
 
     /// Tells another member that its connection is accepted, and takes the connection.
     pub(super) fn welcome(&self, admission: Admission, endpoint: Endpoint) -> Result<(), String> {
+        // `check` has recorded the pair, so the opening rank may send from the welcome on.
         let said = Word::Welcome(self.session, String::new()).send(&endpoint);
         let said = said.map_err(|error| error.to_string());
         match admission {
@@ -244,6 +250,7 @@ impl Dialer {
         let mut pause = SOON;
         loop {
             let mut state = self.lock();
+            // One thread opens the connection to a rank. The others wait for it.
             match state.pairs.dial(rank) {
                 DialStep::Linked => return Ok(()),
                 DialStep::Closed => {
@@ -265,6 +272,8 @@ impl Dialer {
             let mut state = self.lock();
             match opened {
                 Ok(endpoint) => {
+                    // The other rank may have opened one meanwhile that counts instead. The next
+                    // round finds it.
                     if state.pairs.welcome(rank) {
                         drop(state);
                         self.attach(node, rank, endpoint);
@@ -281,6 +290,8 @@ impl Dialer {
                     drop(self.wait(state, until, pause));
                     pause = pause.saturating_mul(2).min(LATER);
                 }
+                // The caller has no more time, but the rank may be reachable. The next caller tries
+                // again.
                 Err(_) if is_late() => {
                     state.pairs.back_off(rank);
                     self.changed.notify_all();

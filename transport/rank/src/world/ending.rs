@@ -120,6 +120,8 @@ impl Goodbyes {
         timeout: Duration,
     ) -> BTreeMap<u32, String> {
         let sends = std::mem::take(&mut self.sends).into_iter();
+        // All receives are posted before the first is waited for, so that a silent rank does not
+        // delay the others.
         let meant: Vec<_> = sends
             .map(|(other, said)| (other, said, rank.buffers().irecv(other, GOODBYE)))
             .collect();
@@ -160,6 +162,7 @@ impl Ending<'_> {
         let (mut pause, mut next) = (SOON, Deadline::after(SOON));
         let mut living = usize::MAX;
         loop {
+            // Read first, so that whatever comes during this round ends the wait below.
             let seen = node.inbox.epoch();
             // The last messages of ranks that are gone are taken before these count as lost: a rank
             // ends properly after it has told its neighbours a complete census.
@@ -185,9 +188,12 @@ impl Ending<'_> {
             if until.has_passed() {
                 return false;
             }
+            // The parent needs one message for the whole subtree. Before that, only timeouts and
+            // losses are told.
             if self.census.is_complete_below() {
                 self.send_census(self.census.parent().into_iter().collect());
             }
+            // A rank whose neighbour was lost may not have got what that one should have passed on.
             if next.has_passed() {
                 self.send_census(self.census.neighbours());
                 pause = pause.saturating_mul(2).min(LATER);
@@ -205,6 +211,7 @@ impl Ending<'_> {
         if self.census.merge(bytes) {
             self.version = self.version.saturating_add(1);
         }
+        // The source knows the same, so it need not be told.
         if self.census.to_bytes() == bytes {
             self.told.insert(source, self.version);
         }

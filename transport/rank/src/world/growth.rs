@@ -122,6 +122,7 @@ impl World {
             let seat = Seat::alone(members.rank(), size, &options.rank);
             seat.join_first(&addresses, &options, true)?
         };
+        // The processes that this rank has started stay its children in the new world.
         for children in self.children.drain(..) {
             children.renumber(|rank| members.members().number_of(rank));
             world.children.push(children);

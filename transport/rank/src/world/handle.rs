@@ -87,6 +87,8 @@ impl World {
     /// As for [`finish`](Self::finish).
     pub fn finish_within(mut self, timeout: Duration) -> Result<(), WorldError> {
         let until = Deadline::after(timeout);
+        // Goodbyes come before the connections are shut down: they prove that all messages before
+        // them have arrived.
         let lost = goodbye(&self.ending, until, timeout);
         // The clean shutdown tells connected peers that this rank was not lost.
         if let Err(error) = self.rank.node().finish_lines() {

@@ -99,6 +99,7 @@ impl Lobby {
             if until.has_passed() {
                 return Ok(false);
             }
+            // The check is about things that wake nobody, such as the end of a process.
             let look = until.left().map_or(LOOK, |left| left.min(LOOK));
             let waited = self.changed.wait_timeout(state, look);
             drop(jstream_sync::unpoisoned(waited));

@@ -151,6 +151,7 @@ impl Meeting {
             };
             if all { Ok(()) } else { Err(missing()) }
         });
+        // From here on nobody joins, so the table is complete.
         let guests = self.hall.close();
         let table: Vec<_> = guests
             .iter()
@@ -161,6 +162,7 @@ impl Meeting {
             dialer: self.dialer.clone(),
             _acceptor: self.door,
         };
+        // Built before the table is sent, because a member that has got it may connect at once.
         let rank = seat.build(dialer)?;
         let mut branch = Branch {
             children: Vec::new(),
@@ -183,11 +185,14 @@ impl Meeting {
         }
         if let Err(error) = all_came.and_then(|()| branch.spread(&table, check)) {
             branch.report_failure(0, &error);
+            // Members that are not children of rank 0 have closed their connections. They wait for
+            // their parents, and are told directly.
             tell_noted(&self.dialer, &noted, &error);
             return Err(error);
         }
         let members = std::iter::once(self.addresses.clone()).chain(table);
         let members: Arc<[Vec<Address>]> = members.collect();
+        // Known before the children may begin, because the first message may need a connection.
         self.dialer.learn(members.clone());
         branch.release();
         let node = rank.node();
@@ -242,6 +247,7 @@ fn seat_member(
         });
         return Ok(());
     }
+    // Rank 0 holds the connections of its children only. All others hear from their parents.
     let said = Word::Noted.send(&endpoint).and_then(|()| endpoint.finish());
     said.map_err(|error| error.to_string())?;
     place.admit(Guest {

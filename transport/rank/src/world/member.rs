@@ -80,6 +80,7 @@ impl Joining<'_> {
             seen: &seen,
         };
         let member = self.listen(seat, &whereabouts);
+        // Rank 0 would wait for this member until its timeout.
         let member = member.inspect_err(|error| self.give_up(&first, error))?;
         let tree = self.join_tree(first, &member)?;
         member.dialer.end_joining();
@@ -125,6 +126,8 @@ impl Joining<'_> {
             dialer.expect_uplinks();
         }
         let listening = ListeningDialer {
+            // Accepts before the addresses are reported, because the parent may connect as soon as
+            // they are known.
             _acceptor: dialer.accept(listener)?,
             dialer: dialer.clone(),
         };
@@ -204,6 +207,7 @@ impl Joining<'_> {
     ) -> Result<Vec<Vec<Address>>, WorldError> {
         let table = self.table(*above, endpoint)?;
         for child in children(self.rank, self.size) {
+            // The table has no entry of rank 0.
             let place = child
                 .checked_sub(1)
                 .and_then(|place| usize::try_from(place).ok());
@@ -214,6 +218,7 @@ impl Joining<'_> {
             branch.children.push((child, opened));
         }
         branch.spread(&table, &mut || check_parent(*above, endpoint))?;
+        // Ready means that the whole subtree is, so the children come first.
         let said = Word::Ready.send(endpoint);
         said.map_err(|error| WorldError::lost(*above, error))?;
         match Word::receive(endpoint, self.left()) {

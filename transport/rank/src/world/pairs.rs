@@ -89,6 +89,7 @@ impl PairTable {
 
     /// Decides about a connection that the other rank opens.
     pub(super) fn admit(&mut self, rank: u32) -> Result<(), Refusal> {
+        // Both sides must decide alike without another message.
         let wins = rank < self.own;
         let pair = self.pair(rank).ok_or(Refusal::Rank)?;
         match pair {

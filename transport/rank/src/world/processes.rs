@@ -71,6 +71,7 @@ pub(super) fn start(
     } = newcomers;
     let size = ranks.end;
     options.spin_among(sharers, true);
+    // Open before the processes start: they are told its addresses, in which port 0 is replaced.
     let meeting = Meeting::open(addresses, size, &options)?;
     let addresses = meeting.addresses().iter().map(Address::to_string);
     let addresses = addresses.collect::<Vec<_>>().join(" ");

@@ -102,6 +102,8 @@ impl Reach<'_> {
         for (place, address) in addresses.iter().enumerate() {
             match self.connect(address) {
                 Ok(endpoint) => {
+                    // The member may have begun to listen between the attempts. The cheaper
+                    // addresses before this one are tried once more.
                     let cheaper = addresses.get(..place).unwrap_or_default();
                     return Ok(self.cheaper(cheaper).unwrap_or(endpoint));
                 }

@@ -58,6 +58,7 @@ impl<M> Roster<M> {
         let is_closed = self.is_closed;
         let seat = self.seat(rank).ok_or(Refusal::Rank)?;
         match seat {
+            // A second process with the same rank is refused, unless the first one is gone.
             RosterEntry::Coming => return Err(Refusal::Taken),
             RosterEntry::Taken(member) if lives(member) => return Err(Refusal::Taken),
             _ if is_closed => return Err(Refusal::Closed),

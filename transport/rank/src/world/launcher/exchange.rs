@@ -78,6 +78,8 @@ impl Exchange {
 
     /// Returns the addresses at which rank 0 listens.
     pub(in crate::world) fn listen(&self, job: &Job) -> Result<Vec<Address>, WorldError> {
+        // Addresses that are derived from the job are needed only without a store. Those of the
+        // environment are a wish of the user.
         if !job.addresses.listen.is_empty()
             && (matches!(self, Self::Known { .. }) || job.addresses.are_set)
         {

@@ -63,6 +63,8 @@ pub(super) struct KnownAddresses {
 impl Job {
     /// Returns the place of this process. `None` if no launcher is recognised.
     pub(in crate::world) fn detect(around: &dyn Surroundings) -> Result<Option<Self>, WorldError> {
+        // The variables of several launchers may be set: the plugin `pmi2` of Slurm sets those of
+        // PMI beside its own.
         let job = if has(around, OPEN_MPI) {
             Some(Self::of_open_mpi(around)?)
         } else if has(around, PMI_RANK) && has(around, PMI_FD) {
@@ -141,6 +143,8 @@ impl Job {
             variable: "SLURM_STEP_NODELIST",
             problem: format!("is `{}`, which names no host", list.escape_debug()),
         })?;
+        // All processes compute the same port without talking to one another. Steps of a job get
+        // different ones.
         let width = u64::from(STEP_PORTS.end.saturating_sub(STEP_PORTS.start));
         let mixed = job.wrapping_mul(31).wrapping_add(step_id);
         let offset = mixed.checked_rem(width).unwrap_or(0);

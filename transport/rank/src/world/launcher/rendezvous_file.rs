@@ -110,6 +110,7 @@ fn create_private(folder: &Path) -> io::Result<()> {
 }
 
 fn check_folder(folder: &Path) -> io::Result<()> {
+    // The name is predictable, so another user may have made the folder, or a link in its place.
     let found = fs::symlink_metadata(folder)?;
     if !found.is_dir() || found.uid() != geteuid().as_raw() || found.mode() & 0o077 != 0 {
         return Err(io::Error::other(format!(
@@ -122,6 +123,7 @@ fn check_folder(folder: &Path) -> io::Result<()> {
 
 fn write(folder: &Path, name: &str, text: &str) -> io::Result<PathBuf> {
     let path = folder.join(name);
+    // Written under another name and then renamed, so that a reader never finds a part.
     let begun = folder.join(format!("{name}.{}", std::process::id()));
     let mut options = OpenOptions::new();
     let mut file = options
@@ -144,6 +146,7 @@ fn write(folder: &Path, name: &str, text: &str) -> io::Result<PathBuf> {
 fn read(folder: &Path, name: &str) -> io::Result<String> {
     check_folder(folder)?;
     let file = File::open(folder.join(name))?;
+    // The open file is checked, not its name, which may have been replaced meanwhile.
     let found = file.metadata()?;
     if !found.is_file() || found.uid() != geteuid().as_raw() || found.mode() & 0o077 != 0 {
         return Err(io::Error::other(format!(
