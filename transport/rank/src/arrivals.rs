@@ -301,6 +301,7 @@ impl Arrivals {
         let source = self.source(rank).filter(|source| source.queue.is_none())?;
         let (entry, exit, viewer) = queue();
         source.queue = Some(exit);
+        // A new queue is closed. The bounds decide whether it opens.
         self.update_queue(rank);
         Some((entry, viewer))
     }
@@ -337,6 +338,7 @@ impl Arrivals {
         else {
             return;
         };
+        // Without a count, the source has ended, and its queue stays closed.
         let (messages, bytes) = self.matcher.held(rank).unwrap_or((usize::MAX, 0));
         // Messages that are in the queue now, and those that may arrive before it is drained next.
         let messages = messages.saturating_add(2 * SLOTS);

@@ -93,6 +93,7 @@ impl Cartesian {
     /// Otherwise as for [`Rank::split`].
     pub fn new(rank: &Rank, dimensions: &[Dimension]) -> Result<Option<Self>, Error> {
         let sizes = dimensions.iter();
+        // A product that saturates is larger than every communicator.
         let points = sizes.fold(1u64, |all, one| all.saturating_mul(u64::from(one.size)));
         if points == 0 || points > u64::from(rank.size()) {
             let size = rank.size();

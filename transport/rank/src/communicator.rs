@@ -44,6 +44,8 @@ impl Communicator {
 
     /// Numbers a collective operation. All members number it alike.
     pub(super) fn next_collective(&self) -> u64 {
+        // Relaxed is enough: the members number their operations alike because they call them in
+        // the same order.
         self.collectives.fetch_add(1, Ordering::Relaxed)
     }
 
@@ -95,10 +97,12 @@ impl Members {
     /// Returns true if this is a subgroup of several ranks, and `is_meant` is true for the numbers
     /// in the node of all but this one.
     pub(super) fn others_are_all(&self, is_meant: impl Fn(u32) -> bool) -> bool {
+        // The whole world is counted by `Peers`.
         let Some(group) = self.0.as_deref() else {
             return false;
         };
         let mut members = (0..).zip(&group.in_node);
+        // A rank that is the only member has not been left by anybody.
         group.in_node.len() > 1
             && members.all(|(member, rank)| member == group.own || is_meant(*rank))
     }
@@ -119,6 +123,8 @@ impl Members {
             None => member,
             Some(group) => match group.in_node.get(member as usize) {
                 Some(rank) => *rank,
+                // No rank of the node has this number, so the operation fails with an error that
+                // can name the member.
                 None => member | NO_MEMBER,
             },
         }
@@ -183,6 +189,7 @@ impl Members {
     /// Converts the outcome of a request in place, because it is large.
     #[inline]
     pub(super) fn convert(&self, outcome: &mut RequestOutcome) {
+        // In the world, the numbers are the same, and the outcome need not be moved.
         if self.0.is_some() {
             let result = std::mem::replace(&mut outcome.result, Ok(Status::NULL));
             outcome.result = self.result(result);

@@ -130,6 +130,7 @@ impl RankState {
         for (heading, letter) in self.arrivals.remove_messages(is_meant) {
             self.drop_letter(&heading, letter, deferred);
         }
+        // The messages have left the matcher, so there may be room for others.
         self.admit_backlogs(deferred);
     }
 

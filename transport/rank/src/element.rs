@@ -129,6 +129,7 @@ fn number(name: &str, size: usize, align: usize) -> u64 {
         hash = (hash ^ u64::from_le_bytes(word)).wrapping_mul(PRIME);
         hash ^= hash >> 32;
     }
+    // 0 stands for bytes without a type.
     hash.max(1)
 }
 

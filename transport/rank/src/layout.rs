@@ -240,6 +240,7 @@ impl Layout {
         parts: impl Iterator<Item = Part>,
     ) -> FieldLayout<S, F> {
         let parts = Part::merged(parts);
+        // All fields of an element are the element itself, which takes the path without parts.
         let is_whole = matches!(parts[..], [only] if only == Part::whole::<S>());
         FieldLayout {
             layout: self.clone(),

@@ -73,6 +73,7 @@ impl Near {
                 self.put_copy(entry, &heading, bytes)
             };
             if is_put {
+                // The receiver may have gone to sleep between the check in `entry` and the put.
                 self.look_after(&heading);
                 return Left::Done;
             }
@@ -133,6 +134,7 @@ impl Near {
             return None;
         }
         let open = || self.inbox.open_queue(heading.envelope.source);
+        // Opened by the first message, because most pairs of a large world never exchange one.
         self.entry.get_or_init(open).as_ref()
     }
 
@@ -224,6 +226,8 @@ impl Inbox {
         let source = heading.envelope.source;
         self.work(source, |state, deferred| {
             if self.is_closed(state).is_some() {
+                // Dropping the letter notifies its sender, for which the lock of this inbox must
+                // not be held. The caller drops it.
                 return Err(letter);
             }
             let letter = if state.arrivals.has_backlog(source) {
@@ -235,6 +239,8 @@ impl Inbox {
                 }
             };
             state.arrivals.push_backlog(source, heading, letter);
+            // A posted receive that matches it lets it in, so threads that only look for messages
+            // have to post one.
             state.waiters.notify_of_arrival();
             Ok(())
         })

@@ -120,6 +120,7 @@ impl RankState {
             let matched = Matched::untyped(id, message, heading);
             self.deliver(matched, deferred);
         }
+        // The message has left the matcher, so there may be room for another one.
         self.admit_backlogs(deferred);
         id
     }
@@ -198,6 +199,8 @@ impl RankState {
                 self.deliver_payload(id, &heading, payload, deferred);
             }
             LetterPayload::Arriving => {
+                // The payload is arriving in a buffer of the pool. The receive gets it when it is
+                // complete.
                 let request = id;
                 self.redirect(source, Some(Arriving::Receive { request, heading }));
             }
@@ -363,6 +366,7 @@ impl RankState {
 
     /// Admits messages from the backlog of one rank, in order, while there is room.
     pub(super) fn admit_backlog(&mut self, rank: u32, deferred: &mut DeferredWork) {
+        // Ends at the first message without room, so that none overtakes it.
         while let Some((heading, letter)) = self.arrivals.pop_backlog(rank) {
             if let Err(letter) = self.arrive(heading, letter, deferred) {
                 return self.arrivals.return_backlog(rank, heading, letter);

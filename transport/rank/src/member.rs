@@ -39,6 +39,8 @@ pub struct Rank {
 impl Rank {
     pub(super) fn new(node: Arc<Node>, context: u32, members: Members) -> Self {
         let communicator = Arc::new(Communicator::new(members));
+        // Known to the node, so that a revocation by a rank that is no member is recognized, and
+        // receives from any source know who can send.
         node.add_communicator(context, &communicator);
         Self {
             node,

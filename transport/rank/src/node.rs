@@ -283,6 +283,7 @@ impl Node {
     /// Returns the other ranks that messages may have been exchanged with. Waits until no
     /// connection is being opened, at most until the deadline.
     pub(super) fn reached(&self, until: Deadline) -> Vec<u32> {
+        // A connection that is being opened counts, too: its rank would miss the goodbye otherwise.
         if let Some(dialer) = &self.dialer {
             dialer.wait_until_idle(until);
         }
@@ -345,6 +346,8 @@ impl Node {
         if !deferred.is_empty() {
             self.carry_out(deferred);
         }
+        // Also without deferred work of this call, because other threads record work for whichever
+        // thread comes next.
         self.finish_pending();
         result
     }
@@ -496,6 +499,7 @@ impl Node {
         // their messages.
         progress::advance_all();
         let until = deadline();
+        // The fast path of a receive has spun already. Only the rest of its budget is left.
         let mut spin = spun.unwrap_or_else(|| inbox.begin_spin(until));
         let mut seen = seen;
         loop {
@@ -520,6 +524,8 @@ impl Node {
                     return attempt();
                 }
                 if let Some(due) = due {
+                    // With the epoch of the last attempt, so that a change since then ends the
+                    // sleep at once.
                     self.sleep(seen, until.or_sooner(due));
                     spin.has_slept();
                 }
@@ -531,6 +537,7 @@ impl Node {
     /// sleeping.
     #[inline]
     fn attend(&self) {
+        // The lock is taken only if the flag has to change, which is once after each sleep.
         if self.has_threads() && !self.inbox.attention.is_given() {
             self.inbox.attend(&self.inbox.lock());
         }
@@ -573,6 +580,7 @@ impl Node {
                 .line(rank)
                 .map_or(Ok(()), |line| line.endpoint.finish())
             {
+                // A rank that has ended its side before has received all that it waited for.
                 Ok(()) | Err(SendError::Closed { .. } | SendError::ClosedLocally { .. }) => {}
                 Err(source) => {
                     let source = Box::new(source);
@@ -642,6 +650,7 @@ impl Node {
     /// Withdraws a message that is queued at a rank of this process.
     pub(super) fn take_back(&self, id: OpId) {
         let sending = self.inbox.lock().requests.sending(id);
+        // A message with an offer went over a connection, whose rank has to answer.
         let Some(sending) = sending.filter(|sending| sending.offer.is_none()) else {
             return;
         };
@@ -664,6 +673,8 @@ impl Node {
             (outcome, task)
         });
         drop(dropped);
+        // A send that was forgotten has no thread that waits for it, and may still need one that
+        // drives it.
         self.lines()
             .for_each(|line| line.endpoint.shared().carry_unsent());
     }
@@ -681,6 +692,8 @@ impl Drop for Node {
             }
         }
         for line in self.lines() {
+            // Posted messages are still sent, by a thread of the process, as long as the peer takes
+            // them.
             line.endpoint.shared().abandon_posted();
         }
     }

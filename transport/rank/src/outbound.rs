@@ -30,6 +30,8 @@ pub(super) fn announcement(
 ) -> Outbound<'static> {
     let bytes = length.to_le_bytes();
     let empty = pool.take(bytes.len());
+    // A full pool must not keep a message from being announced, and the announcement has a few
+    // bytes.
     let empty = empty.unwrap_or_else(|_| EmptyBuffer::heap(bytes.len()));
     let payload = match empty.copy_from(&bytes) {
         Ok(filled) => filled,

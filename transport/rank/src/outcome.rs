@@ -92,6 +92,8 @@ pub(super) fn unsendable(rank: u32, error: SendError) -> Error {
     match error {
         SendError::TooLarge { length, max, .. } => Error::TooLong { length, max, rank },
         SendError::Cancelled => Error::Cancelled,
+        // After each of these, the connection takes nothing any more, so the rank cannot be
+        // reached.
         SendError::Closed { .. }
         | SendError::ClosedLocally { .. }
         | SendError::Lost { .. }

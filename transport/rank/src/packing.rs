@@ -40,9 +40,12 @@ impl<'n, 'b> RunTransfer<'n, 'b> {
         length: usize,
     ) -> Self {
         match node.link(to) {
+            // The receiver copies the elements once, from the memory of this thread. A short
+            // message is packed instead, because its sender would have to wait.
             Ok(Link::Thread(near)) if length as u64 > node.inbox.eager_between_threads => {
                 Self::Lent(near)
             }
+            // A device that moves buffers takes a packed message without a copy of its own.
             Ok(Link::Line(line)) if !line.endpoint.shared().info().limits.moves => {
                 match runs.segments(bytes, length) {
                     Some(segments) => Self::Segments(line, segments),
@@ -80,6 +83,8 @@ pub(super) fn send_packed(
 ) -> Result<(), Error> {
     let packed = pack(node, to, bytes, runs, length);
     match node.link(to)? {
+        // The packed bytes go through the fast path of all sends. A device that moves buffers gets
+        // the buffer itself.
         Link::Line(line) if !line.endpoint.shared().info().limits.moves => {
             node.send_bytes(to, label, packed.as_bytes(), SendMode::Standard)
         }

@@ -314,6 +314,8 @@ impl Node {
             }
             (_, None) => return self.receive_spinning(pattern, target, deadline, None),
         };
+        // Nothing has come that could bypass the matcher. A message that has arrived meanwhile may
+        // be in it.
         match self.poll_arrived(pattern, target, None) {
             Poll::Arrived(message) => Ok(message),
             Poll::Nothing | Poll::NeedsRequest => Err(spun),
@@ -361,6 +363,7 @@ impl Node {
         let mut spin = None;
         let mut polls = 0;
         let retry = || {
+            // No other connection has to be driven, so the thread spins on this one.
             if is_alone {
                 let spin = spin.get_or_insert_with(|| inbox.begin_spin(Deadline::NEVER));
                 !self.may_be_over(pattern.context) && spin.may_continue_until(&deadline)

@@ -43,6 +43,7 @@ impl Revocations {
     ///
     /// If there are too many, those of communicators without a handle are removed.
     pub(super) fn add(&mut self, context: u32, by: u32, communicators: &Communicators) -> bool {
+        // Revocations arrive from each member that passes them on. The first one counts.
         if self.ranks.contains_key(&context) {
             return false;
         }

@@ -191,6 +191,8 @@ pub(super) fn run<'env, R>(
     std::mem::forget(guard);
     if result.is_ok() {
         for posted in &mut posted {
+            // Adapters of the program run here. The other messages are converted even if one
+            // panics.
             let converted = catch_unwind(AssertUnwindSafe(|| posted.convert(node)));
             match (converted, &panic) {
                 (Ok(()), _) => {}

@@ -55,6 +55,8 @@ impl Node {
                 Err((None, payload)) => payload,
             };
         }
+        // The request exists before its letter is delivered, because the receiver may end it at
+        // once.
         let (request, sender) = match self.sender(context, to) {
             Ok(request) => request,
             Err(error) => return PostOutcome::Refused(error, Some(payload)),
@@ -269,6 +271,8 @@ impl Node {
             Ok(Link::Line(line)) => {
                 let moves = line.endpoint.shared().info().limits.moves;
                 let is_short = filled.len() <= SMALL && length <= line.eager;
+                // A short message is copied by the device at once, and its buffer returns without a
+                // request.
                 if is_short && !mode.is_confirmed() && !moves && !line.is_gone() {
                     let header = Frame::Eager { label }.header();
                     let segments = [IoSlice::new(filled.as_bytes())];
@@ -350,6 +354,8 @@ impl Node {
             };
             self.post_offered(to, line, label, body, length, (mode, is_long))
         } else {
+            // The request exists before the message is posted, because the device may report at
+            // once that it was sent.
             let inserted = self.inbox.lock().insert_send(label.context, to);
             let request = match inserted {
                 Ok(request) => request,
@@ -383,6 +389,7 @@ impl Node {
             (None, Some(body))
         };
         let is_exchange = mode == SendMode::Exchange;
+        // The offer exists before its frame is posted, because the peer may answer at once.
         let posted = {
             let mut state = self.inbox.lock();
             state.offer(to, label.context, offered, length, is_exchange)

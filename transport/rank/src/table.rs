@@ -30,6 +30,8 @@ impl<T> NumberTable<T> {
     ///
     /// Panics if there are 2^32 entries already.
     pub(super) fn insert(&mut self, entry: T) -> Number {
+        // Used again, so that the table has no more places than entries at the same time, whatever
+        // a peer does.
         if let Some(number) = self.free.pop() {
             if let Some(place) = self.entries.get_mut(number as usize) {
                 *place = Some(entry);
@@ -58,6 +60,8 @@ impl<T> NumberTable<T> {
 
     pub(super) fn remove(&mut self, number: Number) -> Option<T> {
         let entry = self.entries.get_mut(number as usize)?.take()?;
+        // The peer still owes an answer by this number, which must not be taken for one about
+        // another entry.
         if !self.reserved.contains(&number) {
             self.free.push(number);
         }
@@ -78,6 +82,7 @@ impl<T> NumberTable<T> {
     /// Releases a reserved number. Returns false if it was not reserved.
     pub(super) fn release(&mut self, number: Number) -> bool {
         let was_reserved = self.reserved.remove(&number);
+        // The entry may have ended before the answer came.
         if was_reserved && self.get(number).is_none() {
             self.free.push(number);
         }
@@ -92,6 +97,7 @@ impl<T> NumberTable<T> {
 
     /// Removes and returns all entries.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = T> + use<T> {
+        // The peer is gone, so all numbers begin anew.
         self.free.clear();
         self.reserved.clear();
         std::mem::take(&mut self.entries).into_iter().flatten()

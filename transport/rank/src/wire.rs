@@ -78,6 +78,7 @@ impl Label {
             tag: self.tag,
         };
         let mut heading = Heading::new(envelope, length);
+        // 0 stands for bytes without a type, which fit every receive.
         heading.descriptor = (self.descriptor != 0).then_some(self.descriptor);
         heading
     }

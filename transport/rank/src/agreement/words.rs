@@ -60,6 +60,7 @@ pub(super) fn decode(bytes: &[u8], size: usize) -> Option<AgreementMessage> {
         DECIDE => AgreementMessage::Decide(words.decision()?),
         _ => return None,
     };
+    // A message with more bytes is none that a member sends.
     words.bytes.is_empty().then_some(message)
 }
 
@@ -99,6 +100,7 @@ impl Words<'_> {
         for first in (0..self.size).step_by(64) {
             let word = self.next()?;
             for bit in (0..64usize).filter(|bit| word >> bit & 1 == 1) {
+                // Bits beyond the last member make the message invalid.
                 failed.insert(self.member(first.saturating_add(bit) as u64)?);
             }
         }

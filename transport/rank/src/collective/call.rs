@@ -142,6 +142,7 @@ impl Call {
         let to = Destination::Rank(u32::try_from(to).unwrap_or(u32::MAX));
         let label = self.failure_label(rank, failed);
         let text = reason.unwrap_or_default();
+        // From the heap, because a full pool may be the reason of the failure.
         let copied = EmptyBuffer::heap(text.len()).copy_from(text.as_bytes());
         let text = copied.unwrap_or_else(|_| MessageBuffer::nothing());
         Some(rank.post_send(to, label, text, SendMode::Standard))

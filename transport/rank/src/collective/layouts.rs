@@ -117,6 +117,7 @@ impl Layouts<'_> {
         let own_length = self.suited(collective, own.check_send(sent.len()))?;
         let mut block = zeroed::<L::Item>(own_length);
         own.pack(sent.as_bytes(), block.as_mut_bytes());
+        // Only the root has layouts of all members to be checked.
         if self.rank.rank() != root {
             return self.rank.gather_v(root, &block, &[], &mut []);
         }
@@ -172,6 +173,7 @@ impl Layouts<'_> {
         collective: Collective,
         result: Result<T, LayoutError>,
     ) -> Result<T, Error> {
+        // The other members wait for this rank, so they are told that it does not take part.
         result.map_err(|error| {
             self.rank.refuse(collective);
             Error::Layout(error)

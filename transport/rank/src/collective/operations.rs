@@ -92,6 +92,8 @@ impl Rank {
         received: &mut [E],
     ) -> Result<(), Error> {
         let plan = Plans(self).scatter::<E>(root, received.len());
+        // The slice of another member is ignored, so that a program can pass the same arguments at
+        // all of them.
         let sent = if self.rank() == root { sent } else { &[] };
         self.execute(plan, sent, received)
     }
@@ -324,6 +326,7 @@ impl Rank {
         bytes: usize,
         is_commutative: bool,
     ) -> Result<Algorithm, Error> {
+        // A choice of the program is binding. One of the environment is used only where it suits.
         if let Some(algorithm) = self.algorithm() {
             let unknown = ScheduleError::NoAlgorithm {
                 collective,

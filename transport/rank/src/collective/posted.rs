@@ -206,6 +206,8 @@ impl<E: Element, C: Fn(&E, &E) -> E> PostedOperation for PostedExecution<'_, '_,
         let after = node.inbox.options.collective_timeout;
         while let Some(round) = self.round() {
             let is_next = || {
+                // The wait advances the operations of the thread after its first attempt. This one
+                // may be ready already.
                 self.advance();
                 (self.round() != Some(round)).then_some(())
             };

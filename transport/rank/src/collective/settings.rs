@@ -15,6 +15,8 @@ pub(super) struct Settings(Vec<(Collective, Algorithm)>);
 impl Settings {
     /// Returns the settings of the environment, or the reason why they are invalid.
     pub(super) fn of_environment() -> Result<&'static Self, Arc<str>> {
+        // Read once, so that a change of the environment cannot make one rank choose differently
+        // from one call to the next.
         static SETTINGS: OnceLock<Result<Settings, Arc<str>>> = OnceLock::new();
         let settings = SETTINGS.get_or_init(|| match env::var(VARIABLE) {
             Ok(text) => Self::parse(&text).map_err(|reason| format!("{VARIABLE}: {reason}").into()),
@@ -45,6 +47,7 @@ impl Settings {
 
     /// Returns the last algorithm that is set for an operation.
     pub(super) fn algorithm(&self, collective: Collective) -> Option<Algorithm> {
+        // The last entry of an operation counts, so that a list can be extended.
         let mut settings = self.0.iter().rev();
         settings
             .find(|(of, _)| *of == collective)

@@ -74,10 +74,12 @@ impl<S: Element, F: Element> Field<S, F> {
     /// [`LayoutError::NoField`] if `select` returns a reference to anything but a part of its
     /// argument.
     pub fn of(select: fn(&S) -> &F) -> Result<Self, LayoutError> {
+        // Any value does: only the addresses of the value and of its field are compared.
         let value = S::new_zeroed();
         let field = select(&value);
         let (base, at) = ((&raw const value).addr(), (&raw const *field).addr());
         let offset = at.checked_sub(base).ok_or(LayoutError::NoField)?;
+        // The function may have returned a reference to something else, which lies outside.
         Self::at(offset).map_err(|_| LayoutError::NoField)
     }
 

@@ -55,6 +55,7 @@ impl Shape {
             let end = block.end()?;
             len = len.checked_add(block.len).ok_or(LayoutError::TooLarge)?;
             span = span.max(end);
+            // Blocks that adjoin are joined, because each run costs more than its bytes.
             match blocks.last_mut() {
                 Some(last) if last.end()? == block.start => {
                     // The sum is at most `span`.
@@ -90,6 +91,7 @@ impl Shape {
         };
         (shape.span, shape.len) = (span, len);
         match (&mut shape.blocks[..], &mut shape.loops[..]) {
+            // Repetitions without gaps are one longer block.
             ([block], []) if block.len == extent => block.len = len,
             // The loop inside continues where the repetitions of this one begin.
             (_, [inner, ..]) if inner.count.checked_mul(inner.extent) == Some(extent) => {
@@ -178,6 +180,8 @@ fn overlap(blocks: &[Block], loops: &[Loop]) -> Option<LayoutError> {
     };
     let mut by_extent = loops.to_vec();
     by_extent.sort_unstable_by_key(|each| each.extent);
+    // From the shortest loop to the longest: if each repetition begins behind all that the shorter
+    // loops cover, nothing overlaps.
     let are_apart = by_extent.iter().all(|each| {
         let is_apart = each.extent >= width;
         let last = each.count.saturating_sub(1).saturating_mul(each.extent);
@@ -188,6 +192,7 @@ fn overlap(blocks: &[Block], loops: &[Loop]) -> Option<LayoutError> {
         return None;
     }
     let total = count(blocks, loops);
+    // The layout may describe any number of blocks in a few words, so the exact check is limited.
     if total > CHECKED_BLOCKS {
         return Some(LayoutError::Unchecked {
             blocks: total,

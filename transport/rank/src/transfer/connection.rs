@@ -460,6 +460,7 @@ impl RankState {
             }
             deferred.drop_later(letter);
         }
+        // Sent in any case: the peer has reserved the number until this answer.
         let frame = Frame::Withdrawn {
             offer,
             was_there: is_withdrawn.into(),
@@ -504,6 +505,8 @@ impl RankState {
         length: u64,
         is_exchange: bool,
     ) -> Result<(OpId, Number), (Error, Option<Body<'static>>)> {
+        // Checked under the lock under which the request is entered: a revocation either is seen
+        // here, or finds the request.
         if let Some(error) = self.contexts.revocation(context) {
             return Err((error, body));
         }
@@ -554,6 +557,7 @@ impl RankState {
         let Some((to, offer)) = offer else {
             return;
         };
+        // The rank is gone, and all of its offers have failed with that.
         let Ok(offers) = self.peers.offers(to) else {
             return;
         };

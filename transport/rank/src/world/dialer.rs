@@ -244,6 +244,7 @@ impl Dialer {
     }
 
     fn dial(&self, node: &Node, rank: u32, until: Deadline) -> Result<(), DialFailure> {
+        // A caller without a deadline of its own still waits no longer than for joining the world.
         let limit = Deadline::after(self.timeout);
         let is_late = || until.has_passed() && !limit.has_passed();
         let until = until.or_sooner(limit);

@@ -72,6 +72,7 @@ impl ProcessRole {
         if env::var_os(RANK).is_none() {
             return Ok(None);
         }
+        // Before anything else, so that the process does not survive a parent that ends meanwhile.
         end_with_parent()?;
         let missing = |variable| WorldError::Environment {
             variable,
@@ -152,6 +153,7 @@ impl ProcessRole {
     /// Returns the options with the session of the environment.
     fn options(&self, options: &WorldOptions) -> WorldOptions {
         let mut options = options.clone();
+        // The launcher's session counts, because the other processes got the same one.
         options.session = self.session.or(options.session);
         let sharers = self.sharers.unwrap_or(self.threads);
         options.spin_among(sharers, self.sharers.is_some());
@@ -209,6 +211,7 @@ impl ProcessRole {
             Err(error) => Err(error.to_string()),
         };
         // The others learn of a failure, too.
+        // Checked only after the error of the meeting, which explains more.
         let published = exchange.publish(&job, &Announcement(announcement), until);
         let (meeting, _) = announced?;
         Ok(Assembly {
@@ -241,6 +244,7 @@ impl ProcessRole {
 fn sharers(threads: u32, local_processes: Option<u32>) -> Option<u32> {
     let ranks = local_processes?.saturating_mul(threads);
     let online = fs::read_to_string("/sys/devices/system/cpu/online").ok()?;
+    // Without more ranks than processors, the system gives each process a processor of its own.
     let fits = ranks <= count_of(online.trim())?;
     Some(if fits { threads } else { ranks })
 }

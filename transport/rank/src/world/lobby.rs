@@ -91,6 +91,8 @@ impl Lobby {
         let mut state = self.lock();
         loop {
             if state.roll.is_complete() {
+                // A member may have ended while others were still missing. Its place is free for
+                // another process then.
                 match state.roll.sweep(Guest::lives) {
                     None => return Ok(true),
                     Some(gone) => state.note = Some(format!("rank {gone} joined and was lost")),
@@ -139,6 +141,8 @@ impl ReservedPlace {
     /// Records that the member has joined.
     pub(super) fn admit(mut self, member: Guest) {
         if let Some(hall) = self.hall.take() {
+            // The place was reserved since the member asked, so it cannot have been given to
+            // another one.
             hall.lock().roll.add(self.rank, member);
             hall.changed.notify_all();
         }

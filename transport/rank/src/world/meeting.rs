@@ -183,6 +183,7 @@ impl Meeting {
                 None => noted.push((member, addresses)),
             }
         }
+        // Whatever went wrong, the members that have come are told, because each of them waits.
         if let Err(error) = all_came.and_then(|()| branch.spread(&table, check)) {
             branch.report_failure(0, &error);
             // Members that are not children of rank 0 have closed their connections. They wait for

@@ -149,6 +149,7 @@ impl Joining<'_> {
         let said = said.map_err(|error| WorldError::lost(0, error));
         let above = said.and_then(|()| self.uplink(first.clone(), &member.dialer));
         let above = above.inspect_err(|error| self.give_up(&first, error))?;
+        // Only the connections of the tree stay open until the world begins.
         drop(first);
         let mut branch = Branch {
             children: Vec::new(),
@@ -248,6 +249,7 @@ impl Joining<'_> {
 
     /// Notifies the parent that the world can't be created, in case it does not know.
     fn give_up(&self, above: &Endpoint, error: &WorldError) {
+        // Without blocking: the parent may be the reason for the failure, and not read any more.
         if failure(self.rank, error).try_say(above).is_ok() {
             let _ = farewell(vec![(0, above.clone())], Deadline::after(GOODBYE));
         }

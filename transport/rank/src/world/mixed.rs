@@ -24,6 +24,7 @@ pub(super) fn joining(
     } = process.assemble(options)?;
     let seats = Seat::of_threads(&near, size, &options.rank);
     let makes = seats.into_iter().map(|seat| -> Make<'static> {
+        // Rank 0 is the first rank of its process, so the meeting goes to the first seat.
         if let Some(meeting) = meeting.take() {
             return Box::new(move || meeting.join(seat));
         }

@@ -75,6 +75,7 @@ impl WorldOptions {
         };
         let default = Options::new(self.transport.pool.clone()).spin;
         for spin in [&mut self.transport.spin, &mut self.rank.spin] {
+            // A time that the program has set stays.
             if *spin == default {
                 *spin = time;
             }

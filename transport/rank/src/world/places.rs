@@ -50,6 +50,7 @@ impl Whereabouts<'_> {
                 Address::Tls { host, .. } => Address::tls(self.host(host), 0),
                 other => Ok(other.clone()),
             }?;
+            // Several given addresses may lead to the same place, at which one can listen once.
             if !places.contains(&place) {
                 places.push(place);
             }

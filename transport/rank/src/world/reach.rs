@@ -55,6 +55,7 @@ impl Reach<'_> {
                 }
                 JoinAnswer::Ended(error) => before = Some(error.to_string()),
             }
+            // The end of a process, or a failure that was told, ends the attempts early.
             check()?;
             pause = self.rest(pause);
         }

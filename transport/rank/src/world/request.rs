@@ -54,6 +54,8 @@ impl Ask {
             Ok(_) => return Err(WorldError::out_of_turn(to)),
             Err(nothing) => nothing,
         };
+        // A listener with too many newcomers ends connections without an answer. The caller tries
+        // again.
         let has_ended = matches!(
             nothing,
             Unheard::Nothing(RecvError::Closed { .. } | RecvError::Lost { .. })

@@ -59,6 +59,7 @@ impl Seat {
     pub(super) fn build(self, dialer: ListeningDialer) -> io::Result<Rank> {
         let listens = dialer.dialer.clone();
         let rank = self.mesh.build_dialed(Box::new(dialer))?;
+        // From here on the dialer accepts pairs: the node that they are attached to exists.
         listens.serve(rank.node());
         Ok(rank)
     }

@@ -19,6 +19,7 @@ pub(super) fn run<R: Send>(
                 world.finish().map(|()| result)
             })
         });
+        // Collected first, so that all threads run before the first of them is joined.
         let members: Vec<_> = members.collect();
         let ends = members.into_iter().map(thread::ScopedJoinHandle::join);
         ends.collect::<Vec<_>>()
@@ -32,6 +33,7 @@ pub(super) fn run<R: Send>(
             Err(panic) => panicked = panicked.or(Some(panic)),
         }
     }
+    // A panic is the likely cause of errors at the other ranks.
     if let Some(panic) = panicked {
         resume_unwind(panic);
     }

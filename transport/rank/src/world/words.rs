@@ -127,6 +127,7 @@ impl Word {
             Self::Ready => says(WordHeader::Ready, Vec::new()),
             Self::Go => says(WordHeader::Go, Vec::new()),
             Self::Failed(rank, reason) => {
+                // Cut at the limit, but not within a character.
                 let end = (0..=reason.len().min(REASON)).rev();
                 let cut = end.filter_map(|length| reason.get(..length)).next();
                 let payload = cut.unwrap_or_default().as_bytes().to_vec();
@@ -196,6 +197,7 @@ impl Word {
             WordHeader::Go => Self::Go,
             WordHeader::Failed { rank } => {
                 let rank = u32::try_from(rank).map_err(|_| format!("a rank of {rank}"))?;
+                // The text of another process is shown to users, so control characters are escaped.
                 let reason = text(payload.get(..REASON).unwrap_or(payload));
                 Self::Failed(rank, reason.unwrap_or("?").escape_debug().collect())
             }
