@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn repeated_schemas_are_learnt_once() {
+    fn a_repeated_schema_is_learnt_a_single_time() {
         let mut reader = reader();
         let (one, other) = (snapshot::<[u8; 3]>(), snapshot::<[u8; 4]>());
         learn(&mut reader, &[&one, &other]);

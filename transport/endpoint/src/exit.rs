@@ -19,8 +19,8 @@ pub(super) const SENDING_THREAD: &str = "jstream-endpoints";
 /// Time beyond the send timeout that a connection may take to end.
 const SLACK: Duration = Duration::from_secs(1);
 
-/// Longest send timeout that the end of the process waits for. It stands for those that no `Instant`
-/// can express, too, which would otherwise count as none.
+/// Longest send timeout that the end of the process waits for. It stands for those that no
+/// `Instant` can express, too, which would otherwise count as none.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 static UNSENT: Mutex<Unsent> = Mutex::new(Unsent {

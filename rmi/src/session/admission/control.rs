@@ -276,8 +276,8 @@ impl AdmissionControl {
                 true => QueueEnd::Overdue,
                 false => QueueEnd::Starts(permit),
             };
-            // A call that panics gives its permit back, but can't start the next one: this thread is
-            // doing that.
+            // A call that panics gives its permit back, but can't start the next one: this thread
+            // is doing that.
             catch_panic(|| (call.leave)(call.request, end));
         }
     }
