@@ -70,8 +70,6 @@ pub struct Cartesian {
     rank: Rank,
     dimensions: Vec<Dimension>,
     coordinates: Vec<u32>,
-    /// This rank in the context of the halo exchanges.
-    for_halos: Rank,
 }
 
 /// Returns a digest of the dimensions, to compare them between ranks.
@@ -108,11 +106,11 @@ impl Cartesian {
         let Some(rank) = rank.split(is_needed.then_some(0), 0)? else {
             return Ok(None);
         };
-        Self::arranged(rank, dimensions.to_vec()).map(Some)
+        Ok(Some(Self::arranged(rank, dimensions.to_vec())))
     }
 
     /// Returns the grid of all members of a communicator, which are as many as the points.
-    fn arranged(rank: Rank, dimensions: Vec<Dimension>) -> Result<Self, Error> {
+    fn arranged(rank: Rank, dimensions: Vec<Dimension>) -> Self {
         let mut rest = rank.rank();
         let mut coordinates = Vec::with_capacity(dimensions.len());
         for dimension in dimensions.iter().rev() {
@@ -120,12 +118,11 @@ impl Cartesian {
             rest = rest.checked_div(dimension.size).unwrap_or(0);
         }
         coordinates.reverse();
-        Ok(Self {
-            for_halos: rank.duplicate()?,
+        Self {
             rank,
             dimensions,
             coordinates,
-        })
+        }
     }
 
     /// Returns the grid of the dimensions that `is_kept` selects: of the ranks that have the same
@@ -185,15 +182,9 @@ impl Cartesian {
                 .saturating_add(coordinate);
         }
         match self.rank.split(Some(first), self.rank.rank())? {
-            Some(rank) => Self::arranged(rank, dimensions),
+            Some(rank) => Ok(Self::arranged(rank, dimensions)),
             None => unreachable!("each rank is in the communicator of its color"),
         }
-    }
-
-    /// Returns this rank in the context of the halo exchanges, whose messages do not meet those of
-    /// the program.
-    pub(super) fn for_halos(&self) -> &Rank {
-        &self.for_halos
     }
 
     /// Returns the dimensions of the grid.

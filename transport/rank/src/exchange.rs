@@ -3,25 +3,31 @@
 use std::cmp::Ordering;
 use std::fmt;
 use std::marker::PhantomData;
+use std::mem;
+use std::sync::Arc;
 use std::time::Duration;
 
+use jstream::buffer::EmptyBuffer;
 use zerocopy::IntoBytes;
 
+use super::communicator::COLLECTIVE;
 use super::element::{Element, descriptor, name_of};
-use super::error::{ElementName, Error};
+use super::error::{ElementName, Error, Unreceived, Unsent};
 use super::layout::Selection;
 use super::layout::error::LayoutError;
 use super::layout::runs::Runs;
 use super::layout::transfer::Layouts;
 use super::member::Rank;
 use super::names::{Destination, Source, Tag};
+use super::node::Node;
 use super::packing::pack;
 use super::request::ReceiveTarget;
-use super::requests::{RankMessage, RecvRequest, SendRequest};
+use super::requests::{RankMessage, RecvRequest, Request, SendRequest, Waitable};
 use super::transfer::offers::SendMode;
 use super::waiting::any_until;
 use super::wire::Label;
 use jstream_device::deadline::Deadline;
+use jstream_matching::Pattern;
 
 /// Messages that a rank sends from elements of a slice of `E`, and receives into elements of the
 /// same slice, such as the borders of a part of a grid.
@@ -218,40 +224,112 @@ impl Layouts<'_> {
         exchange: &'x Exchange<E>,
         elements: &[E],
     ) -> Result<PostedExchange<'x, E>, Error> {
-        exchange.check(elements.len())?;
-        let (rank, bytes) = (self.rank, elements.as_bytes());
+        exchange.post(self.rank, None, elements)
+    }
+}
+
+impl<E: Element> Exchange<E> {
+    /// Posts the messages, in the context of the collective operations if they are those of an
+    /// `operation`.
+    pub(super) fn post(
+        &self,
+        rank: &Rank,
+        operation: Option<Operation>,
+        elements: &[E],
+    ) -> Result<PostedExchange<'_, E>, Error> {
+        self.check(elements.len())?;
+        let bytes = elements.as_bytes();
         // Receives come first, so that messages that arrive meanwhile find theirs.
-        let receives = exchange.receives.iter().map(|part| {
-            let pattern = rank.pattern(part.from, part.tag);
-            rank.post_recv(pattern, ReceiveTarget::Pool, part.expected)
+        let receives = self.receives.iter().map(|part| {
+            let pattern = part.pattern(rank, operation);
+            let receive = rank.post_recv(pattern, ReceiveTarget::Pool, part.expected);
+            PostedPart::Receive(receive)
         });
-        let receives: Vec<_> = receives.collect();
-        let sends = exchange.sends.iter().map(|part| part.post(rank, bytes));
+        let mut parts: Vec<_> = receives.collect();
+        let sends = self.sends.iter();
+        parts.extend(sends.map(|part| PostedPart::Send(part.post(rank, operation, bytes))));
         Ok(PostedExchange {
-            exchange,
-            received: receives.iter().map(|_| None).collect(),
-            sends: sends.collect(),
-            receives,
+            exchange: self,
+            rank: rank.clone(),
+            operation,
+            left: parts.len(),
+            parts,
+            received: self.receives.iter().map(|_| None).collect(),
             has_ended: false,
         })
     }
 }
 
+/// The collective operation to which the messages of an exchange belong. All members give it the
+/// same number, so that no message is taken for one of another exchange, even if an exchange ends
+/// early at some members.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Operation {
+    number: u64,
+}
+
+/// Number of bits of a tag that hold the number of the operation. The bits above hold the tag of
+/// the message in the exchange, plus one: plain collective operations have zeros there.
+const NUMBER_BITS: u32 = 48;
+
+impl Operation {
+    /// Largest tag of a message in the exchange.
+    pub(super) const MAX_TAG: u64 = (u64::MAX >> NUMBER_BITS).wrapping_sub(1);
+
+    /// Returns the next operation of the communicator. All members have to begin their operations
+    /// in the same order.
+    pub(super) fn next(rank: &Rank) -> Self {
+        // Wraps after more operations than a program can make in years.
+        let number =
+            rank.communicator().next_collective() & (u64::MAX >> (u64::BITS - NUMBER_BITS));
+        Self { number }
+    }
+
+    fn tag(self, tag: u64) -> u64 {
+        tag.wrapping_add(1) << NUMBER_BITS | self.number
+    }
+}
+
+/// Returns the context and the tag of a message.
+fn address(rank: &Rank, operation: Option<Operation>, tag: u64) -> (u32, u64) {
+    match operation {
+        Some(operation) => (rank.context() | COLLECTIVE, operation.tag(tag)),
+        None => (rank.context(), tag),
+    }
+}
+
 impl OutgoingPart {
-    fn post(&self, rank: &Rank, elements: &[u8]) -> SendRequest {
-        let (to, tag) = (self.to, self.tag);
-        let in_node = rank.members().in_node(to);
+    fn post(&self, rank: &Rank, operation: Option<Operation>, elements: &[u8]) -> SendRequest {
+        let in_node = rank.members().in_node(self.to);
         let packed = pack(rank.node(), in_node, elements, &self.runs, self.length);
+        let (context, tag) = address(rank, operation, self.tag);
         let label = Label {
-            context: rank.context(),
+            context,
             tag,
             descriptor: self.descriptor,
         };
-        rank.post_send(Destination::Rank(to), label, packed, SendMode::Standard)
+        let to = Destination::Rank(self.to);
+        rank.post_send(to, label, packed, SendMode::Standard)
     }
 }
 
 impl IncomingPart {
+    fn pattern(&self, rank: &Rank, operation: Option<Operation>) -> Option<Pattern> {
+        let pattern = rank.pattern(self.from, self.tag)?;
+        match self.tag {
+            Tag::Is(tag) => {
+                let (context, tag) = address(rank, operation, tag);
+                let tag = Some(tag);
+                Some(Pattern {
+                    context,
+                    tag,
+                    ..pattern
+                })
+            }
+            Tag::Any => Some(pattern),
+        }
+    }
+
     /// Checks the length of a message.
     fn check(&self, message: &RankMessage) -> Result<(), Error> {
         let (length, size) = (message.payload.len() as u64, self.length as u64);
@@ -274,16 +352,59 @@ impl IncomingPart {
     }
 }
 
+/// A message of an exchange that was posted.
+enum PostedPart {
+    Receive(RecvRequest),
+    Send(SendRequest),
+}
+
+enum PartOutcome {
+    Received(Result<RankMessage, Unreceived>),
+    Sent(Result<Option<EmptyBuffer>, Unsent>),
+}
+
+impl Waitable for PostedPart {
+    fn pending(&self) -> Option<&Arc<Node>> {
+        match self {
+            Self::Receive(receive) => receive.pending(),
+            Self::Send(send) => send.pending(),
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        match self {
+            Self::Receive(receive) => receive.is_done(),
+            Self::Send(send) => send.is_done(),
+        }
+    }
+
+    fn take(&mut self) -> Option<PartOutcome> {
+        match self {
+            Self::Receive(receive) => receive.take().map(PartOutcome::Received),
+            Self::Send(send) => send.take().map(PartOutcome::Sent),
+        }
+    }
+}
+
+impl Request for PostedPart {
+    type Output = PartOutcome;
+}
+
 /// An exchange whose messages were posted; see [`Layouts::begin_exchange`].
 ///
-/// If it is dropped, the messages are still sent, and those that arrive are dropped.
+/// If it is dropped, the messages are still sent, and the receives are cancelled. A message that
+/// arrives later is then received by the next receive that it matches, such as one of the same
+/// exchange. Messages of [`Halos`](super::Halos) are dropped instead.
 #[must_use = "what was received is in the slice only after `wait`"]
 pub struct PostedExchange<'x, E: Element> {
     exchange: &'x Exchange<E>,
-    /// The sends that have not ended.
-    sends: Vec<SendRequest>,
-    /// The receives in the order of the exchange. The outcomes of some are in `received`.
-    receives: Vec<RecvRequest>,
+    rank: Rank,
+    operation: Option<Operation>,
+    /// The receives in the order of the exchange, and then the sends.
+    parts: Vec<PostedPart>,
+    /// Number of messages whose outcome was not taken.
+    left: usize,
+    /// The messages that were received.
     received: Vec<Option<RankMessage>>,
     has_ended: bool,
 }
@@ -297,7 +418,7 @@ impl<E: Element> PostedExchange<'_, E> {
     /// The error of the first message that fails, such as [`Error::PeerGone`]. A message with fewer
     /// elements than its layout is [`Error::TooShort`], and one with more is [`Error::Truncated`].
     /// [`Error::Layout`] if the slice is too short. In all cases the elements are unchanged, and
-    /// the messages that have not arrived are dropped.
+    /// the exchange ends as if it were dropped.
     ///
     /// # Panics
     ///
@@ -333,10 +454,7 @@ impl<E: Element> PostedExchange<'_, E> {
             Ok(()) => self.advance(deadline).transpose()?,
             Err(error) => Err(error),
         };
-        self.has_ended = true;
-        // Cancels what has not arrived. Messages that were posted are sent nevertheless.
-        self.receives.clear();
-        self.sends.clear();
+        self.end();
         if outcome.is_ok() {
             self.unpack(elements);
         }
@@ -345,26 +463,46 @@ impl<E: Element> PostedExchange<'_, E> {
 
     /// Waits for the messages. Returns `None` if the deadline passes.
     fn advance(&mut self, deadline: Deadline) -> Result<Option<()>, Error> {
-        while self.received.iter().any(Option::is_none) {
-            let Some((place, message)) = any_until(&mut self.receives, deadline) else {
+        while self.left > 0 {
+            let Some((place, outcome)) = any_until(&mut self.parts, deadline) else {
                 return Ok(None);
             };
-            let message = message?;
-            if let Some(part) = self.exchange.receives.get(place) {
-                part.check(&message)?;
+            self.left = self.left.saturating_sub(1);
+            match outcome {
+                PartOutcome::Sent(sent) => drop(sent?),
+                PartOutcome::Received(message) => {
+                    let message = message?;
+                    if let Some(part) = self.exchange.receives.get(place) {
+                        part.check(&message)?;
+                    }
+                    if let Some(received) = self.received.get_mut(place) {
+                        *received = Some(message);
+                    }
+                }
             }
-            if let Some(received) = self.received.get_mut(place) {
-                *received = Some(message);
-            }
-        }
-        while !self.sends.is_empty() {
-            let Some((place, sent)) = any_until(&mut self.sends, deadline) else {
-                return Ok(None);
-            };
-            drop(self.sends.swap_remove(place));
-            sent?;
         }
         Ok(Some(()))
+    }
+
+    /// Cancels what has not arrived. Messages that were posted are sent nevertheless.
+    fn end(&mut self) {
+        if mem::replace(&mut self.has_ended, true) {
+            return;
+        }
+        self.parts.clear();
+        if self.operation.is_none() {
+            return;
+        }
+        let receives = self.exchange.receives.iter().zip(&self.received);
+        let missing = receives.filter(|(_, received)| received.is_none());
+        for pattern in missing.filter_map(|(part, _)| part.pattern(&self.rank, self.operation)) {
+            if let Some(tag) = pattern.tag {
+                let context = pattern.context;
+                self.rank
+                    .node()
+                    .with(|state, deferred| state.end_operation(context, tag, deferred));
+            }
+        }
     }
 
     /// Copies the messages to their elements, in the order of the exchange.
@@ -375,6 +513,12 @@ impl<E: Element> PostedExchange<'_, E> {
                 part.runs.unpack(message.payload.as_bytes(), bytes);
             }
         }
+    }
+}
+
+impl<E: Element> Drop for PostedExchange<'_, E> {
+    fn drop(&mut self) {
+        self.end();
     }
 }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::cartesian::Cartesian;
 use super::element::Element;
 use super::error::Error;
-use super::exchange::{Exchange, PostedExchange};
+use super::exchange::{Exchange, Operation, PostedExchange};
 use super::layout::Layout;
 use super::layout::error::LayoutError;
 
@@ -36,7 +36,8 @@ impl Cartesian {
     ///
     /// An exchange sends the outermost elements of this rank's own part to its neighbours, and
     /// receives theirs into the borders. At the end of a dimension that is not periodic, the border
-    /// is unchanged.
+    /// is unchanged. Each exchange is a collective operation: all ranks of the grid begin it, in
+    /// the same order as other collective operations.
     ///
     /// ```
     /// use jstream_transport::rank::{self, Cartesian, Dimension, Neighbours};
@@ -64,7 +65,8 @@ impl Cartesian {
     /// # Errors
     ///
     /// [`Error::Layout`] with [`LayoutError::TooNarrow`] if a dimension is shorter than three times
-    /// the width, and with [`LayoutError::TooLarge`] for an array beyond the limits of memory.
+    /// the width, and with [`LayoutError::TooLarge`] for an array beyond the limits of memory, and
+    /// for all neighbours in more than 10 dimensions.
     ///
     /// # Panics
     ///
@@ -91,9 +93,17 @@ impl Cartesian {
                 }));
             }
         }
+        let directions = directions(own, neighbours).ok_or(LayoutError::TooLarge)?;
+        // A message has the number of the direction in which it is sent as its tag, because the
+        // same rank may be the neighbour in several directions.
+        let tag_of = |direction: &[Step]| {
+            let mut numbered = (0u64..).zip(&directions);
+            let found = numbered.find(|(_, other)| *other == direction);
+            found.map_or(0, |(tag, _)| tag)
+        };
         let mut exchange = Exchange::new();
-        for direction in directions(own, neighbours) {
-            let coordinates = self.coordinates().iter().zip(&direction);
+        for direction in &directions {
+            let coordinates = self.coordinates().iter().zip(direction);
             let point: Vec<_> = coordinates
                 .map(|(coordinate, step)| i64::from(*coordinate).saturating_add(step.distance()))
                 .collect();
@@ -101,17 +111,15 @@ impl Cartesian {
                 continue;
             };
             let part = |range: fn(Step, usize, usize) -> Range<usize>| {
-                let dimensions = shape.iter().zip(&direction);
+                let dimensions = shape.iter().zip(direction);
                 Layout::subarray(
                     dimensions.map(|(length, step)| (*length, range(*step, *length, width))),
                 )
             };
-            // A message has the direction in which it is sent as its tag, because the same rank may
-            // be the neighbour in several directions.
             let opposite: Vec<_> = direction.iter().map(|step| step.opposite()).collect();
             exchange = exchange
-                .send(rank, tag(&direction), &part(Step::own)?)?
-                .receive(rank, tag(&opposite), &part(Step::border)?)?;
+                .send(rank, tag_of(direction), &part(Step::own)?)?
+                .receive(rank, tag_of(&opposite), &part(Step::border)?)?;
         }
         Ok(Halos {
             grid: self,
@@ -160,8 +168,8 @@ impl<E: Element> Halos<'_, E> {
     ///
     /// [`Error::Layout`] if `elements` is shorter than the array.
     pub fn begin(&self, elements: &[E]) -> Result<PostedExchange<'_, E>, Error> {
-        let rank = self.grid.for_halos();
-        rank.layouts().begin_exchange(&self.exchange, elements)
+        let operation = Operation::next(self.grid);
+        self.exchange.post(self.grid, Some(operation), elements)
     }
 }
 
@@ -222,10 +230,18 @@ impl Step {
     }
 }
 
-/// Returns the directions of the neighbours in this number of dimensions.
-fn directions(dimensions: usize, neighbours: Neighbours) -> Vec<Vec<Step>> {
+/// Returns the directions of the neighbours in this number of dimensions, or `None` if there are
+/// more than an exchange has tags.
+fn directions(dimensions: usize, neighbours: Neighbours) -> Option<Vec<Vec<Step>>> {
+    let count = match neighbours {
+        Neighbours::Faces => dimensions.checked_mul(2)?,
+        Neighbours::All => 3usize.checked_pow(u32::try_from(dimensions).ok()?)?,
+    };
+    if count as u64 > Operation::MAX_TAG {
+        return None;
+    }
     let center = vec![Step::Same; dimensions];
-    match neighbours {
+    Some(match neighbours {
         Neighbours::Faces => {
             let both = |dimension: usize| {
                 [Step::Down, Step::Up].map(|step| {
@@ -248,17 +264,5 @@ fn directions(dimensions: usize, neighbours: Neighbours) -> Vec<Vec<Step>> {
             all.retain(|direction| *direction != center);
             all
         }
-    }
-}
-
-/// Returns a number of a direction that all ranks agree on.
-fn tag(direction: &[Step]) -> u64 {
-    let digits = direction.iter().map(|step| match step {
-        Step::Down => 0,
-        Step::Same => 1,
-        Step::Up => 2,
-    });
-    // From 41 dimensions on, the product wraps. The numbers of the faces still differ then, and no
-    // memory has room for the other directions.
-    digits.fold(0u64, |tag, digit| tag.wrapping_mul(3).wrapping_add(digit))
+    })
 }

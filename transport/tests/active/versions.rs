@@ -65,11 +65,11 @@ fn receipt(order: &second::OrderRef<'_>) -> second::Receipt {
 fn handlers() -> Handlers {
     Handlers::builder()
         .function("order", |order: Received<second::Order>| {
-            order.with(|order| receipt(order))
+            order.with(receipt)
         })
         .async_function("later", |order: Received<second::Order>| async move {
             yield_now().await;
-            order.with(|order| receipt(order))
+            order.with(receipt)
         })
         .function("broken", |order: Received<second::Order>| {
             order.with(|order| order.number)

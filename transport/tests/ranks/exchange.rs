@@ -152,12 +152,21 @@ fn borders_are_exchanged_over_all_connections() {
                     return model.check(rank);
                 }
                 let grid = Cartesian::new(rank, &model.dimensions).unwrap().unwrap();
-                let mut part = vec![u64::from(grid.rank()); model.shape().iter().product()];
-                grid.exchange_halos(&mut part, &model.shape(), width)
-                    .unwrap();
-                let above = grid.neighbour(0, -1).unwrap_or(grid.rank());
-                let middle = model.shape()[1] / 2;
-                assert_eq!(part[middle], u64::from(above));
+                let own = u64::from(grid.rank());
+                let mut part = vec![own; model.shape().iter().product()];
+                let halos = grid.halos(&model.shape(), width, Neighbours::All);
+                halos.unwrap().exchange(&mut part).unwrap();
+                for (at, value) in part.iter().enumerate() {
+                    let indices = model.indices(at);
+                    let steps = [0, 1].map(|dimension| {
+                        let behind = model.own[dimension] + width;
+                        i64::from(indices[dimension] >= behind)
+                            - i64::from(indices[dimension] < width)
+                    });
+                    let point = [0, 1].map(|at| i64::from(grid.coordinates()[at]) + steps[at]);
+                    let sender = grid.rank_at(&point).map_or(own, u64::from);
+                    assert_eq!(*value, sender, "{indices:?}");
+                }
             });
         }
     }
@@ -272,7 +281,17 @@ fn a_failed_exchange_changes_no_element() {
     });
     assert!(matches!(error, Error::PeerGone { rank: 1, .. }), "{error}");
 
+    // The failed send is reported although the receive waits.
+    let waits = Exchange::new().receive(1, 1, &Layout::contiguous(2).unwrap());
+    let waits = waits.unwrap().send(9, 1, &Layout::contiguous(1).unwrap());
     let (here, _there) = two("threads");
+    let failed = here.layouts().exchange(&waits.unwrap(), &mut [0u32; 2]);
+    let failed = failed.unwrap_err();
+    assert!(
+        matches!(failed, Error::NoRank { rank: 9, size: 2 }),
+        "{failed}"
+    );
+
     let short = here.layouts().exchange(&exchange, &mut [0; 3]).unwrap_err();
     let bounds = LayoutError::OutOfBounds { span: 4, length: 3 };
     assert!(
@@ -322,4 +341,53 @@ fn arrays_without_room_for_borders_are_refused() {
     );
     assert!(Layout::subarray([(4, 1..1), (4, 0..4)]).unwrap().is_empty());
     assert_eq!(Layout::subarray([]).unwrap().len(), 1);
+}
+
+#[test]
+fn what_is_left_of_an_exchange_is_not_taken_for_the_next_one() {
+    for way in WAYS {
+        println!("{way}");
+        each(&group(way, 3, &Options::default()), |rank| {
+            let grid = Cartesian::new(rank, &[Dimension::periodic(3)]);
+            let grid = grid.unwrap().unwrap();
+            let halos = grid.halos(&[4], 1, Neighbours::Faces).unwrap();
+            let own = grid.rank();
+            for round in 0..6u32 {
+                let number = |of: u32| 10 * of + round;
+                let mut part = [99, number(own), number(own) + 1, 99];
+                let posted = halos.begin(&part).unwrap();
+                // Some exchanges are given up by one of the ranks, before or after the messages
+                // of the others have arrived.
+                if round % 2 == 0 && own == round / 2 {
+                    if round == 2 {
+                        std::thread::sleep(SHORT);
+                    }
+                    drop(posted);
+                    continue;
+                }
+                posted.wait(&mut part).unwrap();
+                let (left, right) = ((own + 2) % 3, (own + 1) % 3);
+                assert_eq!((part[0], part[3]), (number(left) + 1, number(right)));
+            }
+        });
+    }
+}
+
+#[test]
+fn revoking_a_grid_ends_its_exchanges() {
+    for way in ["threads", "shm"] {
+        each(&group(way, 3, &Options::default()), |rank| {
+            let grid = Cartesian::new(rank, &[Dimension::periodic(3)]);
+            let grid = grid.unwrap().unwrap();
+            let halos = grid.halos(&[3], 1, Neighbours::Faces).unwrap();
+            if grid.rank() == 1 {
+                grid.recovery().revoke();
+            } else {
+                let error = halos.exchange(&mut [0u8; 3]).unwrap_err();
+                assert!(matches!(error, Error::Revoked { rank: 1, .. }), "{error}");
+            }
+            let left = grid.recovery().shrink().unwrap();
+            assert_eq!(left.size(), 3);
+        });
+    }
 }
