@@ -387,6 +387,9 @@ impl Link {
         let at_end = jstream_sync::lock(&self.at_end).take();
         at_end.into_iter().flatten().for_each(catch_panic);
         self.deferred.clear();
+        if let Some(versions) = self.other_versions.get() {
+            versions.end();
+        }
     }
 
     /// Ends the connection.

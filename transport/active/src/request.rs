@@ -22,7 +22,7 @@ use super::error::Reason;
 use super::frame::{Credit, Frame};
 use super::ledger::{Cancel, Number};
 use super::link::Link;
-use super::other_version::with_list;
+use super::other_version::{list, with_list};
 use super::retry_after::encode_retry_after;
 use jstream_base::byte_limit::ByteCharge;
 use jstream_endpoint::object::read;
@@ -386,11 +386,9 @@ impl Request {
             return Some((object, replier, false));
         }
         let (payload, replier) = self.into_parts();
-        let shared = replier.link.endpoint().shared();
-        let read = replier
-            .link
-            .other_versions()
-            .read::<T>(payload, list_bytes, shared);
+        let link = &replier.link;
+        let of = (&**link.endpoint().shared(), &link.settings);
+        let read = link.other_versions().read::<T>(payload, list_bytes, of);
         let (object, replier) = replier.with_object(read)?;
         Some((object, replier, true))
     }
@@ -512,7 +510,7 @@ impl Replier {
         if !is_described {
             return self.reply_object(result);
         }
-        let list = self.link.other_versions().list::<R>();
+        let list = list::<R>();
         self.reply_written(result, |replier, segments| {
             replier.reply_segments(list.len() as u64, &with_list(segments, &list));
         });

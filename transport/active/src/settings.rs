@@ -6,6 +6,11 @@ use std::time::Duration;
 use super::tap::Tap;
 use jstream_base::byte_limit::{ByteCharge, ByteTotal};
 
+/// Maximum number of bytes of schemas that the readers of objects of other versions keep, over all
+/// connections that are made with the same settings and their clones. A reader without room is
+/// dropped, so nothing waits for it.
+pub(super) const MAX_READERS_IN_ALL: u64 = 32 << 20;
+
 /// Limits that a side sets for its peer, and its timeouts. Each limit names the threat that it
 /// counters.
 #[derive(Debug, Clone)]
@@ -55,6 +60,8 @@ pub struct Settings {
     pub tap: Option<Arc<dyn Tap>>,
     /// Bytes of waiting answers, for [`max_backlog_in_all`](Self::max_backlog_in_all).
     pub(super) backlog_in_all: Arc<ByteTotal>,
+    /// Bytes of the schemas that the readers of objects of other versions keep.
+    pub(super) readers_in_all: Arc<ByteTotal>,
 }
 
 impl Default for Settings {
@@ -73,6 +80,7 @@ impl Default for Settings {
             max_backlog_in_all: 256 << 20,
             tap: None,
             backlog_in_all: Arc::default(),
+            readers_in_all: Arc::default(),
         }
     }
 }
@@ -88,6 +96,12 @@ impl Settings {
     pub(super) fn charge_kept(&self, bytes: u64) -> Option<ByteCharge> {
         let half = self.max_backlog_in_all / 2;
         self.backlog_in_all.try_charge(bytes, half)
+    }
+
+    /// Charges the schemas that a reader of objects of another version keeps. Returns `None` if
+    /// there is no room, so that the reader is to be dropped.
+    pub(super) fn charge_reader(&self, bytes: u64) -> Option<ByteCharge> {
+        self.readers_in_all.try_charge(bytes, MAX_READERS_IN_ALL)
     }
 
     /// Returns the message window, at least 1: a window of 0 would allow no messages.

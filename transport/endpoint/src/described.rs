@@ -88,6 +88,13 @@ impl DescribedReader {
         &mut self.reader
     }
 
+    /// Returns the number of bytes of the schemas that objects brought along: those of the
+    /// snapshots, and as much for what was decoded from them.
+    #[must_use]
+    pub fn kept_bytes(&self) -> u64 {
+        (self.brought_bytes as u64).saturating_mul(2)
+    }
+
     /// Learns the schemas of a list that an object brings along.
     pub fn learn(&mut self, list: &[u8]) {
         for snapshot in snapshots(list).take(MAX_BROUGHT) {

@@ -1,12 +1,15 @@
 //! Functions whose caller has another version of their types.
 
+use std::io::IoSlice;
 use std::thread;
 
-use jstream::Received;
-use jstream_transport::active::{Handlers, Reason, RequestError, Settings, yield_now};
+use jstream::schema::Schema;
+use jstream::{Received, Writer};
+use jstream_transport::Header;
+use jstream_transport::active::{Handlers, Peer, Reason, RequestError, Settings, yield_now};
 use testing::tasks::block_on;
-use testing::transport::SCHEMES;
 use testing::transport::peers::joined_by;
+use testing::transport::{SCHEMES, default_pair};
 
 /// Two versions of a program.
 mod first {
@@ -171,5 +174,51 @@ fn calls_whose_types_do_not_fit_fail_alone() {
         client.handler("order").unwrap_err();
         drop(client);
         serving.join().unwrap();
+    }
+}
+
+/// Returns the snapshot of a type in a list.
+fn list_of_strings() -> Vec<u8> {
+    let (schema, root) = Schema::of::<String>();
+    let snapshot = schema.to_bytes(root);
+    let len = u32::try_from(snapshot.len()).unwrap();
+    [&len.to_le_bytes()[..], &snapshot].concat()
+}
+
+/// A peer of the same version that sends schemas nevertheless teaches the caller nothing.
+#[test]
+fn results_of_the_same_version_bring_no_schemas() {
+    const HELLO: u32 = 0x6a73_6101;
+    const REPLY: u32 = 0x6a73_6104;
+    let descriptor = jstream::descriptor::<String>().to_le_bytes();
+    let lengths = [4_u16.to_le_bytes(), 0_u16.to_le_bytes()].concat();
+    let table = [&descriptor[..], &descriptor, &lengths, b"echo"].concat();
+    for scheme in SCHEMES {
+        let (client, server) = default_pair(scheme);
+        let header = Header::new(HELLO, [1, 64, 1 << 20]);
+        server
+            .send_message(header, &[IoSlice::new(&table)])
+            .unwrap();
+        let client = Peer::join(client, &Handlers::none(), Settings::default()).unwrap();
+        server.recv_message().unwrap();
+        let echo = client.function::<String, String>("echo").unwrap();
+        for list in [list_of_strings(), Vec::new()] {
+            let ticket = client.call(&echo, &"text".to_owned()).unwrap();
+            let request = server.recv_message().unwrap();
+            let number = request.header.words[0] & u64::from(u32::MAX);
+            let header = Header::new(REPLY, [number, list.len() as u64, 0]);
+            let result = Writer::new().gather(&"text".to_owned(), |segments| {
+                let segments = segments.iter().copied().chain([IoSlice::new(&list)]);
+                server.send_message(header, &segments.collect::<Vec<_>>())
+            });
+            result.unwrap().unwrap();
+            match ticket.wait() {
+                Ok(text) => assert!(list.is_empty() && *text.get() == "text"),
+                Err(error) => {
+                    assert!(!list.is_empty(), "{error}");
+                    assert!(matches!(error, RequestError::Read(_)), "{scheme}: {error}");
+                }
+            }
+        }
     }
 }

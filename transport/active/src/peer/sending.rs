@@ -12,7 +12,7 @@ use crate::error::RequestError;
 use crate::frame::{Credit, Frame};
 use crate::ledger::{Haste, Held};
 use crate::link::{BegunRequest, Grant, Link, Message, Turn, waiting};
-use crate::other_version::with_list;
+use crate::other_version::{list, with_list};
 use crate::ticket::{ObjectTicket, Ticket};
 use jstream_base::Header;
 use jstream_base::SendError;
@@ -325,9 +325,7 @@ impl Peer {
     {
         let handler = function.handler;
         let shared = self.endpoint().shared();
-        let list = function
-            .is_other
-            .then(|| self.link.other_versions().list::<T>());
+        let list = function.is_other.then(list::<T>);
         let sent = shared.with_writer(|writer| {
             writer.gather(object, |segments| match &list {
                 None => self.request_with(handler, 0, segments, backpressure),
@@ -338,7 +336,7 @@ impl Peer {
             })
         });
         let ticket = sent.map_err(RequestError::Write)??;
-        Ok(ObjectTicket::new(ticket))
+        Ok(ObjectTicket::new(ticket, function.is_other))
     }
 }
 

@@ -20,13 +20,17 @@ use jstream_endpoint::{Message, RecvObjectError};
 #[must_use = "a call whose ticket is dropped is cancelled"]
 pub struct ObjectTicket<R> {
     ticket: Ticket,
+    /// True if the peer has another version of the types, so that the result brings its schemas
+    /// along.
+    is_other: bool,
     of: PhantomData<fn() -> R>,
 }
 
 impl<R: Transportable + 'static> ObjectTicket<R> {
-    pub(crate) fn new(ticket: Ticket) -> Self {
+    pub(crate) fn new(ticket: Ticket, is_other: bool) -> Self {
         Self {
             ticket,
+            is_other,
             of: PhantomData,
         }
     }
@@ -36,13 +40,16 @@ impl<R: Transportable + 'static> ObjectTicket<R> {
         let link = &self.ticket.link;
         let shared = link.endpoint().shared();
         let read = match reply.word {
-            0 => {
+            list_bytes @ 1.. if self.is_other => {
+                let of = (&**shared, &link.settings);
+                link.other_versions().read(reply.payload, list_bytes, of)
+            }
+            // A peer of the same version has no schemas to send, and must not fill the reader. An
+            // object that is followed by some is refused because of its length.
+            _ => {
                 let read = read::<R>(Message::of_payload(reply.payload), shared);
                 read.map(|(_, object)| object)
             }
-            list_bytes => link
-                .other_versions()
-                .read(reply.payload, list_bytes, shared),
         };
         match read {
             Ok(object) => Ok(object),
