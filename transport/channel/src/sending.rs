@@ -3,6 +3,7 @@
 use std::io::IoSlice;
 use std::time::Duration;
 
+use jstream::buffer::MessageBuffer;
 use jstream::{Received, Transportable, Writer};
 
 use super::cargo::Cargo;
@@ -13,7 +14,8 @@ use super::peers::PeerConnection;
 use super::send::Send;
 use super::sender::Sender;
 use jstream_device::deadline::Deadline;
-use jstream_endpoint::{Endpoint, Remains, SendObjectError};
+use jstream_endpoint::object::read;
+use jstream_endpoint::{Endpoint, Message, Remains, SendObjectError};
 
 impl<T: Transportable + 'static> Sender<T> {
     /// Sends an object and everything that it reaches. Returns when the device has taken the
@@ -108,8 +110,8 @@ impl<T: Transportable + 'static> Sender<T> {
         }
     }
 
-    /// Forwards a received object to a receiver outside of this process. Returns the object if it
-    /// is unchanged.
+    /// Forwards a received object to a receiver outside of this process. If it is not sent, returns
+    /// the object, so that another receiver can get it.
     #[allow(clippy::result_large_err, reason = "the object comes back in it")]
     fn forward_far(
         &self,
@@ -133,6 +135,7 @@ impl<T: Transportable + 'static> Sender<T> {
             return endpoint.send_received(0, received).map_err(|unsent| {
                 let rest = match unsent.remains {
                     Remains::Object(object) => Some(object),
+                    Remains::Message(message) => read_back(endpoint, message),
                     _ => None,
                 };
                 (unsent.error, rest)
@@ -143,12 +146,13 @@ impl<T: Transportable + 'static> Sender<T> {
             let error = SendObjectError::Write(failure.error);
             (error, failure.received)
         })?;
-        let segments = [IoSlice::new(message.message.as_bytes())];
+        let message = message.message;
+        let segments = [IoSlice::new(message.as_bytes())];
         let max_bytes = endpoint.info().limits.max_send;
         let sent = with_segments(&segments, &description, max_bytes, |header, segments| {
             endpoint.send_message(header, segments)
         });
-        sent.map_err(|error| (error.into(), None))
+        sent.map_err(|error| (error.into(), read_back(endpoint, message)))
     }
 
     /// As `deliver`, but blocks for at most `timeout`.
@@ -167,4 +171,14 @@ impl<T: Transportable + 'static> Sender<T> {
         }
         Send::begin(self, cargo).wait(until, timeout, cargo)
     }
+}
+
+/// Reads the message of an object that was to be forwarded, which is none of a peer but one of this
+/// program. So this fails only if the process has no memory for it.
+fn read_back<T: Transportable + 'static>(
+    endpoint: &Endpoint,
+    message: MessageBuffer,
+) -> Option<Received<T>> {
+    let read = read::<T>(Message::of_payload(message), endpoint.shared());
+    read.ok().map(|(_, object)| object)
 }
