@@ -129,6 +129,20 @@ pub(super) fn write_described<T: Transportable>(
     written.map_err(WriteError::Pool)
 }
 
+/// Cuts off the description behind an object if both together are longer than `max_bytes`. Also
+/// returns the number of bytes of the description that are left.
+pub(super) fn within_limit(
+    mut filled: MessageBuffer,
+    description_bytes: usize,
+    max_bytes: u64,
+) -> (MessageBuffer, usize) {
+    if filled.len() as u64 <= max_bytes {
+        return (filled, description_bytes);
+    }
+    filled.truncate(filled.len().saturating_sub(description_bytes));
+    (filled, 0)
+}
+
 /// Has a reader learn the schemas behind an object, and cuts them off. If the length in the header
 /// is wrong, what remains is no message, which reading reports.
 pub(super) fn learn_description(reader: &mut DescribedReader, message: &mut Message) {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use jstream::{Transportable, Writer};
 
 use super::cargo::Cargo;
-use super::described::{object_header, write_described};
+use super::described::{object_header, within_limit, write_described};
 use super::error::SendError;
 use super::near::{NearLink, Parcel, ParcelTicket, Stop};
 use super::peers::PeerConnection;
@@ -69,8 +69,8 @@ impl<T: Transportable + 'static> Send<T> {
             None => match cargo.take_owned() {
                 Some(parcel) => SendState::Waiting(parcel),
                 None => {
-                    let options = &sender.peers.options;
-                    let target = (&options.pool, options.max_message);
+                    // The limit of the receiver is not known before it joins.
+                    let target = (&sender.peers.options.pool, u64::MAX);
                     let undescribed = &sender.peers.undescribed;
                     let mut writer = Writer::new();
                     match write_described(cargo.object(), undescribed, &mut writer, target) {
@@ -130,6 +130,9 @@ impl<T: Transportable + 'static> Send<T> {
                 let Some((filled, described)) = parcel.into_message() else {
                     unreachable!("a parcel for another process is a value or a message")
                 };
+                // It may have been written for another receiver, or for none.
+                let max_bytes = endpoint.info().limits.max_send;
+                let (filled, described) = within_limit(filled, described, max_bytes);
                 let ticket = endpoint.post_send(object_header(described), filled);
                 SendState::Far(ticket, endpoint, described)
             }
