@@ -2,8 +2,8 @@
 
 use std::thread;
 
-use jstream::Transportable;
-use jstream_transport::channel::Channel;
+use jstream::{Received, Transportable};
+use jstream_transport::channel::{Channel, Receiver};
 use jstream_transport::{Address, channel};
 use testing::tasks::block_on;
 use testing::transport::SCHEMES;
@@ -228,6 +228,42 @@ fn forwarded_objects_bring_their_classes_along() {
         sending.join().unwrap();
         forwarding.join().unwrap();
         assert_prices(prices, scheme);
+    }
+}
+
+/// Returns a received object that has a rule of a class that no description has.
+fn received(scheme: &str) -> (Received<first::Rules>, Receiver<first::Rules>) {
+    let receiver = fresh::<first::Rules>(scheme).receiver().unwrap();
+    let sender = joining::<first::Rules>(receiver.address()).sender();
+    let rules = first::rules();
+    sender.unwrap().send(&first::Rules { rules }).unwrap();
+    (receiver.recv().unwrap(), receiver)
+}
+
+#[test]
+fn forwarded_objects_go_on_if_a_receiver_has_closed() {
+    for scheme in ["tcp", "uds"] {
+        let sender = fresh::<first::Rules>(scheme).fan_out().sender().unwrap();
+        let [gone, next] = [(); 2].map(|()| {
+            let joining = joining::<second::Rules>(sender.address()).fan_out();
+            joining.receiver().unwrap()
+        });
+        let receiving = thread::spawn(move || receive_prices!(next));
+        // Both have joined when the first one has an object.
+        while gone.try_recv().is_err() {
+            sender.send(&first::Rules { rules: Vec::new() }).unwrap();
+        }
+        drop(gone);
+        for _ in 0..20 {
+            let (object, _receiver) = received(scheme);
+            if let Err(unsent) = sender.send_received(object) {
+                panic!("{scheme}: {}", unsent.error);
+            }
+        }
+        drop(sender);
+        let prices = receiving.join().unwrap();
+        let all = price_of(CLASSES);
+        assert!(prices.iter().filter(|price| **price == all).count() > 10);
     }
 }
 
