@@ -66,7 +66,8 @@ pub enum LookupError {
         /// The first handler names of the peer, as a list.
         known: String,
     },
-    /// The handler takes bytes where this side has objects, or the other way round.
+    /// The handler takes bytes where this side has objects, or the other way round; or it has
+    /// another version of the types, and their schemas are too long to be sent.
     #[error(
         "handler \"{name}\" of {peer} has type `{theirs}`, expected `{ours}`; \
          build both sides from one definition"

@@ -15,16 +15,18 @@ use jstream::buffer::MessageBuffer;
 use jstream::{Received, Transportable};
 
 use jstream_base::byte_limit::ByteCharge;
-use jstream_endpoint::described::{DescribedReader, list_of_type};
+use jstream_endpoint::described::{DescribedReader, TypeSnapshots, fitting_list};
 use jstream_endpoint::object::read_with;
 use jstream_endpoint::shared::Shared;
 use jstream_endpoint::{Message, RecvObjectError};
 
 use super::settings::Settings;
 
-/// The schemas of this program's types that were sent. They are those of all connections, because
-/// a peer decides which of them a connection needs.
-static LISTS: LazyLock<Mutex<HashMap<TypeId, Arc<[u8]>>>> = LazyLock::new(Mutex::default);
+/// The schemas of this program's types whose objects brought them along, or `None` of a type whose
+/// schemas are too long. They are those of all connections, because a peer decides which of them a
+/// connection needs.
+static SNAPSHOTS: LazyLock<Mutex<HashMap<TypeId, Option<Arc<TypeSnapshots>>>>> =
+    LazyLock::new(Mutex::default);
 
 /// The state of a connection whose sides have other versions of some types.
 ///
@@ -50,16 +52,16 @@ struct KeptReader {
     _charge: ByteCharge,
 }
 
-/// Returns the schemas of a type of this side, which follow its objects.
-pub(super) fn list<T: Transportable + 'static>() -> Arc<[u8]> {
+/// Returns the schemas of a type of this side, unless they are too long.
+pub(super) fn snapshots_of<T: Transportable + 'static>() -> Option<Arc<TypeSnapshots>> {
     let key = TypeId::of::<T>();
-    if let Some(known) = jstream_sync::lock(&LISTS).get(&key) {
+    if let Some(known) = jstream_sync::lock(&SNAPSHOTS).get(&key) {
         return known.clone();
     }
     // Without the lock, because code of the program describes the type.
-    let list: Arc<[u8]> = list_of_type::<T>().into();
-    jstream_sync::lock(&LISTS).insert(key, list.clone());
-    list
+    let snapshots = TypeSnapshots::for_type::<T>().ok().map(Arc::new);
+    jstream_sync::lock(&SNAPSHOTS).insert(key, snapshots.clone());
+    snapshots
 }
 
 impl OtherVersions {
@@ -120,10 +122,18 @@ impl OtherVersions {
     }
 }
 
-/// Returns the segments of an object, followed by its schemas.
-pub(super) fn with_list<'s>(segments: &[IoSlice<'s>], list: &'s [u8]) -> Vec<IoSlice<'s>> {
+/// Returns the segments of an object, followed by as much of the list of its schemas as fits, and
+/// the number of bytes of this part.
+pub(super) fn with_list<'s>(
+    segments: &[IoSlice<'s>],
+    list: &'s [u8],
+    max_bytes: u64,
+) -> (Vec<IoSlice<'s>>, u64) {
+    let lengths = segments.iter().map(|segment| segment.len() as u64);
+    let list = fitting_list(list, lengths.fold(0, u64::saturating_add), max_bytes);
     let segments = segments.iter().copied();
-    segments.chain([IoSlice::new(list)]).collect()
+    let segments = segments.chain([IoSlice::new(list)]).collect();
+    (segments, list.len() as u64)
 }
 
 #[cfg(test)]

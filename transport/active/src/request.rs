@@ -22,7 +22,7 @@ use super::error::Reason;
 use super::frame::{Credit, Frame};
 use super::ledger::{Cancel, Number};
 use super::link::Link;
-use super::other_version::{list, with_list};
+use super::other_version::{snapshots_of, with_list};
 use super::retry_after::encode_retry_after;
 use jstream_base::byte_limit::ByteCharge;
 use jstream_endpoint::object::read;
@@ -507,12 +507,24 @@ impl Replier {
     where
         R: Transportable + 'static,
     {
-        if !is_described {
+        let is_described = is_described && self.wants_reply();
+        let snapshots = if is_described {
+            snapshots_of::<R>()
+        } else {
+            None
+        };
+        let Some(snapshots) = snapshots else {
             return self.reply_object(result);
-        }
-        let list = list::<R>();
+        };
+        let shared = self.link.endpoint().shared();
+        let max_bytes = shared.info().limits.max_send;
+        let list = match shared.with_writer(|writer| snapshots.describe(result, writer)) {
+            Ok(list) => list,
+            Err(error) => return self.give_back(Reason::Unsendable, None, &error.to_string()),
+        };
         self.reply_written(result, |replier, segments| {
-            replier.reply_segments(list.len() as u64, &with_list(segments, &list));
+            let (segments, word) = with_list(segments, &list, max_bytes);
+            replier.reply_segments(word, &segments);
         });
     }
 

@@ -8,18 +8,14 @@
 //!
 //! Decision 130 has the reasons.
 
-use std::collections::HashMap;
 use std::io::IoSlice;
 
 use jstream::buffer::{MessageBuffer, Pool};
-use jstream::schema::Schema;
 use jstream::{Transportable, WriteError, Writer};
 
 use jstream_base::{Header, frames};
 use jstream_endpoint::Message;
-use jstream_endpoint::described::{
-    DescribedReader, MAX_BROUGHT, MAX_BROUGHT_BYTES, append_snapshot,
-};
+use jstream_endpoint::described::{ClassSnapshots, DescribedReader};
 
 frames! {
     /// The header of an object that is not of kind 0.
@@ -27,48 +23,6 @@ frames! {
     pub(super) enum ObjectHeader by Kind, reserved Ignored {
         /// An object, and the schemas of its classes in the last `len` bytes.
         DESCRIBED = 0x6a73_6305 => Described { len: u64 = First },
-    }
-}
-
-/// The classes of a sender's trait objects that the description of its type leaves out.
-#[derive(Debug, Default)]
-pub(super) struct UndescribedClasses {
-    snapshots: HashMap<u64, Vec<u8>>,
-}
-
-impl UndescribedClasses {
-    /// Adds a class with this snapshot.
-    pub(super) fn insert(&mut self, snapshot: Vec<u8>) {
-        if let Ok((schema, root)) = Schema::from_snapshot(&snapshot) {
-            self.snapshots.insert(schema.descriptor(root), snapshot);
-        }
-    }
-
-    #[inline]
-    pub(super) fn is_empty(&self) -> bool {
-        self.snapshots.is_empty()
-    }
-
-    /// Returns the list of the snapshots that the receiver of an object lacks. Those that do not
-    /// fit are left out: a receiver that needs them refuses the object.
-    pub(super) fn describe<T: Transportable>(
-        &self,
-        object: &T,
-        writer: &mut Writer,
-    ) -> Result<Vec<u8>, WriteError> {
-        if self.is_empty() {
-            return Ok(Vec::new());
-        }
-        let classes = writer.classes_of(object)?;
-        let undescribed = classes.iter().filter_map(|class| self.snapshots.get(class));
-        let (mut list, mut bytes) = (Vec::new(), 0_usize);
-        for snapshot in undescribed.take(MAX_BROUGHT) {
-            if bytes.saturating_add(snapshot.len()) <= MAX_BROUGHT_BYTES {
-                bytes = bytes.saturating_add(snapshot.len());
-                append_snapshot(snapshot, &mut list);
-            }
-        }
-        Ok(list)
     }
 }
 
@@ -104,11 +58,11 @@ pub(super) fn object_header(description_bytes: usize) -> Header {
 /// of the description.
 pub(super) fn write_described<T: Transportable>(
     object: &T,
-    classes: &UndescribedClasses,
+    classes: &ClassSnapshots,
     writer: &mut Writer,
     (pool, max_bytes): (&Pool, u64),
 ) -> Result<(MessageBuffer, usize), WriteError> {
-    let description = classes.describe(object, writer)?;
+    let description = classes.describe(None, object, writer)?;
     if description.is_empty() {
         return Ok((writer.write_to(object, pool)?, 0));
     }
@@ -160,6 +114,8 @@ pub(super) fn learn_description(reader: &mut DescribedReader, message: &mut Mess
 mod tests {
     use super::*;
     use jstream::EmptyBuffer;
+    use jstream::schema::Schema;
+    use jstream_endpoint::described::append_snapshot;
 
     #[test]
     fn lengths_that_lie_leave_nothing_of_the_object() {

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use jstream::Transportable;
 
-use super::described::UndescribedClasses;
 use super::error::OpenError;
 use super::near::NearLink;
 use super::peers::PeerConnection;
@@ -20,6 +19,7 @@ use jstream_base::Options;
 use jstream_base::frames;
 use jstream_base::{ConnectError, HandshakeError, Header, RecvError};
 use jstream_device::deadline::Deadline;
+use jstream_endpoint::described::ClassSnapshots;
 use jstream_endpoint::{Endpoint, Message, connect};
 
 frames! {
@@ -92,7 +92,7 @@ pub(super) struct Hello {
     role: Role,
     of: TypeDescription,
     /// The classes that the description leaves out. Empty if this side receives.
-    undescribed: Arc<UndescribedClasses>,
+    undescribed: Arc<ClassSnapshots>,
     /// Decides whether this side can receive the objects of a sender.
     judge_sender: fn(&TypeDescription, TypeDescription) -> Result<Option<Version>, Differs>,
 }
@@ -172,7 +172,7 @@ impl Hello {
     }
 
     /// Returns the classes whose schemas the objects of this side bring along.
-    pub(super) fn undescribed(&self) -> &Arc<UndescribedClasses> {
+    pub(super) fn undescribed(&self) -> &Arc<ClassSnapshots> {
         &self.undescribed
     }
 
@@ -180,7 +180,7 @@ impl Hello {
         let (of, undescribed) = TypeDescription::for_type::<T>();
         let undescribed = match role {
             Role::Sender => undescribed,
-            Role::Receiver => UndescribedClasses::default(),
+            Role::Receiver => ClassSnapshots::default(),
         };
         Self {
             role,

@@ -10,7 +10,6 @@ use std::{io, mem};
 
 use jstream::Transportable;
 
-use super::described::UndescribedClasses;
 use super::error::SendError;
 use super::hello::{Hello, Role};
 use super::near::{Announced, NearLink, announce};
@@ -20,6 +19,7 @@ use jstream_base::Address;
 use jstream_base::Options;
 use jstream_device::deadline::Deadline;
 use jstream_endpoint::acceptor::Acceptor;
+use jstream_endpoint::described::ClassSnapshots;
 use jstream_endpoint::shared::Patience;
 use jstream_endpoint::{CompletionQueue, Endpoint};
 use jstream_sync::parker::Parker;
@@ -45,7 +45,7 @@ pub(super) struct PeerSet<T: Transportable + 'static> {
     /// The versions of senders that have another one than this side. Empty on the sending side.
     pub(super) versions: SenderVersions,
     /// The classes whose schemas objects bring along. Empty on the receiving side.
-    pub(super) undescribed: Arc<UndescribedClasses>,
+    pub(super) undescribed: Arc<ClassSnapshots>,
     /// The receivers that wait for objects from peers in this process.
     pub(super) arrived: Arc<WaitQueue>,
     /// The first peer in this process. `is_alone` is true if it is the only peer.

@@ -126,7 +126,7 @@ impl<T: Transportable + 'static> Sender<T> {
             };
         }
         let mut writer = Writer::new();
-        let description = undescribed.describe(object, &mut writer);
+        let description = undescribed.describe(None, object, &mut writer);
         let description = description.map_err(SendObjectError::Write)?;
         let max_bytes = endpoint.info().limits.max_send;
         let sent = writer.gather(object, |segments| {

@@ -125,7 +125,7 @@ impl<T: Transportable + 'static> Sender<T> {
         let undescribed = &*self.peers.undescribed;
         let description = match undescribed.is_empty() {
             true => Ok(Vec::new()),
-            false => received.with(|object| undescribed.describe(object, &mut Writer::new())),
+            false => received.with(|object| undescribed.describe(None, object, &mut Writer::new())),
         };
         let description = match description {
             Ok(description) => description,

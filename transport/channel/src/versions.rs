@@ -15,9 +15,8 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use jstream::Transportable;
 use jstream::schema::{Schema, TypeIndex};
 
-use super::described::UndescribedClasses;
 use jstream_endpoint::Endpoint;
-use jstream_endpoint::described::{self, DescribedReader, append_snapshot};
+use jstream_endpoint::described::{self, ClassSnapshots, DescribedReader, append_snapshot};
 use jstream_endpoint::shared::Shared;
 
 /// Maximum length of the description of a type in the handshake, in bytes: the longest snapshot of
@@ -65,7 +64,7 @@ pub(super) struct Differs {
 
 impl TypeDescription {
     /// Returns the description of a type, and the classes that it leaves out.
-    pub(super) fn for_type<T: Transportable + 'static>() -> (Self, UndescribedClasses) {
+    pub(super) fn for_type<T: Transportable + 'static>() -> (Self, ClassSnapshots) {
         let described = jstream::schema::snapshots::<T>().unwrap_or_default();
         let (snapshots, undescribed) = list_snapshots(described);
         let description = Self {
@@ -135,9 +134,9 @@ impl TypeDescription {
 
 /// Returns the list of the first snapshot and of those of the classes behind it that fit, and the
 /// classes that do not.
-fn list_snapshots(snapshots: Vec<Vec<u8>>) -> (Vec<u8>, UndescribedClasses) {
+fn list_snapshots(snapshots: Vec<Vec<u8>>) -> (Vec<u8>, ClassSnapshots) {
     let (mut list, mut count) = (Vec::new(), 0_usize);
-    let mut undescribed = UndescribedClasses::default();
+    let mut undescribed = ClassSnapshots::default();
     // The mark must fit, too.
     let room = MAX_WITH_CLASSES.saturating_sub(size_of::<u32>());
     for snapshot in snapshots {

@@ -3,10 +3,10 @@
 //!
 //! Decision 130 has the reasons.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
-use jstream::schema::Schema;
-use jstream::{Reader, Transportable};
+use jstream::schema::{Schema, SnapshotError};
+use jstream::{Reader, Transportable, WriteError, Writer};
 
 /// Maximum number of snapshots that an object brings along, and that a reader keeps beside those of
 /// the description of the type.
@@ -34,19 +34,102 @@ pub fn snapshots(list: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Returns the list of the schema of a type and of those of its classes, for an object that brings
-/// all of them along. Classes that do not fit are left out.
-#[must_use]
-pub fn list_of_type<T: Transportable + 'static>() -> Vec<u8> {
-    let (mut list, mut bytes) = (Vec::new(), 0_usize);
-    let all = jstream::schema::snapshots::<T>().unwrap_or_default();
-    for snapshot in all.iter().take(MAX_BROUGHT) {
-        if bytes.saturating_add(snapshot.len()) <= MAX_BROUGHT_BYTES {
-            bytes = bytes.saturating_add(snapshot.len());
-            append_snapshot(snapshot, &mut list);
+/// Snapshots of classes, by their descriptors.
+#[derive(Debug, Default)]
+pub struct ClassSnapshots {
+    snapshots: HashMap<u64, Vec<u8>>,
+}
+
+impl ClassSnapshots {
+    /// Adds a class with this snapshot.
+    pub fn insert(&mut self, snapshot: Vec<u8>) {
+        if let Ok((schema, root)) = Schema::from_snapshot(&snapshot) {
+            self.snapshots.insert(schema.descriptor(root), snapshot);
         }
     }
-    list
+
+    /// Returns true if there is no class.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.snapshots.is_empty()
+    }
+
+    /// Returns the list of `first` and of the snapshots of those classes that an object has. Those
+    /// that do not fit are left out: a receiver that needs them refuses the object.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError`], if the object can't be written.
+    pub fn describe<T: Transportable>(
+        &self,
+        first: Option<&[u8]>,
+        object: &T,
+        writer: &mut Writer,
+    ) -> Result<Vec<u8>, WriteError> {
+        let classes = match self.is_empty() {
+            true => Vec::new(),
+            false => writer.classes_of(object)?,
+        };
+        let classes = classes.iter().filter_map(|class| self.snapshots.get(class));
+        let all = first.into_iter().chain(classes.map(Vec::as_slice));
+        let (mut list, mut bytes) = (Vec::new(), 0_usize);
+        for snapshot in all.take(MAX_BROUGHT) {
+            if bytes.saturating_add(snapshot.len()) <= MAX_BROUGHT_BYTES {
+                bytes = bytes.saturating_add(snapshot.len());
+                append_snapshot(snapshot, &mut list);
+            }
+        }
+        Ok(list)
+    }
+}
+
+/// The snapshots of a type and of the classes that its trait objects may have, for objects that
+/// bring along all that a receiver needs.
+#[derive(Debug)]
+pub struct TypeSnapshots {
+    root: Vec<u8>,
+    classes: ClassSnapshots,
+}
+
+impl TypeSnapshots {
+    /// Returns the snapshots of a type.
+    ///
+    /// # Errors
+    ///
+    /// [`SnapshotError`] if one of them is too long, so that no receiver can learn it.
+    pub fn for_type<T: Transportable + 'static>() -> Result<Self, SnapshotError> {
+        let mut all = jstream::schema::snapshots::<T>()?.into_iter();
+        let root = all.next().unwrap_or_default();
+        let mut classes = ClassSnapshots::default();
+        all.for_each(|class| classes.insert(class));
+        Ok(Self { root, classes })
+    }
+
+    /// Returns the list of the snapshot of the type and of those of the classes of an object.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError`], if the object can't be written.
+    pub fn describe<T: Transportable>(
+        &self,
+        object: &T,
+        writer: &mut Writer,
+    ) -> Result<Vec<u8>, WriteError> {
+        self.classes.describe(Some(&self.root), object, writer)
+    }
+}
+
+/// Returns as much of a list as fits behind an object of `object_bytes`: all of it, or the first
+/// snapshot, which is that of the type, also if it does not fit.
+#[must_use]
+pub fn fitting_list(list: &[u8], object_bytes: u64, max_bytes: u64) -> &[u8] {
+    if object_bytes.saturating_add(list.len() as u64) <= max_bytes {
+        return list;
+    }
+    let root = snapshots(list).next().map_or(0, <[u8]>::len);
+    list.get(..root.saturating_add(size_of::<u32>()))
+        .unwrap_or(list)
 }
 
 /// A reader of the objects of one version of senders, with the schemas that it keeps.
@@ -248,6 +331,20 @@ mod tests {
             assert_eq!(reader.brought.len(), 1);
             assert_eq!(&reader.brought.front().unwrap().snapshot, brought);
         }
+    }
+
+    #[test]
+    fn lists_that_do_not_fit_have_the_schema_of_the_type() {
+        let mut list = Vec::new();
+        append_snapshot(&snapshot::<String>(), &mut list);
+        let root = list.clone();
+        append_snapshot(&snapshot::<[u8; 3]>(), &mut list);
+        let len = list.len() as u64;
+        assert_eq!(fitting_list(&list, 10, len + 10), list);
+        for max in [len + 9, 10, 0] {
+            assert_eq!(fitting_list(&list, 10, max), root);
+        }
+        assert!(fitting_list(&[], 10, 0).is_empty());
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::Peer;
 use crate::error::LookupError;
 use crate::handlers::{descriptors, types};
 use crate::hello::Known;
+use crate::other_version::snapshots_of;
 
 /// A handler of the peer, found by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -41,11 +42,14 @@ impl Peer {
     /// Returns the peer's function that has this name. If the peer has another version of the
     /// types, each side converts what it receives, as a reader that has
     /// [learnt](jstream::Reader::learn) the version does. If arguments can't be converted, each
-    /// call fails with [`Reason::Malformed`](crate::Reason::Malformed), and names the fields.
+    /// call fails with [`Reason::Malformed`](crate::Reason::Malformed), and names the fields. If only
+    /// a class of a trait object differs, its objects are not converted but refused.
     ///
     /// # Errors
     ///
-    /// [`LookupError`], which tells what the peer has instead.
+    /// [`LookupError`], which tells what the peer has instead. It is [`LookupError::Type`] if the
+    /// peer has bytes, or another version of the types while the schemas of `T` or of its classes
+    /// are too long to be sent ([`Schema::MAX_BYTES`](jstream::schema::Schema::MAX_BYTES)).
     pub fn function<T, R>(&self, name: &str) -> Result<Function<T, R>, LookupError>
     where
         T: Transportable + 'static,
@@ -56,9 +60,14 @@ impl Peer {
         if theirs == (0, 0) {
             return Err(self.other_type(known, types::<T, R>()));
         }
+        let is_other = theirs != descriptors::<T, R>();
+        // Without its schemas, no argument could be converted.
+        if is_other && snapshots_of::<T>().is_none() {
+            return Err(self.other_type(known, types::<T, R>()));
+        }
         Ok(Function {
             handler: Handler { number },
-            is_other: theirs != descriptors::<T, R>(),
+            is_other,
             of: PhantomData,
         })
     }

@@ -12,7 +12,7 @@ use crate::error::RequestError;
 use crate::frame::{Credit, Frame};
 use crate::ledger::{Haste, Held};
 use crate::link::{BegunRequest, Grant, Link, Message, Turn, waiting};
-use crate::other_version::{list, with_list};
+use crate::other_version::{snapshots_of, with_list};
 use crate::ticket::{ObjectTicket, Ticket};
 use jstream_base::Header;
 use jstream_base::SendError;
@@ -325,13 +325,19 @@ impl Peer {
     {
         let handler = function.handler;
         let shared = self.endpoint().shared();
-        let list = function.is_other.then(list::<T>);
+        let snapshots = match function.is_other {
+            true => snapshots_of::<T>(),
+            false => None,
+        };
         let sent = shared.with_writer(|writer| {
+            let list = snapshots.map(|snapshots| snapshots.describe(object, writer));
+            let list = list.transpose()?;
             writer.gather(object, |segments| match &list {
                 None => self.request_with(handler, 0, segments, backpressure),
                 Some(list) => {
-                    let word = list.len() as u64;
-                    self.request_with(handler, word, &*with_list(segments, list), backpressure)
+                    let max_bytes = shared.info().limits.max_send;
+                    let (segments, word) = with_list(segments, list, max_bytes);
+                    self.request_with(handler, word, &*segments, backpressure)
                 }
             })
         });
