@@ -135,7 +135,7 @@ mod tests {
         let len = list.len() as u64;
         assert_eq!(learn(len), (b"object".to_vec(), true));
         assert_eq!(learn(0), (bytes.clone(), false));
-        assert_eq!(learn(len - 1).1, false);
+        assert!(!learn(len - 1).1);
         for len in [bytes.len() as u64, bytes.len() as u64 + 1, u64::MAX] {
             assert_eq!(learn(len), (Vec::new(), false));
         }
