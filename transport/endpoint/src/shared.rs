@@ -296,13 +296,6 @@ impl Shared {
         }
     }
 
-    /// As [`forget_waker`](Self::forget_waker), for a task that may have registered the sources
-    /// with its watcher.
-    pub(crate) fn forget_watching(&self, task: &Waker) {
-        Self::lock_and_forget_task(&self.receiving, &self.receiving_alarm, task);
-        Self::lock_and_forget_task(&self.sending, &self.sending_alarm, task);
-    }
-
     /// Unregisters a task from a direction that it may have driven in addition to its own.
     fn lock_and_forget_task<D: Direction>(
         direction: &DirectionLock<D>,

@@ -523,6 +523,49 @@ fn connections_move_between_groups_under_load(scheme: &str) {
     drop(serving);
 }
 
+/// The former group has taken the report of the connection but not armed it again when the
+/// connection moves.
+fn a_moved_connection_is_served_after_its_former_group_is_dropped(scheme: &str) {
+    for is_removed_first in [false, true] {
+        let groups = [(); 2].map(|()| Arc::new(PollGroup::new(Duration::ZERO)));
+        let [from, to] = groups.each_ref().map(Arc::downgrade);
+        let handlers = Handlers::builder()
+            .on("move", move |request| {
+                let peer = request.peer();
+                if is_removed_first {
+                    from.upgrade().unwrap().remove(&peer);
+                }
+                to.upgrade().unwrap().add(&peer);
+                request.reply(0, &[]);
+            })
+            .on("echo", Request::echo)
+            .build();
+        // A group with a single connection sleeps in that connection, and arms nothing.
+        let join = || joined_by(scheme, &Handlers::none(), &handlers, &Settings::default());
+        let [(client, server), beside_it, behind_it] = [(); 3].map(|()| join());
+        groups[0].add(&server);
+        groups[0].add(&beside_it.1);
+        groups[1].add(&behind_it.1);
+        let [former, current] = groups;
+        let [serving_former, _serving] = [&former, &current].map(|group| group.start().unwrap());
+        let [moves, echo] = ["move", "echo"].map(|name| client.handler(name).unwrap());
+        let ask = |handler| {
+            // The serving thread gets time to arm its connections and to sleep.
+            thread::sleep(Duration::from_millis(20));
+            let mut ticket = client.request(handler, 0, &[]).unwrap();
+            ticket.wait_timeout(LONG).expect("an answer").unwrap();
+        };
+        ask(moves);
+        thread::sleep(Duration::from_millis(20));
+        drop((serving_former, beside_it));
+        let is_dropped = Arc::downgrade(&former);
+        drop(former);
+        assert_eq!(is_dropped.strong_count(), 0);
+        ask(echo);
+        drop(behind_it);
+    }
+}
+
 /// A value attached to a request. Its drop panics.
 struct PanicsInDrop;
 
@@ -608,6 +651,7 @@ over_devices!(inproc shm uds tcp uring: {
     requests_behind_an_announced_end_did_not_run
     many_threads_ask_over_one_connection
     connections_move_between_groups_under_load
+    a_moved_connection_is_served_after_its_former_group_is_dropped
     a_lent_request_comes_back_where_it_is_left
 });
 

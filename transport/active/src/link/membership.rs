@@ -83,17 +83,17 @@ impl Membership {
         jstream_sync::lock(&self.moving)
     }
 
-    /// Sets the group. If it differs from the previous one, returns that, and whether the
-    /// connection was armed there. The caller prevents other moves.
-    pub(crate) fn change(&self, group: &Arc<PollLoop>) -> Option<(Arc<PollLoop>, bool)> {
+    /// Sets the group. If it differs from the previous one, returns that, whose queue the caller
+    /// has to disarm. The caller prevents other moves.
+    pub(crate) fn change(&self, group: &Arc<PollLoop>) -> Option<Arc<PollLoop>> {
         let mut state = self.state.lock();
         if Arc::ptr_eq(&state.group, group) {
             return None;
         }
         state.moves = state.moves.wrapping_add(1);
         let before = std::mem::replace(&mut state.group, group.clone());
-        let was_armed = self.armed_in.swap(0, Ordering::Relaxed) != 0;
-        Some((before, was_armed))
+        self.armed_in.store(0, Ordering::Relaxed);
+        Some(before)
     }
 
     /// Returns true if the queue of the group reports the next message. Then the group does not

@@ -61,7 +61,7 @@ impl PollLoop {
         // Two threads may move the connection. The lock also keeps a receive from being posted in
         // the group that it leaves.
         let moving = link.membership().lock_moves();
-        let Some((before, was_armed)) = link.membership().change(self) else {
+        let Some(before) = link.membership().change(self) else {
             return;
         };
         before.remove(link.id);
@@ -71,9 +71,11 @@ impl PollLoop {
         self.enter(link);
         // Deferred requests move with the connection.
         before.hand_over(link.id, self);
-        // The new group polls the connection until it arms it itself. A report of the old queue
-        // that was not taken is void.
-        if let (true, Some(queue)) = (was_armed, before.queue.get()) {
+        // The new group polls the connection until it arms it itself, which `moving` prevents for
+        // now. A report of the old queue that was not taken is void. The old queue is disarmed even
+        // if its report was taken: it still knows the connection, and would disarm it when it is
+        // dropped, after the new group has armed it.
+        if let Some(queue) = before.queue.get() {
             queue.disarm(link.endpoint());
         }
         // The connection may have ended meanwhile, and then its end was reported to the old group.

@@ -423,3 +423,29 @@ fn a_connection_that_moves_between_queues_is_always_reported_by_the_last_one() {
     let kept = members.iter().filter(|member| member.strong_count() > 0);
     assert_eq!(kept.count(), 0);
 }
+
+#[test]
+fn a_dropped_queue_leaves_the_connection_armed_in_another_one() {
+    let options = Options::default();
+    let name = format!("shm://queue-dropped-{}", std::process::id());
+    for address in ["tcp://127.0.0.1:0", "inproc://queue-dropped", &name] {
+        let (client, server) = pairs_at(address, 1, &options).pop().unwrap();
+        for is_reported in [true, false] {
+            let (before, now) = (
+                CompletionQueue::new().unwrap(),
+                CompletionQueue::new().unwrap(),
+            );
+            before.arm(&server);
+            if is_reported {
+                send(&client, b"x");
+                wait_ready(&before);
+                assert_eq!(server.recv_message().unwrap().payload.as_bytes(), b"x");
+            }
+            now.arm(&server);
+            drop(before);
+            send(&client, b"y");
+            assert!(Arc::ptr_eq(&wait_ready(&now), server.shared()), "{address}");
+            assert_eq!(server.recv_message().unwrap().payload.as_bytes(), b"y");
+        }
+    }
+}

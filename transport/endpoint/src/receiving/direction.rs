@@ -140,7 +140,7 @@ impl Direction for Receiving {
         // registration.
         std::mem::forget((self.half.take(), self.common.watch.take()));
         // The task and its queue belong to the parent process.
-        self.end_reports();
+        self.reports_arrivals = false;
         if self.end.is_none() {
             self.end_with(EndReason::Forked);
             self.drive();

@@ -30,9 +30,11 @@ impl Receiving {
         self.alarm.disarm();
     }
 
-    /// Ends the reports. The caller unregisters the task.
+    /// Ends the reports, unless tasks are left in the alarm: one of them may belong to the queue
+    /// that reports the connection now. The caller has unregistered its own task. If only other
+    /// tasks are left, the device is armed for them without need.
     pub(crate) fn end_reports(&mut self) {
-        self.reports_arrivals = false;
+        self.reports_arrivals = self.alarm.is_waited_for();
     }
 
     /// Wakes the task that waits for a message, if there is one.

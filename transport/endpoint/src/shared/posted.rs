@@ -141,13 +141,16 @@ impl Shared {
         self.progress_opposite(Half::In, Some(task), Some(watcher));
     }
 
-    /// Unregisters a task of [`arm_receive`](Self::arm_receive).
+    /// Unregisters a task of [`arm_receive`](Self::arm_receive). Reports to another task go on: the
+    /// caller may be an old queue of a connection that is armed in another one.
     pub(crate) fn disarm_receive(&self, task: &Waker) {
         let mut receiving = self.receiving.lock();
-        receiving.end_reports();
         receiving.end_wait();
+        Self::forget_task(&mut *receiving, &self.receiving_alarm, task);
+        receiving.end_reports();
+        // The release arms the device again, with the watcher of the task that is left.
         drop(receiving);
-        self.forget_watching(task);
+        Self::lock_and_forget_task(&self.sending, &self.sending_alarm, task);
     }
 
     /// Notifies those who wait for the send direction that a receive was posted.
