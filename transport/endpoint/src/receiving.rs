@@ -299,6 +299,8 @@ impl Receiving {
         // Checked before anything of the message is taken, so a later receive with more room gets
         // it.
         if let Some(error) = too_small(&place, header.length) {
+            // The device does not report it again once it was read.
+            self.report();
             return Some(Err(error));
         }
         // The destination is chosen once. A posted buffer that comes later would not contain the
@@ -403,6 +405,8 @@ impl Receiving {
             Trouble::NoBuffer { length, source } => {
                 // The next attempt may choose another destination.
                 self.begun = self.into.is_some();
+                // The message stays in the device, which does not report it again once it was read.
+                self.report();
                 Some(RecvError::NoBuffer {
                     length,
                     peer: self.info.peer.clone(),

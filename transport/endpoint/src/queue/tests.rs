@@ -15,6 +15,7 @@ use super::*;
 use crate::receiving::Inbound;
 use crate::shared::Shared;
 use crate::{connect, listen};
+use jstream::buffer::{Pool, PoolOptions};
 use jstream_base::{Options, RecvError};
 use jstream_device::poll::sleep_on;
 use jstream_sync::watcher::Interest;
@@ -447,5 +448,50 @@ fn a_dropped_queue_leaves_the_connection_armed_in_another_one() {
             assert!(Arc::ptr_eq(&wait_ready(&now), server.shared()), "{address}");
             assert_eq!(server.recv_message().unwrap().payload.as_bytes(), b"y");
         }
+    }
+}
+
+/// The error of a receiver that leaves the message in the device. It has read the message, so the
+/// socket does not report it any more.
+#[test]
+fn a_message_that_another_receiver_leaves_in_the_device_is_reported() {
+    let mut options = Options::default();
+    let mut limit = PoolOptions::default();
+    limit.max_mapped = 8 << 20;
+    options.pool = Pool::new(limit);
+    let name = format!("shm://queue-left-{}", std::process::id());
+    for address in ["tcp://127.0.0.1:0", "inproc://queue-left", &name] {
+        let (client, server) = pairs_at(address, 1, &options).pop().unwrap();
+        let queue = CompletionQueue::new().unwrap();
+        let is_reported = || {
+            let done = queue.wait_done(Deadline::after(Duration::from_secs(20)));
+            matches!(done, Some(Done::Ready(_)))
+        };
+        queue.arm(&server);
+        send(&client, b"longer");
+        let mut memory = [0; 2];
+        while !matches!(
+            server.recv_into_within(&mut memory, Duration::ZERO),
+            Err(RecvError::TooSmall { .. })
+        ) {}
+        assert!(is_reported(), "{address}: another call has too little room");
+        assert_eq!(server.recv_message().unwrap().payload.as_bytes(), b"longer");
+        // The other devices need no buffer of the pool for it.
+        if !address.starts_with("tcp") {
+            continue;
+        }
+        queue.arm(&server);
+        let used: Vec<_> = std::iter::from_fn(|| options.pool.take(1).ok()).collect();
+        send(&client, b"no room");
+        while !matches!(
+            server.recv_message_within(Duration::ZERO),
+            Err(RecvError::NoBuffer { .. })
+        ) {}
+        drop(used);
+        assert!(is_reported(), "{address}: the pool had no room");
+        assert_eq!(
+            server.recv_message().unwrap().payload.as_bytes(),
+            b"no room"
+        );
     }
 }
