@@ -166,8 +166,10 @@ fn set_timer<D: Direction>(direction: &mut D, alarm: &Arc<Alarm>) {
     };
     let common = direction.common();
     // The time counts from the first task that waits. A task that polls again does not extend the
-    // timeout.
-    common.waited_since.get_or_insert_with(Instant::now);
+    // timeout, and neither does another thread, whose poll has the device armed again: `left` does
+    // not contain the time since then yet.
+    let since = *common.waited_since.get_or_insert_with(Instant::now);
+    let left = left.saturating_sub(since.elapsed());
     if common.timer.is_none() {
         common.timer = Timer::new().ok();
     }

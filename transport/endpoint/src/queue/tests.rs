@@ -7,7 +7,7 @@
 
 use std::io::{IoSlice, Write as _};
 use std::sync::Weak;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use super::hub::LOOKS;
@@ -494,4 +494,41 @@ fn a_message_that_another_receiver_leaves_in_the_device_is_reported() {
             b"no room"
         );
     }
+}
+
+#[test]
+fn a_message_in_part_times_out_although_another_thread_polls() {
+    let mut options = Options::default();
+    options.message_timeout = Duration::from_millis(300);
+    let (client, server) = pairs(1, &options).pop().unwrap();
+    let queue = CompletionQueue::new().unwrap();
+    let source = client.shared().source().unwrap();
+    let mut socket = std::net::TcpStream::from(source.try_clone_to_owned().unwrap());
+    let header = Header::new(1, [0; 3]).with_length(100);
+    socket.write_all(&header.to_bytes()).unwrap();
+    let has_ended = AtomicBool::new(false);
+    let ends_meanwhile = thread::scope(|scope| {
+        let polling = scope.spawn(|| {
+            (0..500).any(|_| {
+                // Each poll without result arms the device again.
+                server.recv_message_within(Duration::ZERO).unwrap_err();
+                thread::sleep(Duration::from_millis(20));
+                has_ended.load(Ordering::Relaxed)
+            })
+        });
+        loop {
+            queue.arm(&server);
+            wait_ready(&queue);
+            let mut inbound = Inbound::empty();
+            if server.shared().poll_reported(&mut inbound) {
+                assert!(matches!(
+                    inbound.other,
+                    Some(Err(RecvError::Stalled { .. }))
+                ));
+                break has_ended.store(true, Ordering::Relaxed);
+            }
+        }
+        polling.join().unwrap()
+    });
+    assert!(ends_meanwhile, "only the end of the polls made it time out");
 }
