@@ -134,7 +134,9 @@ impl Alarm {
         self.lock().state = ARMED;
     }
 
-    /// Marks the device as not armed, because it may have lost that state.
+    /// Marks the device as not armed, because it may have lost that state. Ends no wait: as long as
+    /// tasks wait, the release of the lock of the direction arms the device again.
+    /// `CompletionQueue::disarm` and `Shared::disarm_receive` differ: they unregister a task.
     #[inline]
     pub(crate) fn disarm(&self) {
         if self.state() == ARMED {

@@ -16,6 +16,10 @@ pub(crate) struct Membership {
     state: PublishingLock<MembershipState>,
     /// Address of the group whose queue reports the next message of the connection, or 0. While it
     /// is not 0, that group is the current one, so it exists.
+    ///
+    /// Accessed with `Relaxed`, because locks order it. Moves and arming hold `moving`. The poller
+    /// of the group reads it and takes reports, and holds the lock of the poller. A report comes
+    /// from the queue, which got it after `CompletionQueue::arm` had locked the direction.
     armed_in: AtomicUsize,
     /// Held while the connection is moved, or armed in its group.
     moving: Mutex<()>,
@@ -115,7 +119,8 @@ impl Membership {
     }
 
     /// Records that the queue of `group` has reported a message. Returns false if the connection
-    /// has moved since it was armed there: the report is void.
+    /// has moved since it was armed there: the report is void. The queue still knows the
+    /// connection.
     pub(crate) fn disarm(&self, group: &PollLoop) -> bool {
         let (armed, relaxed) = (address(group), Ordering::Relaxed);
         let disarmed = self.armed_in.compare_exchange(armed, 0, relaxed, relaxed);

@@ -71,6 +71,8 @@ impl Direction for Receiving {
     }
 
     /// Returns true also if a task waits for the next message without a posted receive.
+    /// [`has_posted`](Self::has_posted) says in contrast whether driving may receive: for a report,
+    /// the device is armed, but no thread drives the direction.
     #[inline]
     fn wants_half(&self) -> bool {
         self.reports_arrivals || self.has_posted()

@@ -49,6 +49,8 @@ impl Receiving {
     /// operation for which it was armed.
     #[inline]
     pub(super) fn rearm(&self) {
+        // The task stays in the alarm. Because the alarm no longer counts as armed, the release of
+        // the lock arms the device.
         if self.reports_arrivals {
             self.alarm.disarm();
         }
