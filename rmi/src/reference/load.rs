@@ -171,12 +171,7 @@ impl MemberLoad {
         let idle = self
             .elapsed(now)
             .saturating_sub(self.updated.load(Ordering::Relaxed));
-        let latency = u128::from(self.latency.load(Ordering::Relaxed));
-        let half = HALF_LIFE.as_nanos();
-        let aged = latency
-            .saturating_mul(half)
-            .checked_div(half.saturating_add(u128::from(idle)));
-        aged.map_or(0, |aged| u64::try_from(aged).unwrap_or(u64::MAX))
+        aged(self.latency.load(Ordering::Relaxed), idle)
     }
 
     /// Returns the moving average of the latency.
@@ -235,6 +230,20 @@ impl MemberLoad {
 
 fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Returns a latency after `idle` nanoseconds without calls: half of it for each half-life, and a
+/// share in proportion within one. A member that was slow once is soon tried again.
+fn aged(latency: u64, idle: u64) -> u64 {
+    let half = nanos(HALF_LIFE);
+    let halvings = idle.checked_div(half).unwrap_or(0);
+    let halvings = u32::try_from(halvings).unwrap_or(u32::MAX);
+    let halved = latency.checked_shr(halvings).unwrap_or(0);
+    let rest = u128::from(idle.checked_rem(half).unwrap_or(0));
+    let lost = u128::from(halved)
+        .saturating_mul(rest)
+        .checked_div(u128::from(half).saturating_mul(2));
+    halved.saturating_sub(lost.map_or(0, |lost| u64::try_from(lost).unwrap_or(u64::MAX)))
 }
 
 #[cfg(test)]
@@ -312,5 +321,17 @@ mod tests {
         assert!(!load.is_outlier());
         end_after(&load, Duration::ZERO, CallEffect::Overdue);
         assert!(!load.is_outlier());
+    }
+
+    #[test]
+    fn a_latency_halves_in_each_half_life() {
+        let half = nanos(HALF_LIFE);
+        let after = |halves: u64| aged(8_000_000, half * halves / 2);
+        assert_eq!(
+            [0, 1, 2, 4, 6].map(after),
+            [8_000_000, 6_000_000, 4_000_000, 2_000_000, 1_000_000]
+        );
+        assert_eq!(aged(u64::MAX, half * 63), 1);
+        assert_eq!(aged(u64::MAX, u64::MAX), 0);
     }
 }
