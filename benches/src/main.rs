@@ -28,6 +28,7 @@ mod table;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand};
@@ -35,7 +36,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::compare::Comparison;
 use crate::progress::Progress;
 use crate::suites::transport::group;
-use crate::suites::{Effort, Outcome, buffers, evolution, rmi, serialization, transport};
+use crate::suites::{Effort, Outcome, buffers, evolution, rmi, serialization, services, transport};
 
 #[global_allocator]
 static ALLOCATOR: alloc::Counting = alloc::Counting;
@@ -84,6 +85,15 @@ enum Command {
         case: String,
         subject: String,
         core: usize,
+    },
+    /// Run services of three servers and two clients while servers are replaced or fail, and check
+    /// the end of each call.
+    Services(Services),
+    /// Run a process of the services suite. The suite starts this process itself.
+    #[command(hide = true)]
+    ServicesPeer {
+        /// The part of the process, as JSON.
+        part: String,
     },
     /// Run the applications of the papers at several nodes, and compare their times and results
     /// with those of the sequential versions.
@@ -255,6 +265,44 @@ struct Rmi {
     json: Option<PathBuf>,
     #[command(flatten)]
     run: Run,
+}
+
+#[derive(Debug, Args)]
+struct Services {
+    /// Run only this scenario; may be given several times.
+    #[arg(long = "case", value_name = "NAME", value_parser = PossibleValuesParser::new(services::names()))]
+    cases: Vec<String>,
+    /// Run only this subject; may be given several times.
+    #[arg(long = "subject", value_name = "NAME", value_parser = PossibleValuesParser::new(services::subjects()))]
+    subjects: Vec<String>,
+    /// Number of runs of each scenario (default 10, or 1 with --quick).
+    #[arg(long, value_name = "COUNT")]
+    runs: Option<usize>,
+    /// Repeat the runs until all of them together have made this number of calls, without pauses
+    /// between calls.
+    #[arg(long, value_name = "COUNT")]
+    calls: Option<u64>,
+    /// Also write the rows to FILE, as a JSON array.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    #[command(flatten)]
+    run: Run,
+}
+
+impl Services {
+    fn extent(&self) -> services::Extent {
+        let mut extent = match self.run.quick {
+            true => services::Extent::quick(),
+            false => services::Extent::full(),
+        };
+        extent.runs = self.runs.unwrap_or(extent.runs);
+        if let Some(calls) = self.calls {
+            extent.calls = calls;
+            extent.runs = self.runs.unwrap_or(1);
+            extent.pause = Duration::ZERO;
+        }
+        extent
+    }
 }
 
 #[derive(Debug, Args)]
@@ -461,6 +509,17 @@ fn run(command: Command) -> Result<(), Failure> {
             subject,
             core,
         } => rmi::other_process(&case, &subject, core),
+        Command::Services(args) => {
+            let named = |names: &[String], name: &str| {
+                names.is_empty() || names.iter().any(|one| one == name)
+            };
+            let chosen = |case: &str, subject: &str| {
+                named(&args.cases, case) && named(&args.subjects, subject)
+            };
+            let outcome = services::run(&args.extent(), &mut args.run.progress(), chosen)?;
+            show(&outcome, args.json.as_deref())
+        }
+        Command::ServicesPeer { part } => services::other_process(&part),
         Command::Apps(mut args) => {
             let mut progress = args.run.progress();
             let json = args.json.take();

@@ -4,6 +4,7 @@ pub(crate) mod buffers;
 pub(crate) mod evolution;
 pub(crate) mod rmi;
 pub(crate) mod serialization;
+pub(crate) mod services;
 pub(crate) mod transport;
 
 use std::path::PathBuf;

@@ -17,4 +17,5 @@ mod evolution;
 mod profiles;
 mod report;
 mod rmi;
+mod services;
 mod transport;

@@ -4,6 +4,7 @@ use super::case::{Case, Objects, Way, What};
 use super::pair::Serving;
 use super::samples::Samples;
 use super::service::Given;
+use super::with_jstream::{ONCE_CONNECTED, SET_OF_ONE};
 use super::{raw, with_added, with_endpoint, with_jstream, with_objects, with_streams};
 #[cfg(feature = "peers")]
 use super::{with_capnp, with_tarpc, with_tonic};
@@ -63,6 +64,9 @@ pub(super) fn subjects(case: &Case) -> Vec<&'static str> {
     if case.way == Way::Shm && matches!(case.what, What::Null | What::Structs(_)) {
         subjects.push("jstream-added");
     }
+    if case.what == What::Null && !case.is_encrypted() {
+        subjects.extend([ONCE_CONNECTED, SET_OF_ONE]);
+    }
     if case.is_encrypted() {
         subjects.push("jstream-tcp");
     }
@@ -88,7 +92,7 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Serving, Failure> {
     match subject {
         _ if case.what == What::Stream => with_streams::serve(case, subject),
         "jstream" | "jstream-ready" | "jstream-inline" | "jstream-trusted" | "jstream-copying"
-        | "jstream-added" => with_jstream::serve(case, subject),
+        | "jstream-added" | ONCE_CONNECTED | SET_OF_ONE => with_jstream::serve(case, subject),
         "jstream-tcp" => with_jstream::serve(&case.over(Way::Tcp), subject),
         "jstream-endpoint" => with_endpoint::serve(case),
         "raw" => raw::serve(case),
@@ -109,9 +113,8 @@ pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn 
     }
     match subject {
         _ if case.what == What::Stream => with_streams::join(case, subject, address),
-        "jstream" | "jstream-ready" | "jstream-inline" | "jstream-trusted" | "jstream-copying" => {
-            with_jstream::join(case, subject, address)
-        }
+        "jstream" | "jstream-ready" | "jstream-inline" | "jstream-trusted" | "jstream-copying"
+        | ONCE_CONNECTED | SET_OF_ONE => with_jstream::join(case, subject, address),
         "jstream-added" => with_added::join(case, address),
         "jstream-tcp" => with_jstream::join(&case.over(Way::Tcp), subject, address),
         "jstream-endpoint" => with_endpoint::join(case, address),

@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use jstream_rmi::{Call, Client, ClientOptions, Server, ServerOptions};
+use jstream_rmi::{
+    Address, AddressList, Call, Client, ClientOptions, ClientSet, Server, ServerOptions, SetOptions,
+};
 use jstream_transport::Options;
 use rustix::time::ClockId;
 
@@ -16,6 +18,12 @@ use super::subject::{Caller, one_by_one};
 use crate::Failure;
 
 pub(super) const NAME: &str = "service";
+
+/// The subject whose client does not connect again.
+pub(super) const ONCE_CONNECTED: &str = "jstream-once-connected";
+
+/// The subject whose calls choose a member of a set, which has only one.
+pub(super) const SET_OF_ONE: &str = "jstream-set-of-one";
 
 /// Serves until the handle is dropped.
 pub(super) fn serve(case: &Case, subject: &str) -> Result<Serving, Failure> {
@@ -36,7 +44,16 @@ pub(super) fn serve(case: &Case, subject: &str) -> Result<Serving, Failure> {
 pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn Caller>, Failure> {
     let mut settings = ClientOptions::default();
     settings.transport = transport(case, subject)?;
-    let client = Client::connect_with(&address.parse()?, &settings).wait()?;
+    if subject == ONCE_CONNECTED {
+        settings.reconnect = None;
+    }
+    let service = match subject {
+        SET_OF_ONE => of_set(address.parse()?, settings)?,
+        _ => {
+            let client = Client::connect_with(&address.parse()?, &settings).wait()?;
+            client.lookup::<dyn Service>(NAME).wait()?
+        }
+    };
     let arguments = Arguments::of(case);
     Ok(Box::new(Ours {
         what: case.what,
@@ -49,11 +66,23 @@ pub(super) fn join(case: &Case, subject: &str, address: &str) -> Result<Box<dyn 
             "jstream-copying" => Some(postcard::to_allocvec(&arguments.numbers)?),
             _ => None,
         },
-        service: client.lookup::<dyn Service>(NAME).wait()?,
+        service,
         expected: Expected::of(case, &arguments),
         arguments,
         on_their_way: VecDeque::with_capacity(IN_FLIGHT),
     }))
+}
+
+/// Returns a stub of a set with one member.
+fn of_set(address: Address, settings: ClientOptions) -> Result<ServiceStub, Failure> {
+    let mut options = SetOptions::default();
+    options.client = settings;
+    let set = ClientSet::open_with(AddressList::new([address])?, &options)?;
+    let service = set.get::<dyn Service>(NAME);
+    match set.ready().wait() {
+        true => Ok(service),
+        false => Err("the set has not found the service".into()),
+    }
 }
 
 fn transport(case: &Case, subject: &str) -> Result<Options, Failure> {
