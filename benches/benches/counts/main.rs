@@ -58,6 +58,8 @@ mod harness {
     #[bench::posted_receive_shm(paths::posted_receive_shm())]
     #[bench::active_message_inproc(paths::active_message())]
     #[bench::null_call_awaited(paths::null_call())]
+    #[bench::null_call_once_connected(paths::null_call_once_connected())]
+    #[bench::null_call_set_of_one(paths::null_call_set_of_one())]
     fn repeat(path: HotPath) -> HotPath {
         path.repeat()
     }

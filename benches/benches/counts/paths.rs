@@ -3,10 +3,14 @@
 use std::io::IoSlice;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use jstream::buffer::{EmptyBuffer, MessageBuffer};
 use jstream::{Reader, Received, Transportable, Writer};
-use jstream_rmi::{Client, LocalServer, ServerOptions, Serving, remote};
+use jstream_rmi::{
+    AddressList, Client, ClientOptions, ClientSet, LocalServer, ServerOptions, Serving, SetOptions,
+    remote,
+};
 use jstream_transport::active::{Handlers, Peer, Request, Settings};
 use jstream_transport::matching::{Arrival, Bounds, Envelope, Heading, Matcher, Post};
 use jstream_transport::rank::{self, Mesh, Rank};
@@ -409,9 +413,42 @@ impl Service for Caller {
     }
 }
 
+/// Calls a method without arguments and result through a client that reconnects, as clients do.
+pub(crate) fn null_call() -> HotPath {
+    calls_of(|address| {
+        let client = Client::connect(address).wait()?;
+        Ok(client.lookup::<dyn Service>("service").wait()?)
+    })
+}
+
+/// Does the same through a client that does not reconnect.
+pub(crate) fn null_call_once_connected() -> HotPath {
+    calls_of(|address| {
+        let mut options = ClientOptions::default();
+        options.reconnect = None;
+        let client = Client::connect_with(address, &options).wait()?;
+        Ok(client.lookup::<dyn Service>("service").wait()?)
+    })
+}
+
+/// Does the same through a set with one member.
+pub(crate) fn null_call_set_of_one() -> HotPath {
+    calls_of(|address| {
+        let mut options = SetOptions::default();
+        // The thread of the set stays off the connection.
+        options.watch = Duration::from_secs(3600);
+        let set = ClientSet::open_with(AddressList::new([address.clone()])?, &options)?;
+        let stub = set.get::<dyn Service>("service");
+        match set.ready().wait() {
+            true => Ok(stub),
+            false => Err("the set has not found the service".into()),
+        }
+    })
+}
+
 /// Calls a method without arguments and result as a task, and serves these calls. The counted part
 /// includes the call that starts the task, and the end of the server.
-pub(crate) fn null_call() -> HotPath {
+fn calls_of(lookup: fn(&Address) -> Result<ServiceStub, Failure>) -> HotPath {
     let server = LocalServer::new(ServerOptions::default());
     let caller = Arc::new(Caller::default());
     must(
@@ -428,12 +465,8 @@ pub(crate) fn null_call() -> HotPath {
     *slot = Some(serving);
     drop(slot);
     thread::spawn(move || {
-        let lookup = || -> Result<ServiceStub, Failure> {
-            let client = Client::connect(&address).wait()?;
-            Ok(client.lookup::<dyn Service>("service").wait()?)
-        };
-        let first = must(lookup());
-        let is_first = caller.stub.set(must(lookup())).is_ok();
+        let first = must(lookup(&address));
+        let is_first = caller.stub.set(must(lookup(&address))).is_ok();
         assert!(is_first, "the service has one stub");
         // The connection may end before the answer.
         let _ = first.call_null().wait();
