@@ -8,9 +8,9 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use jstream_rmi::{
-    AsyncInterceptor, CallEnd, CallError, CallRequest, Client, ClientOptions, Denied, Interceptors,
-    Outcome, Remote, Retries, Server, ServerOptions, Serving, Side, Stream, Stub, WeakServer,
-    context, remote,
+    AddressList, AsyncInterceptor, CallEnd, CallError, CallRequest, Client, ClientOptions,
+    ClientSet, Clock, ConnectionState, Denied, Interceptors, Outcome, Remote, Retries, Server,
+    ServerOptions, Serving, SetOptions, Side, Stream, Stub, WeakServer, context, remote,
 };
 use jstream_sync::parker::block_on;
 use testing::until;
@@ -295,6 +295,19 @@ impl Running {
     }
 }
 
+/// Starts another server with the objects of the tests.
+fn serve(address: &str) -> (Server, Serving) {
+    let server = Server::default();
+    let plain = Plain {
+        noted: Arc::default(),
+        waiting: Arc::default(),
+        server: server.downgrade(),
+    };
+    server.bind::<dyn Desk>("desk", Arc::new(plain)).unwrap();
+    let serving = server.listen(&address.parse().unwrap()).unwrap();
+    (server, serving)
+}
+
 /// Calls methods of all kinds.
 fn call_all(running: &Running) {
     let desk = &running.desk;
@@ -511,6 +524,123 @@ fn one_way_calls_need_an_interceptor_that_is_ready() {
     until(|| interceptor.waiting() == 1);
     interceptor.open();
     until(|| running.noted.load(Ordering::SeqCst) == 5);
+}
+
+/// Fails or waits after each call of `note`.
+struct After(fn());
+
+impl AsyncInterceptor for After {
+    async fn before(&self, _: &mut CallRequest) -> Result<(), Denied> {
+        Ok(())
+    }
+
+    async fn after(&self, call: &CallRequest, _: &CallEnd) {
+        if call.method() == "note" {
+            self.0();
+            pending().await
+        }
+    }
+}
+
+#[test]
+fn one_way_calls_that_were_sent_may_have_run_whatever_fails_behind_them() {
+    let panics = Interceptors::default().and_async(After(|| panic!("as it should")));
+    let running = Running::new(panics, |_| {});
+    let failed = running.desk.note(5).unwrap_err();
+    assert!(matches!(&failed, CallError::Layer { .. }), "{failed}");
+    assert_eq!(failed.outcome(), Outcome::MayHaveRun);
+    assert!(!failed.can_be_repeated());
+    until(|| running.noted.load(Ordering::SeqCst) == 5);
+    // An interceptor that waits behind the call is dropped.
+    let waits = Interceptors::default().and_async(After(|| {}));
+    let running = Running::new(waits, |_| {});
+    running.desk.note(5).unwrap();
+    until(|| running.noted.load(Ordering::SeqCst) == 5);
+    // The reason why a message was not sent outlasts such an interceptor.
+    running.client.close();
+    let failed = running.desk.note(5).unwrap_err();
+    assert!(failed.to_string().contains("has ended"), "{failed}");
+    assert_eq!(failed.outcome(), Outcome::DidNotRun);
+}
+
+/// Waits for its turn, and lets a call through when its deadline has passed.
+struct Late(Clock);
+
+impl AsyncInterceptor for Late {
+    async fn before(&self, call: &mut CallRequest) -> Result<(), Denied> {
+        if call.interface() == "Desk" {
+            jstream_transport::active::yield_now().await;
+            self.0.advance(LONG);
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_method_does_not_begin_after_its_deadline_behind_an_interceptor_that_waits() {
+    let clock = Clock::paused();
+    let running = Running::new(Interceptors::default(), |options| {
+        options.clock = clock.clone();
+        options.interceptors = Interceptors::default().and_async(Late(clock));
+    });
+    let desk = running.desk.within(LONG / 2);
+    let late = desk.double(&[1]).wait().unwrap_err();
+    assert!(matches!(late, CallError::Deadline { .. }), "{late}");
+    assert_eq!(late.outcome(), Outcome::DidNotRun);
+    // Other calls have time.
+    running.desk.within(LONG * 2).double(&[1]).wait().unwrap();
+    running.until_idle();
+}
+
+#[test]
+fn calls_within_interceptors_wait_for_a_server_that_comes_back() {
+    for (act, name) in [(Act::Pass, "pass"), (Act::Yield, "yield")] {
+        let address = format!("inproc://interceptors-{name}");
+        let (server, serving) = serve(&address);
+        let interceptor = Scripted::new(act);
+        let mut options = ClientOptions::default();
+        options.interceptors = Interceptors::default().and_async(Shared(interceptor.clone()));
+        let client = Client::connect_with(serving.address(), &options)
+            .wait()
+            .unwrap();
+        let desk = client.lookup::<dyn Desk>("desk").wait().unwrap();
+        assert_eq!(desk.double(&[1]).wait().unwrap().get(), &[2]);
+        serving.stop();
+        drop(server);
+        until(|| matches!(client.state(), ConnectionState::Lost { .. }));
+        let call = desk.double(&[2]);
+        let waits = std::thread::spawn(move || call.wait().unwrap().get().to_vec());
+        let _served = serve(&address);
+        assert_eq!(waits.join().unwrap(), [4]);
+        let ended = interceptor.ended();
+        assert_eq!(
+            ended,
+            [("double".to_owned(), Ok(())), ("double".to_owned(), Ok(()))]
+        );
+    }
+}
+
+#[test]
+fn calls_of_a_set_pass_the_interceptors_of_its_options() {
+    for (act, name) in [(Act::Pass, "pass"), (Act::Yield, "yield")] {
+        let servers = [1, 2].map(|number| serve(&format!("inproc://set-{name}-{number}")));
+        let addresses = servers.iter().map(|(_, serving)| serving.address().clone());
+        let interceptor = Scripted::new(act);
+        let mut options = SetOptions::default();
+        options.client.interceptors =
+            Interceptors::default().and_async(Shared(interceptor.clone()));
+        let list = AddressList::new(addresses).unwrap();
+        let set = ClientSet::open_with(list, &options).unwrap();
+        let desk = set.get::<dyn Desk>("desk");
+        for number in 0..20 {
+            let reply = desk.double(&[number]).wait().unwrap();
+            assert_eq!(reply.get(), &[number * 2]);
+        }
+        interceptor.set(Act::Deny);
+        let denied = desk.double(&[1]).wait().unwrap_err();
+        assert!(matches!(denied, CallError::Denied { .. }), "{denied}");
+        assert_eq!(interceptor.ended().len(), 20);
+    }
 }
 
 #[test]

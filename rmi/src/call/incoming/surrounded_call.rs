@@ -47,6 +47,8 @@ pub(super) struct StartingCall {
     metadata: Metadata,
     watch: Box<dyn Watch>,
     stop_switch: Arc<StopSwitch>,
+    deadline: Option<Instant>,
+    clock: Clock,
     /// Counts the call until it begins.
     waits: Option<Waits>,
 }
@@ -58,9 +60,14 @@ impl StartingCall {
             metadata,
             watch,
             stop_switch,
+            deadline,
+            clock,
             waits,
         } = self;
-        if stop_switch.is_set() || request.mark().is_cancelled() {
+        // The layers have ended their part, so nobody else looks at the deadline until the method
+        // runs.
+        let is_late = deadline.is_some_and(|deadline| deadline <= clock.now());
+        if is_late || stop_switch.is_set() || request.mark().is_cancelled() {
             return begin(request, Start::Refused(Code::TooLate, String::new()));
         }
         drop(waits);
@@ -80,6 +87,8 @@ struct CalleeCore {
     method: &'static str,
     is_idempotent: bool,
     mark: Mark,
+    deadline: Option<Instant>,
+    clock: Clock,
     stop_switch: Arc<StopSwitch>,
     state: Mutex<CoreState>,
 }
@@ -114,11 +123,12 @@ pub(super) fn surround(
     let Some(home) = session.known_home() else {
         return fail(request, Code::UnknownObject, "");
     };
-    let deadline = parts.deadline;
     let core = Arc::new(CalleeCore {
         method: parts.method,
         is_idempotent: parts.is_idempotent,
         mark: mark.clone(),
+        deadline: parts.deadline,
+        clock: session.terms.clock.clone(),
         stop_switch: Arc::default(),
         state: Mutex::new(CoreState {
             call: CalleeState::Waiting(request, begin),
@@ -131,8 +141,6 @@ pub(super) fn surround(
     let mut task = LayerTask {
         core,
         future: Some(future),
-        deadline,
-        clock: session.terms.clock.clone(),
         waits: None,
         alarm: None,
     };
@@ -148,8 +156,6 @@ struct LayerTask {
     core: Arc<CalleeCore>,
     /// `None` once the layers have ended.
     future: Option<CallFuture>,
-    deadline: Option<Instant>,
-    clock: Clock,
     /// Counts the call while it waits in its layers.
     waits: Option<Waits>,
     alarm: Option<Alarm>,
@@ -192,10 +198,11 @@ impl LayerTask {
             let session = self.core.mark.attached::<Session>();
             self.waits = session.map(Waits::new);
         }
-        let Some(deadline) = self.deadline else {
+        let Some(deadline) = self.core.deadline else {
             return Poll::Pending;
         };
-        if deadline <= self.clock.now() {
+        if deadline <= self.core.clock.now() {
+            // Only a call that has not begun waits.
             if self.waits.is_none() {
                 return Poll::Pending;
             }
@@ -203,7 +210,10 @@ impl LayerTask {
             return Poll::Ready(());
         }
         // If no alarm is available, only the caller enforces the deadline.
-        self.alarm = self.alarm.take().or_else(|| Alarm::new(&self.clock).ok());
+        self.alarm = self
+            .alarm
+            .take()
+            .or_else(|| Alarm::new(&self.core.clock).ok());
         if let Some(alarm) = &self.alarm {
             alarm.set(deadline, context.waker());
         }
@@ -247,12 +257,10 @@ impl CalleeCore {
     fn record_end(&self, result: Result<u64, Outcome>) {
         let mut state = lock(&self.state);
         if let CalleeState::Running(waker) = &mut state.call {
-            let waker = waker.take();
-            state.call = CalleeState::Ended(result);
-            drop(state);
-            if let Some(waker) = waker {
-                waker.wake();
+            if let Some(waker) = waker.take() {
+                callbacks::wake(waker);
             }
+            state.call = CalleeState::Ended(result);
         }
     }
 
@@ -306,10 +314,12 @@ impl MethodRun {
                 return Poll::Ready(Err(error));
             }
         }
+        // The waker is cloned without the lock, because that may run code of the program.
+        let own = context.waker().clone();
         let mut state = lock(&self.core.state);
         let result = match &mut state.call {
             CalleeState::Running(waker) => {
-                *waker = Some(context.waker().clone());
+                callbacks::discard(waker.replace(own));
                 return Poll::Pending;
             }
             CalleeState::Ended(result) => *result,
@@ -350,6 +360,8 @@ impl MethodRun {
                 metadata,
                 watch,
                 stop_switch,
+                deadline: core.deadline,
+                clock: core.clock.clone(),
                 waits,
             }));
             request.run_again();

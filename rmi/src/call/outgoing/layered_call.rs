@@ -5,7 +5,10 @@
 //! when a thread or a task waits for the call.
 //!
 //! INVARIANT: the arguments are in one place: with the thread that makes the call (`Borrowed`,
-//! `Requested`), in the state (`Message`, `Carrying`), or with an attempt (`InUse`).
+//! `Requested`), in the state (`Message`, `Carrying`), or with an attempt (`InUse`). The thread has
+//! sent them in `Started` and `OneWay`: the state holds the call, or its result, until the attempt
+//! for which it was sent takes it. In `Gone`, nobody has them. An attempt that was dropped before
+//! the thread has sent its call never takes it, so then the number of the attempt is `None`.
 //!
 //! Decision 129 has the reasons.
 
@@ -72,16 +75,16 @@ enum Arguments {
     /// The thread is to send them for this attempt.
     Requested(AttemptRequest),
     /// The thread has sent them for the attempt with this number.
-    Started(u64, Box<Call<()>>),
-    /// The thread has sent a one-way call for this attempt.
-    OneWay(u64, Result<(), CallError>),
+    Started(Option<u64>, Box<Call<()>>),
+    /// The thread has sent a one-way call for this attempt, or has failed to.
+    OneWay(Option<u64>, Result<(), CallError>),
     /// The encoded arguments, which can be sent more than once.
     Message(MessageBuffer),
     /// Encoded arguments with streams or references, which can be sent once.
     Carrying(Box<CarryingCall>),
-    /// An attempt is under way.
+    /// An attempt has them, and is under way.
     InUse,
-    /// No arguments: they were not kept.
+    /// No arguments: they were not kept, or the call has taken them along.
     Gone,
 }
 
@@ -176,13 +179,16 @@ impl LayeredCall {
 
     /// Ends a one-way call, which was sent or has failed. Its layers are polled once more.
     pub(super) fn end_one_way(mut self, sent: Result<(), CallError>) -> Result<(), CallError> {
-        let failure = sent.is_err();
+        let failure = sent.as_ref().err().map(ToString::to_string);
         self.core.put(|number| Arguments::OneWay(number, sent));
         match self.poll_response(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Err(error)) => Err(error),
-            Poll::Pending if failure => Err(self.core.layer_error("it could not be sent")),
-            // A layer that waits behind the call is dropped.
-            Poll::Ready(Ok(_)) | Poll::Pending => Ok(()),
+            // A layer that waits behind the call is dropped. It may have the error itself.
+            Poll::Pending => match failure {
+                Some(reason) => Err(self.core.layer_error(&reason)),
+                None => Ok(()),
+            },
+            Poll::Ready(Ok(_)) => Ok(()),
         }
     }
 
@@ -296,19 +302,17 @@ impl CallerCore {
 
     /// Replaces arguments that the thread which makes the call has, and wakes the attempt that
     /// waits for them.
-    fn put(&self, arguments: impl FnOnce(u64) -> Arguments) {
+    fn put(&self, arguments: impl FnOnce(Option<u64>) -> Arguments) {
         let mut state = lock(&self.state);
-        let before = std::mem::replace(&mut state.arguments, Arguments::InUse);
-        let (number, waker) = match before {
-            Arguments::Requested(request) => (request.number, Some(request.waker)),
-            // No attempt has this number.
-            _ => (u64::MAX, None),
+        let before = std::mem::replace(&mut state.arguments, Arguments::Gone);
+        let number = match before {
+            Arguments::Requested(request) => {
+                callbacks::wake(request.waker);
+                Some(request.number)
+            }
+            _ => None,
         };
         state.arguments = arguments(number);
-        drop(state);
-        if let Some(waker) = waker {
-            waker.wake();
-        }
     }
 
     /// Polls for the call of an attempt, which is sent now or was sent.
@@ -318,22 +322,29 @@ impl CallerCore {
         terms: &CallTerms,
         context: &Context<'_>,
     ) -> Poll<Result<Option<Call<()>>, CallError>> {
+        // The waker is cloned without the lock, because that may run code of the program.
+        let waker = context.waker().clone();
         let mut state = lock(&self.state);
         let has_run = state.may_have_run && !self.method.is_idempotent();
         let begun = match std::mem::replace(&mut state.arguments, Arguments::InUse) {
             Arguments::Borrowed => {
-                state.arguments = self.requested(number, terms, context);
+                state.arguments = Arguments::Requested(AttemptRequest {
+                    number,
+                    terms: terms.clone(),
+                    waker,
+                });
                 return Poll::Pending;
             }
-            Arguments::Requested(request) if request.number == number => {
-                state.arguments = self.requested(number, terms, context);
+            Arguments::Requested(mut request) if request.number == number => {
+                callbacks::discard([std::mem::replace(&mut request.waker, waker)]);
+                state.arguments = Arguments::Requested(request);
                 return Poll::Pending;
             }
-            Arguments::Started(own, call) if own == number => return Poll::Ready(Ok(Some(*call))),
-            Arguments::OneWay(own, sent) if own == number => {
-                state.may_have_run |= sent
-                    .as_ref()
-                    .is_err_and(|error| error.outcome() != Outcome::DidNotRun);
+            Arguments::Started(own, call) if own == Some(number) => {
+                return Poll::Ready(Ok(Some(*call)));
+            }
+            Arguments::OneWay(own, sent) if own == Some(number) => {
+                state.may_have_run |= may_have_run(&sent);
                 state.arguments = Arguments::Gone;
                 return Poll::Ready(sent.map(|()| None));
             }
@@ -374,14 +385,6 @@ impl CallerCore {
         })))
     }
 
-    fn requested(&self, number: u64, terms: &CallTerms, context: &Context<'_>) -> Arguments {
-        Arguments::Requested(AttemptRequest {
-            number,
-            terms: terms.clone(),
-            waker: context.waker().clone(),
-        })
-    }
-
     /// Records the end of an attempt, with its arguments if they can be sent again.
     fn end_attempt(&self, outcome: Outcome, message: Option<MessageBuffer>) {
         let mut state = lock(&self.state);
@@ -392,14 +395,14 @@ impl CallerCore {
     /// Records the end of an attempt that has not begun. Returns the call if it was sent.
     fn forget_attempt(&self, number: u64) -> Option<Box<Call<()>>> {
         let mut state = lock(&self.state);
-        match std::mem::replace(&mut state.arguments, Arguments::InUse) {
+        match std::mem::replace(&mut state.arguments, Arguments::Gone) {
             Arguments::Requested(request) if request.number == number => {
+                callbacks::discard([request.waker]);
                 state.arguments = Arguments::Borrowed;
                 None
             }
-            Arguments::Started(own, call) if own == number => {
+            Arguments::Started(own, call) if own == Some(number) => {
                 state.may_have_run = true;
-                state.arguments = Arguments::Gone;
                 Some(call)
             }
             other => {
@@ -421,12 +424,23 @@ impl CallCore for CallerCore {
 
     fn outcome(&self) -> Outcome {
         let state = lock(&self.state);
-        let is_under_way = matches!(state.arguments, Arguments::InUse | Arguments::Started(..));
-        match state.may_have_run || is_under_way {
+        let was_sent = match &state.arguments {
+            Arguments::InUse | Arguments::Started(..) => true,
+            Arguments::OneWay(_, sent) => may_have_run(sent),
+            _ => false,
+        };
+        match state.may_have_run || was_sent {
             true => Outcome::MayHaveRun,
             false => Outcome::DidNotRun,
         }
     }
+}
+
+/// Returns true if a method may have run whose one-way call was sent with this result.
+fn may_have_run(sent: &Result<(), CallError>) -> bool {
+    sent.as_ref()
+        .map_or_else(CallError::outcome, |()| Outcome::MayHaveRun)
+        != Outcome::DidNotRun
 }
 
 /// An attempt of the call. If it is dropped, its call is cancelled.

@@ -3,6 +3,8 @@
 use std::sync::Mutex;
 use std::task::Waker;
 
+use jstream_sync::callbacks;
+
 use crate::support::lock;
 
 /// A switch that ends an async method at its current `.await`.
@@ -19,21 +21,22 @@ struct SwitchState {
 impl StopSwitch {
     /// Ends the method.
     pub(crate) fn stop(&self) {
-        let waker = {
-            let mut state = lock(&self.0);
-            state.is_stopped = true;
-            state.waker.take()
-        };
-        if let Some(waker) = waker {
-            waker.wake();
+        let mut state = lock(&self.0);
+        state.is_stopped = true;
+        if let Some(waker) = state.waker.take() {
+            callbacks::wake(waker);
         }
     }
 
     /// Returns true if the method has to end. Else registers its task.
     pub(crate) fn is_stopped(&self, task: &Waker) -> bool {
+        // The waker is cloned without the lock, because that may run code of the program.
+        let task = task.clone();
         let mut state = lock(&self.0);
-        if !state.is_stopped {
-            state.waker = Some(task.clone());
+        if state.is_stopped {
+            callbacks::discard([task]);
+        } else {
+            callbacks::discard(state.waker.replace(task));
         }
         state.is_stopped
     }
