@@ -1,18 +1,28 @@
 //! Services of tower around calls.
 //!
+//! All calls share one service, which a call takes out of its place to ask whether it is ready, and
+//! to make the call at once if it is. No call keeps the service while it waits: a call that nobody
+//! polls would keep it from all others. So the service wakes all calls that wait for it, and the
+//! first that is polled takes it.
+//!
+//! INVARIANT: a call registers its waker before it takes the service, so the service can wake it
+//! at once. A call that finds the place empty leaves its waker there under the same lock, and the
+//! call that puts the service back wakes it.
+//!
 //! Decision 129 has the reasons.
 
 use std::error::Error;
 use std::future::poll_fn;
-use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Wake, Waker};
 
+use jstream_sync::callbacks;
+use jstream_sync::wakers::WakerList;
 use tower_layer::Layer;
 use tower_service::Service;
 
-use crate::interface::Exclusive;
 use crate::session::intercept::call_layer::{CallFuture, CallLayer, CallRequest, CallResponse};
-use crate::support::CallError;
+use crate::support::{CallError, lock};
 
 /// The innermost service of the layers of tower around calls: it makes the call, or runs its
 /// method.
@@ -36,13 +46,117 @@ impl Service<CallRequest> for CallService {
     }
 }
 
-/// A service around all calls. They take turns to wait until it is ready, so it need not be
-/// `Clone`.
+/// A service around all calls, which need not be `Clone`.
 struct ServiceLayer<S> {
-    service: Exclusive<S>,
+    place: Mutex<ServicePlace<S>>,
+    waiters: Arc<ServiceWaiters>,
     /// The runtime in which the layer was made, for its timers.
     #[cfg(feature = "tokio")]
     runtime: Option<tokio::runtime::Handle>,
+}
+
+/// The place of the service.
+struct ServicePlace<S> {
+    /// `None` while a call has it.
+    service: Option<Box<S>>,
+    /// The calls that have not found the service. Only they have to look again when it is back.
+    missed: WakerList,
+}
+
+/// The calls that wait for the service. As a waker, it wakes all of them.
+struct ServiceWaiters(Mutex<WakerList>);
+
+impl Wake for ServiceWaiters {
+    fn wake(self: Arc<Self>) {
+        wake_all(&mut lock(&self.0));
+    }
+}
+
+/// Calls all wakers of a list, after the lock of the list is released.
+fn wake_all(wakers: &mut WakerList) {
+    while let Some(waker) = wakers.pop() {
+        callbacks::wake(waker);
+    }
+}
+
+/// The registration of a call that waits for the service.
+struct ServiceWait<'w> {
+    waiters: &'w ServiceWaiters,
+    key: Option<u64>,
+}
+
+impl ServiceWait<'_> {
+    fn register(&mut self, waker: &Waker) {
+        // The waker is cloned without the lock, because that may run code of the program.
+        let waker = waker.clone();
+        let mut wakers = lock(&self.waiters.0);
+        callbacks::discard(wakers.register(&mut self.key, waker));
+    }
+}
+
+impl Drop for ServiceWait<'_> {
+    fn drop(&mut self) {
+        if let Some(key) = self.key {
+            callbacks::discard(lock(&self.waiters.0).remove(key));
+        }
+    }
+}
+
+/// The service, taken out of its place. It is put back when this is dropped.
+struct TakenService<'s, S> {
+    layer: &'s ServiceLayer<S>,
+    service: Option<Box<S>>,
+}
+
+impl<S> Drop for TakenService<'_, S> {
+    fn drop(&mut self) {
+        let mut place = lock(&self.layer.place);
+        place.service = self.service.take();
+        wake_all(&mut place.missed);
+    }
+}
+
+impl<S> ServiceLayer<S> {
+    /// Takes the service, unless another call has it. Then the waker is called when it is back.
+    fn take(&self, waker: &Waker) -> Option<TakenService<'_, S>> {
+        let mut place = lock(&self.place);
+        let Some(service) = place.service.take() else {
+            place.missed.insert(waker);
+            return None;
+        };
+        Some(TakenService {
+            layer: self,
+            service: Some(service),
+        })
+    }
+
+    /// Waits until the service is ready, and gives it the request. Returns the future of the call.
+    async fn begin(&self, request: CallRequest) -> Result<S::Future, S::Error>
+    where
+        S: Service<CallRequest>,
+    {
+        let mut request = Some(request);
+        let mut wait = ServiceWait {
+            waiters: &self.waiters,
+            key: None,
+        };
+        poll_fn(|context| {
+            wait.register(context.waker());
+            let Some(mut taken) = self.take(context.waker()) else {
+                return Poll::Pending;
+            };
+            let Some(service) = &mut taken.service else {
+                unreachable!("the service is put back at the end");
+            };
+            let waker = Waker::from(self.waiters.clone());
+            let ready = service.poll_ready(&mut Context::from_waker(&waker));
+            ready.map_ok(|()| match request.take() {
+                Some(request) => service.call(request),
+                None => unreachable!("the request is given once"),
+            })
+        })
+        .await
+    }
 }
 
 /// Returns the layer of a service that `layer` makes of [`CallService`].
@@ -54,7 +168,11 @@ where
     <L::Service as Service<CallRequest>>::Future: Send + 'static,
 {
     Arc::new(ServiceLayer {
-        service: Exclusive::new(layer.layer(CallService)),
+        place: Mutex::new(ServicePlace {
+            service: Some(Box::new(layer.layer(CallService))),
+            missed: WakerList::new(),
+        }),
+        waiters: Arc::new(ServiceWaiters(Mutex::default())),
         #[cfg(feature = "tokio")]
         runtime: tokio::runtime::Handle::try_current().ok(),
     })
@@ -72,11 +190,7 @@ where
         let (method, core) = (request.method(), request.core().clone());
         let is_idempotent = request.is_idempotent();
         let call = async move {
-            let mut service = self.service.write().await;
-            poll_fn(|context| service.poll_ready(context)).await?;
-            let response = service.call(request);
-            // Others may have their turn while this call runs.
-            drop(service);
+            let response = self.begin(request).await?;
             response.await
         };
         let call = async move {

@@ -1,16 +1,19 @@
 //! Layers of tower around all calls of a client or a server.
 
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use jstream_rmi::{
-    CallError, CallRequest, CallResponse, Client, ClientOptions, Interceptors, Outcome, Server,
-    ServerOptions, remote,
+    CallError, CallRequest, CallResponse, CallService, Client, ClientOptions, Interceptors,
+    Outcome, Server, ServerOptions, remote,
 };
 use testing::until;
-use tower::ServiceBuilder;
 use tower::retry::Policy;
+use tower::{Service, ServiceBuilder};
 
 #[remote]
 trait Desk {
@@ -192,13 +195,31 @@ fn a_limit_of_concurrent_calls_holds_for_all_calls_of_either_side() {
                 .await;
             });
         });
+        until(|| running.running() == 2);
         for _ in 0..6 {
             until(|| running.running() > 0);
             running.plain.gate.add_permits(1);
         }
         waits.join().unwrap();
-        assert!(running.plain.most_running.load(Ordering::SeqCst) <= 2);
+        assert_eq!(running.plain.most_running.load(Ordering::SeqCst), 2);
     }
+}
+
+#[test]
+fn a_call_that_nobody_waits_for_does_not_block_others() {
+    let layer = Interceptors::default().layer(&tower::limit::ConcurrencyLimitLayer::new(1));
+    let running = Running::new(layer, Interceptors::default());
+    let held = running.desk.hold();
+    until(|| running.running() == 1);
+    // The first waits for the end of the held call, and nobody polls it.
+    let unpolled = running.desk.length(&[1]);
+    let waiting = running.desk.length(&[1, 2]);
+    let waits = std::thread::spawn(move || *waiting.wait().unwrap().get());
+    running.plain.gate.add_permits(1);
+    held.wait().unwrap();
+    assert_eq!(waits.join().unwrap(), 2);
+    assert_eq!(*running.desk.length(&[]).wait().unwrap().get(), 0);
+    assert_eq!(*unpolled.wait().unwrap().get(), 1);
 }
 
 #[test]
@@ -227,6 +248,51 @@ fn load_shedding_refuses_calls_before_they_are_sent() {
     running.plain.gate.add_permits(1);
     held.wait().unwrap();
     assert_eq!(*running.desk.length(&[1]).wait().unwrap().get(), 1);
+}
+
+/// Polls each call for the first time with a waker that panics.
+#[derive(Clone)]
+struct PanickingWaker;
+
+impl Wake for PanickingWaker {
+    fn wake(self: Arc<Self>) {
+        panic!("as it should");
+    }
+}
+
+struct WakesWrongly<S>(S);
+
+impl<S> Service<CallRequest> for WakesWrongly<S>
+where
+    S: Service<CallRequest, Response = CallResponse, Error = CallError>,
+    S::Future: Send + 'static,
+{
+    type Response = CallResponse;
+    type Error = CallError;
+    type Future = Pin<Box<dyn Future<Output = Result<CallResponse, CallError>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), CallError>> {
+        self.0.poll_ready(context)
+    }
+
+    fn call(&mut self, request: CallRequest) -> Self::Future {
+        let mut call = Box::pin(self.0.call(request));
+        let mut waker = Some(Waker::from(Arc::new(PanickingWaker)));
+        Box::pin(poll_fn(move |context| match waker.take() {
+            Some(waker) => call.as_mut().poll(&mut Context::from_waker(&waker)),
+            None => call.as_mut().poll(context),
+        }))
+    }
+}
+
+#[test]
+fn a_waker_that_panics_harms_no_call_that_was_sent() {
+    let layer = tower::layer::layer_fn(WakesWrongly::<CallService>);
+    let running = Running::new(
+        Interceptors::default().layer(&layer),
+        Interceptors::default(),
+    );
+    assert_eq!(*running.desk.length(&[1, 2]).wait().unwrap().get(), 2);
 }
 
 /// Repeats each call that has failed, once.
