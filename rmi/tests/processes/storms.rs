@@ -114,6 +114,11 @@ fn most_attempts(options: &Reconnect, time: Duration) -> u32 {
     attempts
 }
 
+/// Returns true if a client has tried to connect again, in vain.
+fn has_tried(client: &Client) -> bool {
+    matches!(client.state(), ConnectionState::Lost { attempts, .. } if attempts > 0)
+}
+
 fn storm(address: &Address) {
     let before = ServerProcess::start(address);
     let old = u64::from(before.child.id());
@@ -145,8 +150,9 @@ fn storm(address: &Address) {
                 })
             })
             .collect();
-        // The clients try in vain for some time.
+        // The clients try in vain for some time, and each of them at least once.
         tokio::time::sleep(Duration::from_millis(700)).await;
+        until(|| clients.iter().all(|(client, _)| has_tried(client)));
         let options = Reconnect::default();
         let (mut attempts, outage) = (BTreeMap::new(), killed.elapsed());
         for (client, _) in &clients {
@@ -154,6 +160,8 @@ fn storm(address: &Address) {
                 *attempts.entry(made).or_insert(0) += 1;
             }
         }
+        // Nobody listens, so no client can have come back.
+        assert_eq!(attempts.values().sum::<usize>(), clients.len());
         let most = most_attempts(&options, killed.elapsed());
         assert!(
             attempts.keys().all(|made| *made <= most),
