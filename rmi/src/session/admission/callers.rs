@@ -332,11 +332,18 @@ impl<Q> CallerTable<Q> {
     /// Removes the next call of the caller that has the fewest running calls, or is the next of
     /// them, if a caller may take one of the free places. The call counts as running from now on.
     pub(super) fn pop(&mut self, free: usize, limit: usize) -> Option<(u64, Q)> {
-        let first = self.rotation.iter().take(MOST_COMPARED).enumerate();
-        let (index, id) = first.min_by_key(|(_, id)| self.running(**id))?;
-        if !self.may_take_place(*id, free, limit) {
+        if free == 0 {
             return None;
         }
+        let len = self.rotation.len();
+        // If only places for callers below their share are free, one of these may be behind many
+        // that have theirs.
+        let index = (0..len).step_by(MOST_COMPARED).find_map(|start| {
+            let end = start.saturating_add(MOST_COMPARED).min(len);
+            let group = (start..).zip(self.rotation.range(start..end));
+            let (index, id) = group.min_by_key(|(_, id)| self.running(**id))?;
+            self.may_take_place(*id, free, limit).then_some(index)
+        })?;
         let id = self.rotation.remove(index)?;
         let caller = self.callers.get_mut(&id)?;
         let call = caller.queue.pop_front()?;
@@ -574,5 +581,25 @@ mod tests {
         }
         // The other caller gets as many places as the first one has, and then both take turns.
         assert_eq!(order, [1, 1, 1, 1, 1, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn a_caller_below_its_share_gets_a_reserved_place_behind_many_that_have_theirs() {
+        let (mut table, now) = table(|options| options.max_queued = 1000);
+        let (limit, many) = (64, MOST_COMPARED * 2);
+        let hogs: Vec<_> = (0..many)
+            .map(|number| table.connect(source(number), now))
+            .collect();
+        let other = table.connect(source(many), now);
+        for hog in hogs {
+            table.begin(hog);
+            table.push(hog, 0);
+        }
+        table.push(other, 1);
+        assert_eq!(table.share(limit), 1);
+        // None of the first ones may have a reserved place.
+        assert_eq!(table.pop(1, limit), Some((other, 1)));
+        assert_eq!(table.pop(1, limit), None);
+        assert_eq!(table.queued(), many);
     }
 }
