@@ -10,6 +10,7 @@ use crate::call::outgoing::fetched::{RemoteCall, drop_result};
 use crate::call::outgoing::in_flight::Call;
 use crate::call::outgoing::layered_call::{CallTerms, CarryingCall, LayeredCall};
 use crate::call::outgoing::outgoing_call::NotPrepared;
+use crate::call::outgoing::resumed_stream::{self, RequestItems};
 use crate::call::outgoing::sent::{DropResult, KeptReferences, Rest};
 use crate::frame::{CallTrailer, REFLECTION, written, written_copy};
 use crate::interface::{Interface, Method};
@@ -216,6 +217,24 @@ impl Object {
             &mut made,
         );
         RemoteCall::new(call, (between, self.versions()), method, made)
+    }
+
+    /// Calls a method whose result is a stream that is resumed. The arguments are kept as a message
+    /// of type `M`.
+    #[doc(hidden)]
+    pub fn resumed_stream<A, M, T>(
+        &self,
+        interface: &'static Interface,
+        index: usize,
+        arguments: &A,
+        request: RequestItems<M, T>,
+    ) -> Stream<T>
+    where
+        A: Transportable,
+        M: Transportable + 'static,
+        T: Transportable + 'static,
+    {
+        resumed_stream::begin(self, interface, index, arguments, request)
     }
 
     /// Calls a method whose result is a stream. See [`call_with`](Self::call_with).

@@ -24,64 +24,61 @@ use crate::support::CallError;
 
 /// Function that calls a method over the connection of a handle, with these arguments, after this
 /// number of items. Returns `None` if the number of the next item is too large for its type.
-type RequestItems<M, T> =
+pub(super) type RequestItems<M, T> =
     for<'x> fn(&Object, &'x <M as Transportable>::InPlace<'x>, u64) -> Option<Stream<T>>;
 
-impl Object {
-    /// Calls a method whose result is a stream that is resumed. The arguments are kept as a message
-    /// of type `M`.
-    #[doc(hidden)]
-    pub fn resumed_stream<A, M, T>(
-        &self,
-        interface: &'static Interface,
-        index: usize,
-        arguments: &A,
-        request: RequestItems<M, T>,
-    ) -> Stream<T>
-    where
-        A: Transportable,
-        M: Transportable + 'static,
-        T: Transportable + 'static,
-    {
-        let method = interface.method(index);
-        let (terms, message) = match self.copy_arguments(method, arguments) {
-            Ok(kept) => kept,
-            Err(error) => return Stream::failed(StreamError::Call(error)),
+/// Calls a method of an object whose result is a stream that is resumed. The arguments are kept as
+/// a message of type `M`.
+pub(super) fn begin<A, M, T>(
+    of: &Object,
+    interface: &'static Interface,
+    index: usize,
+    arguments: &A,
+    request: RequestItems<M, T>,
+) -> Stream<T>
+where
+    A: Transportable,
+    M: Transportable + 'static,
+    T: Transportable + 'static,
+{
+    let method = interface.method(index);
+    let (terms, message) = match of.copy_arguments(method, arguments) {
+        Ok(kept) => kept,
+        Err(error) => return Stream::failed(StreamError::Call(error)),
+    };
+    let limits = of.argument_limits();
+    let request = move |object: &Object, items: u64| {
+        let unresumable = |reason| StreamError::Unresumable {
+            method: method.name(),
+            reason,
         };
-        let limits = self.argument_limits();
-        let request = move |object: &Object, items: u64| {
-            let unresumable = |reason| StreamError::Unresumable {
-                method: method.name(),
-                reason,
-            };
-            let copy = read::<M>(copy_of(&message), limits);
-            let copy = copy.map_err(|error| unresumable(error.to_string()))?;
-            let stream = copy.with(|arguments| request(object, arguments, items));
-            stream.ok_or_else(|| {
-                unresumable(format!(
-                    "after {items} items, the number of the next one is too large for its type"
-                ))
-            })
-        };
-        if self.renewal().is_none() {
-            return request(self, 0).unwrap_or_else(Stream::failed);
-        }
-        let (deadline, metadata) = terms.clone();
-        let object = self.with_metadata(metadata);
-        let named = (interface.name(), method, index);
-        let retry = RetryState::new(object, named, MessageBuffer::nothing(), terms, None);
-        let mut resumed = ResumedCall {
-            request,
-            retry,
-            method,
-            deadline,
-            items: 0,
-            state: AttemptState::Renewal,
-            alarm: None,
-        };
-        let attempt = resumed.retry.finds_object().then(|| resumed.make());
-        Stream::resumed(attempt, resumed)
+        let copy = read::<M>(copy_of(&message), limits);
+        let copy = copy.map_err(|error| unresumable(error.to_string()))?;
+        let stream = copy.with(|arguments| request(object, arguments, items));
+        stream.ok_or_else(|| {
+            unresumable(format!(
+                "after {items} items, the number of the next one is too large for its type"
+            ))
+        })
+    };
+    if of.renewal().is_none() {
+        return request(of, 0).unwrap_or_else(Stream::failed);
     }
+    let (deadline, metadata) = terms.clone();
+    let object = of.with_metadata(metadata);
+    let named = (interface.name(), method, index);
+    let retry = RetryState::new(object, named, MessageBuffer::nothing(), terms, None);
+    let mut resumed = ResumedCall {
+        request,
+        retry,
+        method,
+        deadline,
+        items: 0,
+        state: AttemptState::Renewal,
+        alarm: None,
+    };
+    let attempt = resumed.retry.finds_object().then(|| resumed.make());
+    Stream::resumed(attempt, resumed)
 }
 
 fn copy_of(message: &MessageBuffer) -> MessageBuffer {
