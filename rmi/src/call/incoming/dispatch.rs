@@ -52,11 +52,9 @@ struct Admission {
     permit: RareBox<RunPermit>,
     /// The interface of the object.
     interface: &'static Interface,
-    /// True if layers surround the call.
-    has_layers: bool,
 }
 
-/// The reason why a call is not started.
+/// The reason why a call is not started now.
 enum Rejection {
     /// The caller has more than this many bytes of answers to read, so the call is deferred.
     Unread(u64),
@@ -69,6 +67,8 @@ enum Rejection {
     /// The server is overloaded, or the caller makes too many calls. The call may be repeated after
     /// this time.
     Busy(Duration),
+    /// Layers surround the call, and start it.
+    Layers(Box<Admission>),
     /// The call fails with this code and text.
     Fails(Code, String),
 }
@@ -418,14 +418,18 @@ fn admit(session: &Session, request: &Request, call: &Arrived) -> Result<Admissi
         // Interceptors are last: each call that they see begins, unless one of them denies it.
         watched = seen(session, request, call, interface)?;
     }
-    Ok(Admission {
+    let admission = Admission {
         callee,
         watched,
         is_paused: !session.is_plain && session.terms.clock.is_paused(),
         permit,
         interface,
-        has_layers: !session.is_plain && session.terms.interceptors.layers().is_some(),
-    })
+    };
+    // As a rejection, so that a call without layers has no further case.
+    if !session.is_plain && session.terms.interceptors.layers().is_some() {
+        return Err(Rejection::Layers(Box::new(admission)));
+    }
+    Ok(admission)
 }
 
 /// Asks for the admission of a call that names no others.
@@ -516,11 +520,11 @@ fn begin(lent: &mut Option<Request>, call: Arrived, admission: Result<Admission,
     let admission = match admission {
         Ok(admission) => admission,
         Err(Rejection::Waits) => return taken(lent, |request| queue(request, call)),
+        Err(Rejection::Layers(admission)) => {
+            return taken(lent, |request| surround(request, call, *admission));
+        }
         Err(reason) => return taken(lent, |request| reject(request, call.promise, reason)),
     };
-    if admission.has_layers {
-        return taken(lent, |request| surround(request, call, admission));
-    }
     let Some(request) = lent.take() else { return };
     run(request, call, admission);
 }
@@ -534,7 +538,6 @@ fn run(request: Request, call: Arrived, admission: Admission) {
         is_paused,
         mut permit,
         interface,
-        has_layers: _,
     } = admission;
     if permit.is_none() {
         permit = call.permit;
@@ -577,6 +580,6 @@ fn reject(request: Request, promise: Option<Promise>, reason: Rejection) {
         Rejection::Ending => request.turn_away(),
         Rejection::Busy(retry_after) => admission::refuse(request, retry_after, true),
         Rejection::Fails(code, reason) => fail(request, code, &reason),
-        Rejection::Waits => unreachable!("the call was queued"),
+        Rejection::Waits | Rejection::Layers(_) => unreachable!("the call was queued or begun"),
     }
 }
