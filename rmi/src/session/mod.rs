@@ -68,7 +68,7 @@ pub use self::intercept::{
     Interceptors, Side, Traced, Watch,
 };
 pub(crate) use self::intercept::{
-    CallCore, CallFuture, CallLayers, CallParts, StopSwitch, Watched,
+    CallFuture, CallLayers, CallParts, InnerCall, StopSwitch, Watched,
 };
 pub(crate) use self::kept_results::{
     discard_answer, discard_kept, fetched, keep_result, number_of,

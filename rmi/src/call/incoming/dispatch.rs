@@ -492,13 +492,13 @@ fn surround(request: Request, mut call: Arrived, mut admission: Admission) {
     let begin = Box::new(move |request: Request, start| match start {
         Start::Runs {
             metadata,
-            watch,
+            observer,
             stop_switch,
         } => {
             call.metadata = metadata;
             let watched = admission.watched.take();
             let info = || call_info(&request, &call, interface);
-            let watched = Watched::surrounded(watched, info, watch, stop_switch);
+            let watched = Watched::surrounded(watched, info, observer, stop_switch);
             admission.watched = Some(watched);
             run(request, call, admission);
         }

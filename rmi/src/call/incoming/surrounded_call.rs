@@ -21,8 +21,8 @@ use jstream_sync::panics::forget_panic;
 use crate::frame::{Code, Metadata};
 use crate::interface::BoxFuture;
 use crate::session::{
-    Alarm, CallCore, CallEnd, CallFuture, CallInfo, CallLayers, CallParts, CallRequest,
-    CallResponse, Clock, Session, StopSwitch, Waits, Watch, fail,
+    Alarm, CallEnd, CallFuture, CallInfo, CallLayers, CallParts, CallRequest, CallResponse, Clock,
+    InnerCall, Session, StopSwitch, Waits, Watch, fail,
 };
 use crate::support::{CallError, Outcome, lock};
 
@@ -34,7 +34,7 @@ pub(super) enum Start {
     /// The method runs, watched by this, until the switch ends it.
     Runs {
         metadata: Metadata,
-        watch: Box<dyn Watch>,
+        observer: Box<dyn Watch>,
         stop_switch: Arc<StopSwitch>,
     },
     /// The call fails with this code and text.
@@ -45,7 +45,7 @@ pub(super) enum Start {
 pub(super) struct StartingCall {
     begin: BeginCall,
     metadata: Metadata,
-    watch: Box<dyn Watch>,
+    observer: Box<dyn Watch>,
     stop_switch: Arc<StopSwitch>,
     deadline: Option<Instant>,
     clock: Clock,
@@ -58,7 +58,7 @@ impl StartingCall {
         let Self {
             begin,
             metadata,
-            watch,
+            observer,
             stop_switch,
             deadline,
             clock,
@@ -75,7 +75,7 @@ impl StartingCall {
             request,
             Start::Runs {
                 metadata,
-                watch,
+                observer,
                 stop_switch,
             },
         );
@@ -83,17 +83,17 @@ impl StartingCall {
 }
 
 /// The call itself, within its layers.
-struct CalleeCore {
+struct InnerIncomingCall {
     method: &'static str,
     is_idempotent: bool,
     mark: Mark,
     deadline: Option<Instant>,
     clock: Clock,
     stop_switch: Arc<StopSwitch>,
-    state: Mutex<CoreState>,
+    state: Mutex<InnerState>,
 }
 
-struct CoreState {
+struct InnerState {
     call: CalleeState,
     /// True once the task of the layers was suspended.
     has_moved: bool,
@@ -123,23 +123,23 @@ pub(super) fn surround(
     let Some(home) = session.known_home() else {
         return fail(request, Code::UnknownObject, "");
     };
-    let core = Arc::new(CalleeCore {
+    let inner_call = Arc::new(InnerIncomingCall {
         method: parts.method,
         is_idempotent: parts.is_idempotent,
         mark: mark.clone(),
         deadline: parts.deadline,
         clock: session.terms.clock.clone(),
         stop_switch: Arc::default(),
-        state: Mutex::new(CoreState {
+        state: Mutex::new(InnerState {
             call: CalleeState::Waiting(request, begin),
             has_moved: false,
         }),
     });
     // The layers are not called before the first poll, which catches their panics.
-    let inner = core.clone();
+    let inner = inner_call.clone();
     let future = Box::pin(async move { layers.run(parts, inner).await });
     let mut task = LayerTask {
-        core,
+        inner_call,
         future: Some(future),
         waits: None,
         alarm: None,
@@ -153,7 +153,7 @@ pub(super) fn surround(
 
 /// The layers of a call. If this is dropped, the call ends.
 struct LayerTask {
-    core: Arc<CalleeCore>,
+    inner_call: Arc<InnerIncomingCall>,
     /// `None` once the layers have ended.
     future: Option<CallFuture>,
     /// Counts the call while it waits in its layers.
@@ -192,16 +192,16 @@ impl LayerTask {
 
     /// Ends the call if its deadline has passed. A method that runs has its own alarm.
     fn poll_deadline(&mut self, context: &Context<'_>) -> Poll<()> {
-        if self.core.suspend() {
+        if self.inner_call.suspend() {
             self.waits = None;
         } else if self.waits.is_none() {
-            let session = self.core.mark.attached::<Session>();
+            let session = self.inner_call.mark.attached::<Session>();
             self.waits = session.map(Waits::new);
         }
-        let Some(deadline) = self.core.deadline else {
+        let Some(deadline) = self.inner_call.deadline else {
             return Poll::Pending;
         };
-        if deadline <= self.core.clock.now() {
+        if deadline <= self.inner_call.clock.now() {
             // Only a call that has not begun waits.
             if self.waits.is_none() {
                 return Poll::Pending;
@@ -213,7 +213,7 @@ impl LayerTask {
         self.alarm = self
             .alarm
             .take()
-            .or_else(|| Alarm::new(&self.core.clock).ok());
+            .or_else(|| Alarm::new(&self.inner_call.clock).ok());
         if let Some(alarm) = &self.alarm {
             alarm.set(deadline, context.waker());
         }
@@ -224,7 +224,7 @@ impl LayerTask {
     /// runs, it ends at its current `.await`.
     fn end(&mut self, code: Code, reason: String) {
         if let Some(future) = self.future.take() {
-            self.core.end(code, reason);
+            self.inner_call.end(code, reason);
             callbacks::run(move || drop(future));
         }
     }
@@ -236,7 +236,7 @@ impl Drop for LayerTask {
     }
 }
 
-impl CalleeCore {
+impl InnerIncomingCall {
     /// Records that the task of the layers is suspended. Returns true if the method runs.
     fn suspend(&self) -> bool {
         let mut state = lock(&self.state);
@@ -274,13 +274,13 @@ impl CalleeCore {
     }
 }
 
-impl CallCore for CalleeCore {
+impl InnerCall for InnerIncomingCall {
     fn run(self: Arc<Self>, request: CallRequest) -> CallFuture {
         Box::pin(async move {
             let (_, metadata) = request.terms();
             drop(request);
             let mut run = MethodRun {
-                core: self.clone(),
+                inner_call: self.clone(),
                 metadata: Some(metadata),
                 has_ended: false,
             };
@@ -300,7 +300,7 @@ impl CallCore for CalleeCore {
 
 /// The run of the method. If it is dropped, the method ends at its current `.await`.
 struct MethodRun {
-    core: Arc<CalleeCore>,
+    inner_call: Arc<InnerIncomingCall>,
     /// `None` once the method has begun.
     metadata: Option<Metadata>,
     has_ended: bool,
@@ -316,7 +316,7 @@ impl MethodRun {
         }
         // The waker is cloned without the lock, because that may run code of the program.
         let own = context.waker().clone();
-        let mut state = lock(&self.core.state);
+        let mut state = lock(&self.inner_call.state);
         let result = match &mut state.call {
             CalleeState::Running(waker) => {
                 callbacks::discard(waker.replace(own));
@@ -328,17 +328,17 @@ impl MethodRun {
         drop(state);
         self.has_ended = true;
         Poll::Ready(match result {
-            Ok(bytes) => Ok(CallResponse::new(self.core.clone(), bytes, None)),
+            Ok(bytes) => Ok(CallResponse::new(self.inner_call.clone(), bytes, None)),
             Err(outcome) => Err(self
-                .core
+                .inner_call
                 .layer_error(outcome, "the method has returned no result")),
         })
     }
 
     /// Begins the method.
     fn begin(&self, metadata: Metadata) -> Result<(), CallError> {
-        let core = &self.core;
-        let mut state = lock(&core.state);
+        let inner_call = &self.inner_call;
+        let mut state = lock(&inner_call.state);
         let running = CalleeState::Running(None);
         let (mut request, begin) = match std::mem::replace(&mut state.call, running) {
             CalleeState::Waiting(request, begin) => (request, begin),
@@ -346,22 +346,22 @@ impl MethodRun {
                 state.call = other;
                 drop(state);
                 let reason = "it called the method again, which runs once for each call";
-                return Err(core.layer_error(core.outcome(), reason));
+                return Err(inner_call.layer_error(inner_call.outcome(), reason));
             }
         };
         let has_moved = state.has_moved;
         drop(state);
-        let watch = Box::new(EndWatch(core.clone()));
-        let stop_switch = core.stop_switch.clone();
+        let observer = Box::new(EndWatch(inner_call.clone()));
+        let stop_switch = inner_call.stop_switch.clone();
         if has_moved {
-            let waits = core.mark.attached::<Session>().map(Waits::new);
+            let waits = inner_call.mark.attached::<Session>().map(Waits::new);
             request.keep(Box::new(StartingCall {
                 begin,
                 metadata,
-                watch,
+                observer,
                 stop_switch,
-                deadline: core.deadline,
-                clock: core.clock.clone(),
+                deadline: inner_call.deadline,
+                clock: inner_call.clock.clone(),
                 waits,
             }));
             request.run_again();
@@ -369,7 +369,7 @@ impl MethodRun {
         }
         let start = Start::Runs {
             metadata,
-            watch,
+            observer,
             stop_switch,
         };
         // A method that panics has informed its caller.
@@ -383,13 +383,13 @@ impl MethodRun {
 impl Drop for MethodRun {
     fn drop(&mut self) {
         if self.metadata.is_none() && !self.has_ended {
-            self.core.stop_switch.stop();
+            self.inner_call.stop_switch.stop();
         }
     }
 }
 
 /// Observer of the end of the method. If it is dropped before, the method has not begun.
-struct EndWatch(Arc<CalleeCore>);
+struct EndWatch(Arc<InnerIncomingCall>);
 
 impl Watch for EndWatch {
     fn after(&self, _: &CallInfo, end: &CallEnd) {

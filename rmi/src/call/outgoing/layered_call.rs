@@ -31,7 +31,7 @@ use crate::frame::Metadata;
 use crate::interface::{Interface, Method};
 use crate::reference::Object;
 use crate::session::{
-    CallCore, CallFuture, CallLayers, CallParts, CallRequest, CallResponse, Clock, Connection,
+    CallFuture, CallLayers, CallParts, CallRequest, CallResponse, Clock, Connection, InnerCall,
     Line, PeerInfo, Side,
 };
 use crate::stream::Pumps;
@@ -42,14 +42,14 @@ pub(super) type CallTerms = (Option<Instant>, Metadata);
 
 /// A call within its layers.
 pub(super) struct LayeredCall {
-    core: Arc<CallerCore>,
+    inner_call: Arc<InnerOutgoingCall>,
     /// `None` once the call has ended.
     future: Option<CallFuture>,
     deadline: Option<Instant>,
 }
 
 /// The call itself, which its attempts share.
-pub(super) struct CallerCore {
+pub(super) struct InnerOutgoingCall {
     object: Object,
     /// The name of the interface, which is empty if it is not known.
     interface: &'static str,
@@ -57,10 +57,10 @@ pub(super) struct CallerCore {
     index: usize,
     /// Releases the references in the result.
     drop_result: Option<(DropResult, Connection)>,
-    state: Mutex<CoreState>,
+    state: Mutex<InnerState>,
 }
 
-struct CoreState {
+struct InnerState {
     arguments: Arguments,
     /// Number of attempts.
     attempts: u64,
@@ -114,13 +114,13 @@ impl LayeredCall {
         layers: &CallLayers,
         drop_result: Option<(DropResult, Connection)>,
     ) -> Self {
-        let core = Arc::new(CallerCore {
+        let inner_call = Arc::new(InnerOutgoingCall {
             object: object.clone(),
             drop_result,
             interface,
             method,
             index,
-            state: Mutex::new(CoreState {
+            state: Mutex::new(InnerState {
                 arguments: Arguments::Borrowed,
                 attempts: 0,
                 may_have_run: false,
@@ -138,10 +138,10 @@ impl LayeredCall {
             metadata,
         };
         // The layers are not called before the first poll, which catches their panics.
-        let (layers, inner) = (layers.clone(), core.clone());
+        let (layers, inner) = (layers.clone(), inner_call.clone());
         let future = Box::pin(async move { layers.run(parts, inner).await });
         Self {
-            core,
+            inner_call,
             future: Some(future),
             deadline,
         }
@@ -156,36 +156,39 @@ impl LayeredCall {
     pub(super) fn begin(&mut self) -> Result<Option<CallTerms>, CallError> {
         match self.poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Err(error)) => Err(error),
-            Poll::Ready(Ok(_)) => Err(self.core.layer_error("the result came before the call")),
-            Poll::Pending => Ok(self.core.requested_terms()),
+            Poll::Ready(Ok(_)) => Err(self
+                .inner_call
+                .layer_error("the result came before the call")),
+            Poll::Pending => Ok(self.inner_call.requested_terms()),
         }
     }
 
     /// Continues with a call that was sent by the thread that makes it.
     pub(super) fn start(&self, call: Call<()>) {
-        self.core
+        self.inner_call
             .put(|number| Arguments::Started(number, Box::new(call)));
     }
 
     /// Continues with encoded arguments.
     pub(super) fn keep(&self, message: MessageBuffer) {
-        self.core.put(|_| Arguments::Message(message));
+        self.inner_call.put(|_| Arguments::Message(message));
     }
 
     /// Continues with encoded arguments that have streams or references.
     pub(super) fn keep_carrying(&self, call: CarryingCall) {
-        self.core.put(|_| Arguments::Carrying(Box::new(call)));
+        self.inner_call.put(|_| Arguments::Carrying(Box::new(call)));
     }
 
     /// Ends a one-way call, which was sent or has failed. Its layers are polled once more.
     pub(super) fn end_one_way(mut self, sent: Result<(), CallError>) -> Result<(), CallError> {
         let failure = sent.as_ref().err().map(ToString::to_string);
-        self.core.put(|number| Arguments::OneWay(number, sent));
+        self.inner_call
+            .put(|number| Arguments::OneWay(number, sent));
         match self.poll_response(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Err(error)) => Err(error),
             // A layer that waits behind the call is dropped. It may have the error itself.
             Poll::Pending => match failure {
-                Some(reason) => Err(self.core.layer_error(&reason)),
+                Some(reason) => Err(self.inner_call.layer_error(&reason)),
                 None => Ok(()),
             },
             Poll::Ready(Ok(_)) => Ok(()),
@@ -194,7 +197,7 @@ impl LayeredCall {
 
     /// Returns the error of a one-way call whose layers were not ready at once.
     pub(super) fn not_ready(&self) -> CallError {
-        self.core.layer_error(
+        self.inner_call.layer_error(
             "it was not ready at once, and a one-way call does not wait: let the method return a \
              result, or let the interceptor keep what it fetches",
         )
@@ -212,25 +215,25 @@ impl LayeredCall {
         let result = match polled {
             Ok(Poll::Ready(result)) => result,
             Ok(Poll::Pending) => {
-                let clock = self.core.object.clock();
+                let clock = self.inner_call.object.clock();
                 if self.deadline.is_none_or(|deadline| clock.now() < deadline) {
                     return Poll::Pending;
                 }
                 self.end();
                 return Poll::Ready(Err(CallError::Deadline {
-                    method: self.core.method.name(),
-                    outcome: self.core.outcome(),
-                    idempotent: self.core.method.is_idempotent(),
+                    method: self.inner_call.method.name(),
+                    outcome: self.inner_call.outcome(),
+                    idempotent: self.inner_call.method.is_idempotent(),
                 }));
             }
             Err(panic) => {
                 forget_panic(panic);
                 self.end();
-                return Poll::Ready(Err(self.core.layer_error("it panicked")));
+                return Poll::Ready(Err(self.inner_call.layer_error("it panicked")));
             }
         };
         self.end();
-        Poll::Ready(result.map_err(|error| self.core.error_of_all(error)))
+        Poll::Ready(result.map_err(|error| self.inner_call.error_of_all(error)))
     }
 
     /// Drops the layers, which ends an attempt that is under way.
@@ -244,23 +247,23 @@ impl LayeredCall {
 impl LayeredPoll for LayeredCall {
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<UnreadResult, CallError>> {
         self.poll_response(context).map(|response| {
-            let result = response?.into_result::<LayeredResult>(self.core.address());
+            let result = response?.into_result::<LayeredResult>(self.inner_call.address());
             match result {
                 Some(result) => Ok(result.into_unread()),
                 None => Err(self
-                    .core
+                    .inner_call
                     .layer_error("it returned the result of another call")),
             }
         })
     }
 
     fn line(&self) -> Option<Arc<dyn Line>> {
-        let connection: Connection = self.core.object.connection()?.clone();
+        let connection: Connection = self.inner_call.object.connection()?.clone();
         Some(Arc::new(connection))
     }
 
     fn deadline(&self) -> Option<(Instant, Clock)> {
-        Some((self.deadline?, self.core.object.clock().clone()))
+        Some((self.deadline?, self.inner_call.object.clock().clone()))
     }
 }
 
@@ -270,7 +273,7 @@ impl Drop for LayeredCall {
     }
 }
 
-impl CallerCore {
+impl InnerOutgoingCall {
     fn address(&self) -> *const () {
         std::ptr::from_ref(self).cast()
     }
@@ -413,7 +416,7 @@ impl CallerCore {
     }
 }
 
-impl CallCore for CallerCore {
+impl InnerCall for InnerOutgoingCall {
     fn run(self: Arc<Self>, request: CallRequest) -> CallFuture {
         Box::pin(async move {
             let mut attempt = Attempt::new(self.clone(), request.terms());
@@ -445,7 +448,7 @@ fn may_have_run(sent: &Result<(), CallError>) -> bool {
 
 /// An attempt of the call. If it is dropped, its call is cancelled.
 struct Attempt {
-    core: Arc<CallerCore>,
+    inner_call: Arc<InnerOutgoingCall>,
     number: u64,
     terms: CallTerms,
     call: Option<Call<()>>,
@@ -453,14 +456,14 @@ struct Attempt {
 }
 
 impl Attempt {
-    fn new(core: Arc<CallerCore>, terms: CallTerms) -> Self {
+    fn new(inner_call: Arc<InnerOutgoingCall>, terms: CallTerms) -> Self {
         let number = {
-            let mut state = lock(&core.state);
+            let mut state = lock(&inner_call.state);
             state.attempts = state.attempts.saturating_add(1);
             state.attempts
         };
         Self {
-            core,
+            inner_call,
             number,
             terms,
             call: None,
@@ -470,12 +473,15 @@ impl Attempt {
 
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<CallResponse, CallError>> {
         if self.call.is_none() {
-            match self.core.poll_start(self.number, &self.terms, context) {
+            match self
+                .inner_call
+                .poll_start(self.number, &self.terms, context)
+            {
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(Ok(Some(call))) => self.call = Some(call),
                 Poll::Ready(Ok(None)) => {
                     self.has_ended = true;
-                    return Poll::Ready(Ok(CallResponse::new(self.core.clone(), 0, None)));
+                    return Poll::Ready(Ok(CallResponse::new(self.inner_call.clone(), 0, None)));
                 }
                 Poll::Ready(Err(error)) => {
                     self.has_ended = true;
@@ -492,18 +498,18 @@ impl Attempt {
         self.has_ended = true;
         Poll::Ready(match result {
             Ok(unread) => {
-                self.core.end_attempt(Outcome::Ran, None);
+                self.inner_call.end_attempt(Outcome::Ran, None);
                 let bytes = unread.len();
                 let result = LayeredResult {
                     unread: Some(unread),
-                    drop_result: self.core.drop_result.clone(),
+                    drop_result: self.inner_call.drop_result.clone(),
                 };
                 let result = Some(Box::new(result) as Box<_>);
-                Ok(CallResponse::new(self.core.clone(), bytes, result))
+                Ok(CallResponse::new(self.inner_call.clone(), bytes, result))
             }
             Err(error) => {
                 let message = call.take_arguments();
-                self.core.end_attempt(error.outcome(), message);
+                self.inner_call.end_attempt(error.outcome(), message);
                 Err(error)
             }
         })
@@ -518,9 +524,9 @@ impl Drop for Attempt {
         match &mut self.call {
             Some(call) => {
                 let message = call.take_arguments();
-                self.core.end_attempt(Outcome::MayHaveRun, message);
+                self.inner_call.end_attempt(Outcome::MayHaveRun, message);
             }
-            None => drop(self.core.forget_attempt(self.number)),
+            None => drop(self.inner_call.forget_attempt(self.number)),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Layers around calls: asynchronous interceptors, and services of tower.
 //!
 //! A layer gets the request of a call, and runs the rest of the call as a future within its own.
-//! The arguments are not part of the request. They stay with the core of the call: at the caller,
-//! that is the thread that makes the call; at the callee, the request in its receive buffer.
+//! The arguments are not part of the request. They stay with the inner call: at the caller, that is
+//! the thread that makes the call; at the callee, the request in its receive buffer.
 //!
 //! Decision 129 has the reasons.
 
@@ -27,7 +27,7 @@ pub(crate) trait CallLayer: Send + Sync {
 }
 
 /// The innermost part of a call, which sends it or runs its method.
-pub(crate) trait CallCore: Send + Sync {
+pub(crate) trait InnerCall: Send + Sync {
     /// Returns the future of one attempt of the call.
     fn run(self: Arc<Self>, request: CallRequest) -> CallFuture;
 
@@ -70,12 +70,12 @@ impl CallLayers {
     }
 
     /// Returns the future of a call within the layers.
-    pub(crate) fn run(&self, call: CallParts, core: Arc<dyn CallCore>) -> CallFuture {
+    pub(crate) fn run(&self, call: CallParts, inner_call: Arc<dyn InnerCall>) -> CallFuture {
         let request = CallRequest {
             call,
             layers: self.layers.clone(),
             next: 0,
-            core,
+            inner_call,
         };
         request.run()
     }
@@ -105,7 +105,7 @@ pub struct CallRequest {
     layers: Arc<[Arc<dyn CallLayer>]>,
     /// Index of the layer that gets the request next.
     next: usize,
-    core: Arc<dyn CallCore>,
+    inner_call: Arc<dyn InnerCall>,
 }
 
 impl CallRequest {
@@ -179,14 +179,14 @@ impl CallRequest {
                 self.next = self.next.saturating_add(1);
                 layer.surround(self)
             }
-            None => self.core.clone().run(self),
+            None => self.inner_call.clone().run(self),
         }
     }
 
-    /// Returns the core of the call.
+    /// Returns the inner call.
     #[cfg(feature = "tower")]
-    pub(super) fn core(&self) -> &Arc<dyn CallCore> {
-        &self.core
+    pub(super) fn inner_call(&self) -> &Arc<dyn InnerCall> {
+        &self.inner_call
     }
 
     /// Returns the deadline and the metadata.
@@ -204,19 +204,19 @@ impl fmt::Debug for CallRequest {
 /// The end of a call that has a result, as services of tower see it. At the caller, it contains the
 /// result, so a layer has to return the response of the call that it was asked for.
 pub struct CallResponse {
-    core: Arc<dyn CallCore>,
+    inner_call: Arc<dyn InnerCall>,
     bytes: u64,
     result: Option<Box<dyn Any + Send>>,
 }
 
 impl CallResponse {
     pub(crate) fn new(
-        core: Arc<dyn CallCore>,
+        inner_call: Arc<dyn InnerCall>,
         bytes: u64,
         result: Option<Box<dyn Any + Send>>,
     ) -> Self {
         Self {
-            core,
+            inner_call,
             bytes,
             result,
         }
@@ -228,9 +228,9 @@ impl CallResponse {
         self.bytes
     }
 
-    /// Returns the result, if this is the response of the call with this core.
-    pub(crate) fn into_result<T: 'static>(self, core: *const ()) -> Option<T> {
-        let is_own = std::ptr::addr_eq(Arc::as_ptr(&self.core), core);
+    /// Returns the result, if this is the response of this inner call.
+    pub(crate) fn into_result<T: 'static>(self, inner_call: *const ()) -> Option<T> {
+        let is_own = std::ptr::addr_eq(Arc::as_ptr(&self.inner_call), inner_call);
         let result = self.result.filter(|_| is_own)?.downcast().ok()?;
         Some(*result)
     }

@@ -163,7 +163,7 @@ impl Watch for () {}
 /// An intercepted call. If it is dropped before its end is known, the method may have run.
 pub(crate) struct Watched {
     call: CallInfo,
-    watches: Vec<Box<dyn Watch>>,
+    observers: Vec<Box<dyn Watch>>,
     since: Instant,
     ended: Mutex<bool>,
     /// Length in bytes of the arguments that were written after the beginning, or 0.
@@ -178,12 +178,12 @@ impl Watched {
     pub(crate) fn surrounded(
         watched: Option<Arc<Self>>,
         call: impl FnOnce() -> CallInfo,
-        watch: Box<dyn Watch>,
+        observer: Box<dyn Watch>,
         stop_switch: Arc<StopSwitch>,
     ) -> Arc<Self> {
         let mut watched = watched.unwrap_or_else(|| Arc::new(Self::new(call(), 1)));
         if let Some(watched) = Arc::get_mut(&mut watched) {
-            watched.watches.push(watch);
+            watched.observers.push(observer);
             watched.stop_switch = Some(stop_switch);
         }
         watched
@@ -197,7 +197,7 @@ impl Watched {
     fn new(call: CallInfo, count: usize) -> Self {
         Self {
             call,
-            watches: Vec::with_capacity(count),
+            observers: Vec::with_capacity(count),
             since: Instant::now(),
             ended: Mutex::new(false),
             written: AtomicU64::new(0),
@@ -228,12 +228,12 @@ impl Watched {
     }
 
     fn add(&mut self, interceptor: &dyn Interceptor) -> Result<(), Denied> {
-        let watch = interceptor.before(&self.call)?;
+        let observer = interceptor.before(&self.call)?;
         // It is notified of the end, whatever it does next.
-        self.watches.push(watch);
-        match (self.call.side, self.watches.last()) {
+        self.observers.push(observer);
+        match (self.call.side, self.observers.last()) {
             // At the callee the metadata has arrived, and is what the caller has sent.
-            (Side::Caller, Some(watch)) => watch.add_metadata(&mut self.call.metadata),
+            (Side::Caller, Some(observer)) => observer.add_metadata(&mut self.call.metadata),
             _ => Ok(()),
         }
     }
@@ -250,13 +250,13 @@ impl Watched {
 
     /// Runs a part of the method inside all interceptors.
     pub(crate) fn run(&self, work: &mut dyn FnMut()) {
-        fn inside(watches: &[Box<dyn Watch>], work: &mut dyn FnMut()) {
-            match watches.split_first() {
+        fn inside(observers: &[Box<dyn Watch>], work: &mut dyn FnMut()) {
+            match observers.split_first() {
                 Some((first, rest)) => first.run(&mut || inside(rest, work)),
                 None => work(),
             }
         }
-        inside(&self.watches, work);
+        inside(&self.observers, work);
     }
 
     /// Notifies the interceptors of the end of the call. Only the first notification has an effect.
@@ -280,8 +280,8 @@ impl Watched {
             call.to_mut().bytes = written;
         }
         // Interceptors that were begun first enclose the later ones, as with `run`.
-        for watch in self.watches.iter().rev() {
-            catch_panic(|| watch.after(&call, &end));
+        for observer in self.observers.iter().rev() {
+            catch_panic(|| observer.after(&call, &end));
         }
     }
 }
@@ -290,10 +290,10 @@ impl Drop for Watched {
     fn drop(&mut self) {
         // A thread that drops the call without an end does not know whether the method ran.
         self.end(Err(Outcome::MayHaveRun), 0);
-        for watch in std::mem::take(&mut self.watches) {
-            // A watch is code of the program, and a panic in its drop must not keep the others from
-            // being dropped.
-            callbacks::run(move || drop(watch));
+        for observer in std::mem::take(&mut self.observers) {
+            // An observer is code of the program, and a panic in its drop must not keep the others
+            // from being dropped.
+            callbacks::run(move || drop(observer));
         }
     }
 }

@@ -11,7 +11,7 @@ mod tower_layer;
 mod traced;
 
 pub use self::call_layer::{AsyncInterceptor, CallRequest, CallResponse};
-pub(crate) use self::call_layer::{CallCore, CallFuture, CallLayers, CallParts};
+pub(crate) use self::call_layer::{CallFuture, CallLayers, CallParts, InnerCall};
 pub(crate) use self::interceptor::Watched;
 pub use self::interceptor::{CallEnd, CallInfo, Denied, Interceptor, Side, Watch};
 pub use self::interceptor_list::Interceptors;

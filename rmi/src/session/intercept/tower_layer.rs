@@ -187,7 +187,7 @@ where
     fn surround(self: Arc<Self>, request: CallRequest) -> CallFuture {
         #[cfg(feature = "tokio")]
         let runtime = self.runtime.clone();
-        let (method, core) = (request.method(), request.core().clone());
+        let (method, inner_call) = (request.method(), request.inner_call().clone());
         let is_idempotent = request.is_idempotent();
         let call = async move {
             let response = self.begin(request).await?;
@@ -200,7 +200,7 @@ where
                 Err(error) => CallError::Layer {
                     method,
                     reason: error.to_string(),
-                    outcome: core.outcome(),
+                    outcome: inner_call.outcome(),
                     idempotent: is_idempotent,
                 },
             })
