@@ -7,7 +7,7 @@ use std::time::Instant;
 use jstream::Transportable;
 
 use crate::frame::{Key, Word};
-use crate::interface::MessageConversion;
+use crate::interface::{MessageConversion, Method};
 use crate::reference::{Between, Giving, Passed};
 use crate::session::{Clock, Flow, Half, Inbox, Line, Stop};
 use crate::stream::error::StreamError;
@@ -125,15 +125,16 @@ impl<T: Transportable + 'static> Taken<T> {
         self.0.convert(conversion);
     }
 
-    /// Creates the stream. `call` is the future of its call's end.
+    /// Creates the stream. `call` is the future of its call's end, and `terms` are the method of
+    /// the call and its deadline.
     pub(crate) fn stream(
         self,
         call: Ending,
-        deadline: Option<Instant>,
+        terms: (&'static Method, Option<Instant>),
         clock: &Clock,
     ) -> Stream<T> {
         let Self(mut receiving) = self;
-        receiving.belongs_to(call, deadline, clock);
+        receiving.belongs_to(call, terms, clock);
         Stream {
             of: Of::Peer(receiving),
             waits: FirstWait::default(),

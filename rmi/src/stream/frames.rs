@@ -8,10 +8,10 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use crate::frame::{CloseReason, Key, Word};
-use crate::interface::MessageConversion;
-use crate::session::{Clock, Frame, Inbox, Line, Stop, Taken};
+use crate::interface::{MessageConversion, Method};
+use crate::session::{Alarm, Clock, Frame, Inbox, Line, Stop, Taken};
 use crate::stream::error::StreamError;
-use crate::support::CallError;
+use crate::support::{CallError, Outcome};
 
 /// Future of a call whose result is a stream. Returns the number of frames of the stream.
 pub(crate) type Ending = Pin<Box<dyn Future<Output = Result<u64, CallError>> + Send>>;
@@ -25,10 +25,12 @@ pub(super) struct Frames {
     call: Option<Ending>,
     /// Error of the call. It is returned after the items that have arrived.
     failed: Option<CallError>,
-    /// Deadline of the call.
-    deadline: Option<Instant>,
+    /// The method of the call and its deadline, if the stream is its result and has one.
+    deadline: Option<(&'static Method, Instant)>,
     /// Clock of the deadline.
     clock: Clock,
+    /// Wakes the task at the deadline, if items are missing after the call has ended.
+    alarm: Option<Alarm>,
     ended: bool,
     /// Conversion of the frames of another version.
     conversion: Option<Arc<MessageConversion>>,
@@ -44,6 +46,7 @@ impl Frames {
             failed: None,
             deadline: None,
             clock: Clock::SYSTEM,
+            alarm: None,
             ended: false,
             conversion: None,
         }
@@ -55,9 +58,14 @@ impl Frames {
     }
 
     /// Makes the stream the result of a call.
-    pub(super) fn belongs_to(&mut self, call: Ending, deadline: Option<Instant>, clock: &Clock) {
+    pub(super) fn belongs_to(
+        &mut self,
+        call: Ending,
+        (method, deadline): (&'static Method, Option<Instant>),
+        clock: &Clock,
+    ) {
         self.call = Some(call);
-        self.deadline = deadline;
+        self.deadline = deadline.map(|deadline| (method, deadline));
         self.clock = clock.clone();
     }
 
@@ -81,7 +89,7 @@ impl Frames {
             }
             // Check the deadline even if frames are available: polling only the inbox would never
             // notice it.
-            if self.deadline.is_some_and(|then| then <= self.clock.now()) {
+            if self.overdue_method().is_some() {
                 // The call may have ended well at the last moment, which the inbox shows below.
                 let _ = self.poll_call(context);
                 if let Some(error) = self.failed.take() {
@@ -108,7 +116,10 @@ impl Frames {
                     (Some(error), _) => return self.fails(error.into()),
                     // Items may have arrived before the call ended.
                     (None, Poll::Ready(())) => {}
-                    (None, Poll::Pending) => return Poll::Pending,
+                    (None, Poll::Pending) => match self.poll_missing(context) {
+                        Poll::Ready(error) => return self.fails(error.into()),
+                        Poll::Pending => return Poll::Pending,
+                    },
                 },
                 Taken::End(CloseReason::Ended) => self.ended = true,
                 Taken::End(CloseReason::GivenUp) => return self.fails(StreamError::GivenUp),
@@ -142,6 +153,35 @@ impl Frames {
         Poll::Ready(())
     }
 
+    /// Polls for the deadline of a stream whose call has ended, and whose items did not all arrive.
+    /// Before that, the call fails at the deadline.
+    fn poll_missing(&mut self, context: &Context<'_>) -> Poll<CallError> {
+        if self.call.is_some() {
+            return Poll::Pending;
+        }
+        if let Some(method) = self.overdue_method() {
+            return Poll::Ready(CallError::Deadline {
+                method: method.name(),
+                outcome: Outcome::Ran,
+                idempotent: method.is_idempotent(),
+            });
+        }
+        if let Some((_, deadline)) = self.deadline {
+            let alarm = self.alarm.take();
+            self.alarm = alarm.or_else(|| Alarm::new(&self.clock).ok());
+            if let Some(alarm) = &self.alarm {
+                alarm.set(deadline, context.waker());
+            }
+        }
+        Poll::Pending
+    }
+
+    /// Returns the method of the call if its deadline has passed.
+    fn overdue_method(&self) -> Option<&'static Method> {
+        let (method, deadline) = self.deadline?;
+        (deadline <= self.clock.now()).then_some(method)
+    }
+
     /// Polls the call. Returns true if it has ended just now and without an error.
     fn has_ended_well(&mut self, context: &mut Context<'_>) -> bool {
         self.poll_call(context).is_ready() && self.failed.is_none()
@@ -172,6 +212,7 @@ impl Frames {
         self.ended = true;
         // Cancels the call, whose remaining items are not wanted.
         self.call = None;
+        self.alarm = None;
     }
 
     /// Marks a frame as finished, so that the peer may send more.

@@ -7,7 +7,7 @@ use std::time::Instant;
 use jstream::Transportable;
 
 use crate::frame::{Key, read};
-use crate::interface::MessageConversion;
+use crate::interface::{MessageConversion, Method};
 use crate::session::{Clock, Inbox, Line};
 use crate::stream::error::StreamError;
 use crate::stream::frames::{Ending, Frames};
@@ -34,8 +34,13 @@ impl<T: Transportable + 'static> Receiving<T> {
     }
 
     /// Makes the stream the result of a call.
-    pub(super) fn belongs_to(&mut self, call: Ending, deadline: Option<Instant>, clock: &Clock) {
-        self.frames.belongs_to(call, deadline, clock);
+    pub(super) fn belongs_to(
+        &mut self,
+        call: Ending,
+        terms: (&'static Method, Option<Instant>),
+        clock: &Clock,
+    ) {
+        self.frames.belongs_to(call, terms, clock);
     }
 
     /// Sets the conversion of the frames.

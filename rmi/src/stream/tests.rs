@@ -3,9 +3,10 @@
 
 use std::collections::VecDeque;
 use std::io::IoSlice;
-use std::sync::{Arc, Mutex, Weak};
-use std::task::{Context, Poll, Waker};
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::{Duration, Instant};
 
 use jstream::{EmptyBuffer, Limits, MessageBuffer};
 use jstream_active::Attendant;
@@ -13,12 +14,13 @@ use jstream_base::SendError;
 use proptest::prelude::*;
 
 use crate::frame::{CloseReason, Key, Window, Word, written};
+use crate::interface::Method;
 use crate::session::{Clock, Flow, Half, Inbox, Line, Room, Signal, Streams, Taken, Tasks};
 use crate::stream::error::StreamError;
 use crate::stream::handle::Stream;
 use crate::stream::receiving::Receiving;
 use crate::stream::source::{Make, Polled, Source};
-use crate::support::lock;
+use crate::support::{CallError, Outcome, lock};
 
 /// One side of the connection.
 struct Side {
@@ -279,6 +281,12 @@ fn taking(window: Window) -> ([Arc<Side>; 2], Arc<Inbox>, Stream<u64>) {
     (sides, inbox, stream)
 }
 
+/// Returns the method of a call whose result is a stream.
+fn method() -> &'static Method {
+    static METHOD: OnceLock<Method> = OnceLock::new();
+    METHOD.get_or_init(|| Method::new::<(), u64>("numbers", "numbers() -> Stream<u64>"))
+}
+
 fn frame(items: &[u64]) -> MessageBuffer {
     written(&items, Limits::default(), |segments| {
         let bytes: Vec<u8> = segments.iter().flat_map(|of| of.iter().copied()).collect();
@@ -379,7 +387,8 @@ fn an_answer_that_came_before_a_loss_counts() {
         let crate::stream::handle::Of::Peer(receiving) = &mut stream.of else {
             unreachable!("it comes from a peer");
         };
-        receiving.belongs_to(Box::pin(async move { Ok(frames) }), None, &Clock::SYSTEM);
+        let ending = Box::pin(async move { Ok(frames) });
+        receiving.belongs_to(ending, (method(), None), &Clock::SYSTEM);
         inbox.arrive(0, 1, frame(&[5]));
         side.streams.lose(&"of the weather".into());
         assert_eq!(*stream.next().wait().unwrap().unwrap().get(), 5);
@@ -389,6 +398,46 @@ fn an_answer_that_came_before_a_loss_counts() {
             other => panic!("{other:?}"),
         }
         assert!(stream.next().wait().is_none());
+    }
+}
+
+#[test]
+fn a_stream_whose_items_are_missing_ends_at_its_deadline() {
+    let (_sides, inbox, mut stream) = taking(Window::new(8, 1024));
+    let crate::stream::handle::Of::Peer(receiving) = &mut stream.of else {
+        unreachable!("it comes from a peer");
+    };
+    let clock = Clock::paused();
+    let deadline = clock.now() + Duration::from_secs(1);
+    let terms = (method(), Some(deadline));
+    receiving.belongs_to(Box::pin(async { Ok(2) }), terms, &clock);
+    inbox.arrive(0, 1, frame(&[5]));
+    assert_eq!(*stream.next().wait().unwrap().unwrap().get(), 5);
+    let woken = Arc::new(Woken::default());
+    let waker = Waker::from(woken.clone());
+    let mut context = Context::from_waker(&waker);
+    assert!(stream.poll_next(&mut context).is_pending());
+    assert!(stream.has_arrived());
+    clock.advance(Duration::from_secs(2));
+    assert!(
+        woken.0.load(Ordering::SeqCst),
+        "the deadline wakes the task"
+    );
+    let Poll::Ready(Some(Err(StreamError::Call(error)))) = stream.poll_next(&mut context) else {
+        panic!("the stream has ended");
+    };
+    assert!(matches!(error, CallError::Deadline { .. }), "{error}");
+    assert_eq!(error.outcome(), Outcome::Ran);
+    assert!(stream.next().wait().is_none());
+}
+
+/// Records that a task was woken.
+#[derive(Default)]
+struct Woken(AtomicBool);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::SeqCst);
     }
 }
 

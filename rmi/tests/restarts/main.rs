@@ -10,6 +10,7 @@
 )]
 
 mod acquiring;
+mod raw;
 mod resuming;
 
 use std::thread;

@@ -264,7 +264,7 @@ impl Object {
         match call.into_failure() {
             Ok(call) => {
                 let ending = Box::pin(async move { Ok(*call.await?.get()) });
-                taken.stream(ending, deadline, self.clock())
+                taken.stream(ending, (method, deadline), self.clock())
             }
             Err(error) => Stream::failed(StreamError::Call(error)),
         }

@@ -8,6 +8,7 @@
 //!
 //! Decision 128 has the reasons.
 
+use std::mem;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
@@ -20,7 +21,7 @@ use crate::interface::{Interface, Method};
 use crate::reference::{Object, RenewalWait};
 use crate::session::{self, Alarm, Clock, MoveWait};
 use crate::stream::{Item, Resumption, Stream, StreamError};
-use crate::support::CallError;
+use crate::support::{CallError, Outcome};
 
 /// Function that calls a method over the connection of a handle, with these arguments, after this
 /// number of items. Returns `None` if the number of the next item is too large for its type.
@@ -116,10 +117,31 @@ enum AttemptState {
 /// A call that was made.
 struct MadeAttempt {
     since: Instant,
-    /// The end of the server. `None` if it is not waited for any longer.
-    moving: Option<MoveWait>,
-    /// The wait for the object at another server, once this one is shutting down.
-    next: Option<RenewalWait>,
+    move_state: MoveState,
+}
+
+/// State of the move of an attempt to another server.
+enum MoveState {
+    /// The server is not shutting down, as far as the attempt knows.
+    Awaited(MoveWait),
+    /// The server is shutting down, and the attempt waits for the object at another one.
+    Begun { server: MoveWait, next: RenewalWait },
+    /// The items come from this server until it closes the connection.
+    Stays,
+}
+
+impl MoveState {
+    /// Begins the move, if it was not begun and the server is shutting down.
+    fn begin(&mut self, retry: &RetryState) {
+        if !matches!(self, Self::Awaited(server) if server.is_moving()) {
+            return;
+        }
+        if let (Self::Awaited(server), Some(next)) =
+            (mem::replace(self, Self::Stays), retry.next_object())
+        {
+            *self = Self::Begun { server, next };
+        }
+    }
 }
 
 impl<F> ResumedCall<F> {
@@ -142,8 +164,9 @@ impl<F> ResumedCall<F> {
         let connection = object.connection().cloned();
         self.state = AttemptState::Made(MadeAttempt {
             since: Instant::now(),
-            moving: connection.map(MoveWait::new),
-            next: None,
+            move_state: connection.map_or(MoveState::Stays, |connection| {
+                MoveState::Awaited(MoveWait::new(connection))
+            }),
         });
         Box::new(made.unwrap_or_else(Stream::failed))
     }
@@ -154,41 +177,41 @@ impl<F> ResumedCall<F> {
         let AttemptState::Made(made) = &mut self.state else {
             return false;
         };
-        // If all items have arrived, or the connection is lost, those that have arrived are taken.
-        let is_moving = made.moving.as_ref().is_some_and(MoveWait::is_moving);
-        if !is_moving || has_arrived {
+        // If the end of the stream has arrived, or the connection is lost, the call is not made
+        // again.
+        if has_arrived {
             return false;
         }
-        if made.next.is_none() {
-            made.next = self.retry.next_object();
-        }
-        let Some(next) = &mut made.next else {
+        made.move_state.begin(&self.retry);
+        let MoveState::Begun { server, next } = &mut made.move_state else {
             return false;
         };
+        if !server.is_moving() {
+            return false;
+        }
         match next.poll(context) {
             Poll::Ready(Ok(renewed)) => {
                 self.retry.choose_object(renewed);
                 true
             }
             Poll::Ready(Err(_)) => {
-                // This server goes on until it closes the connection.
-                (made.moving, made.next) = (None, None);
+                made.move_state = MoveState::Stays;
                 false
             }
             Poll::Pending => false,
         }
     }
 
-    /// Registers the task for the end of the server. Returns true if that has begun meanwhile.
-    fn awaits_move(&mut self, context: &Context<'_>) -> bool {
+    /// Registers the task for the end of the server, unless the move has begun. Returns true if the
+    /// server is shutting down already, so that the move can begin.
+    fn registers_for_move(&mut self, context: &Context<'_>) -> bool {
         match &mut self.state {
             AttemptState::Made(MadeAttempt {
-                moving: Some(moving),
-                next: None,
+                move_state: MoveState::Awaited(server),
                 ..
             }) => {
-                moving.register(context);
-                moving.is_moving()
+                server.register(context);
+                server.is_moving()
             }
             _ => false,
         }
@@ -197,7 +220,11 @@ impl<F> ResumedCall<F> {
     /// Schedules the next attempt after an error. Returns the error if there is none.
     fn schedule_after(&mut self, error: StreamError) -> Result<(), StreamError> {
         if let AttemptState::Made(made) = &self.state {
-            self.retry.record_duration(made.since.elapsed());
+            let outcome = match &error {
+                StreamError::Call(error) => error.outcome(),
+                _ => Outcome::MayHaveRun,
+            };
+            self.retry.record_duration(made.since.elapsed(), outcome);
         }
         let next = match &error {
             StreamError::Call(error) => self.retry.after(error),
@@ -310,8 +337,14 @@ where
                     *attempt = None;
                     self.state = AttemptState::Over;
                 }
-                Poll::Pending if self.awaits_move(context) => {}
-                Poll::Pending => return Poll::Pending,
+                Poll::Pending => {
+                    // A stream whose end has arrived does not move. It may still wait for items
+                    // that the end has overtaken.
+                    let can_move = !stream.has_arrived();
+                    if !(can_move && self.registers_for_move(context)) {
+                        return Poll::Pending;
+                    }
+                }
             }
         }
     }

@@ -282,9 +282,13 @@ impl RetryState {
         self.patience = None;
     }
 
-    /// Records progress if an attempt has lasted for longer than a call waits for a connection: it
-    /// is not what ends the server.
-    pub(super) fn record_duration(&mut self, duration: Duration) {
+    /// Records progress if an attempt that may have run has lasted for longer than a call waits for
+    /// a connection: it is not what ends the server.
+    pub(super) fn record_duration(&mut self, duration: Duration, outcome: Outcome) {
+        // A server could hold each attempt for that long and return it, without an end.
+        if outcome == Outcome::DidNotRun {
+            return;
+        }
         let patience = self.object.renewal().map(|renewal| renewal.patience());
         if patience.is_some_and(|patience| patience <= duration) {
             self.record_progress();
