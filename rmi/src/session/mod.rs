@@ -92,7 +92,8 @@ pub(crate) use self::refusal::{fail, refuse, refuse_received};
 pub(crate) use self::sending::MUCH;
 pub(crate) use self::state::Session;
 pub(crate) use self::streams::{
-    Flow, Frame, Half, Inbox, Line, Room, Signal, Stop, Streams, Taken, Tasks, until_ready,
+    Flow, Frame, Half, Inbox, Line, Room, Signal, Stop, Streams, Taken, Tasks, blocking_depth,
+    until_ready,
 };
 pub(crate) use self::suspended::Waits;
 pub(crate) use self::terms::{Claim, Terms, max_result_streams};

@@ -1,16 +1,22 @@
 //! References whose server was restarted.
 
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
 use jstream_rmi::{
-    Address, CallError, Client, Outcome, Remote, Server, Serving, Stream, Stub, WeakServer, remote,
+    Address, AsyncInterceptor, CallError, CallRequest, Client, ConnectionState, Denied,
+    Interceptors, Outcome, Remote, Server, Serving, Side, Stream, Stub, WeakServer, remote,
 };
 use jstream_sync::parker::block_on;
 use testing::until;
 
+use crate::raw::{ENDING, RawServer};
 use crate::{LONG, addresses, listen, options};
 
 #[remote]
@@ -370,9 +376,16 @@ fn waits_for_a_reference_end_with_patience() {
     }
     let serving = start(&address, &log, 1);
     find(&shop, 1);
-    // The recipe does not return.
+    // The recipe does not return. Its time, or that of the wait, is over first.
     let error = late.customer().wait().unwrap_err();
     assert!(matches!(error, CallError::NotGiven { .. }), "{error}");
+    let text = error.to_string();
+    assert!(
+        text.contains("late_cart returned no result before its deadline")
+            || text.contains("has not returned in time"),
+        "{text}"
+    );
+    assert!(log.waiting.load(Ordering::SeqCst) > 0, "the recipe has run");
     assert_eq!(*cart.customer().wait().unwrap().get(), 1);
     // Nothing keeps the client.
     let weak = client.downgrade();
@@ -439,4 +452,202 @@ fn calls_that_do_not_wait_acquire_a_reference_too() {
         assert_eq!(carts, [1; 4]);
         serving.stop();
     }
+}
+
+#[test]
+fn a_wait_for_a_reference_has_its_own_time() {
+    let address: Address = "inproc://acquiring-stale".parse().unwrap();
+    let log = Arc::<Log>::default();
+    let serving = start(&address, &log, 0);
+    let patience = Duration::from_secs(2);
+    let (client, shop) = connect(&address, patience);
+    let cart = shop.cart(1).wait().unwrap();
+    let cart = cart.acquired_by(&shop, |shop: &ShopStub| shop.cart(1));
+    let mut items = cart.items(4);
+    for number in 4..7 {
+        assert_eq!(*items.next().wait().unwrap().unwrap().get(), number);
+    }
+    serving.stop();
+    // One-way calls do not wait for the acquisition that they begin.
+    until(|| {
+        let is_lost = matches!(client.state(), ConnectionState::Lost { .. });
+        cart.add(1).is_err() && is_lost
+    });
+    thread::sleep(patience + Duration::from_millis(100));
+    assert!(poll(&mut items).is_pending());
+    let serving = start(&address, &log, 1);
+    let rest: Vec<_> = items.map(|item| *item.unwrap().get()).collect();
+    assert_eq!(rest, [7, 8, 9]);
+    serving.stop();
+}
+
+fn poll(items: &mut Stream<u64>) -> Poll<Option<u64>> {
+    let polled = items.poll_next(&mut Context::from_waker(Waker::noop()));
+    polled.map(|item| item.map(|item| *item.unwrap().get()))
+}
+
+/// An interceptor of the recipe's call.
+#[derive(Clone, Default)]
+struct Script(Arc<ScriptState>);
+
+#[derive(Default)]
+struct ScriptState {
+    /// Polled for each call of `Shop::cart`.
+    poll: Mutex<Option<PollScript>>,
+    /// The last waker of that call.
+    waker: Mutex<Option<Waker>>,
+}
+
+type PollScript = Box<dyn FnMut() -> Poll<()> + Send>;
+
+impl Script {
+    fn set(&self, poll: impl FnMut() -> Poll<()> + Send + 'static) {
+        *self.0.poll.lock().unwrap() = Some(Box::new(poll));
+    }
+
+    fn wake(&self) {
+        self.0.waker.lock().unwrap().take().unwrap().wake();
+    }
+}
+
+impl AsyncInterceptor for Script {
+    async fn before(&self, call: &mut CallRequest) -> Result<(), Denied> {
+        if call.side() == Side::Caller && call.method() == "cart" {
+            poll_fn(|context| {
+                *self.0.waker.lock().unwrap() = Some(context.waker().clone());
+                let mut script = self.0.poll.lock().unwrap().take();
+                let polled = script.as_mut().map_or(Poll::Ready(()), |poll| poll());
+                let mut next = self.0.poll.lock().unwrap();
+                *next = next.take().or(script);
+                polled
+            })
+            .await;
+        }
+        Ok(())
+    }
+}
+
+/// Returns a reference that a call within the script acquires again, after its server was started
+/// again.
+fn scripted(name: &str, script: &Script) -> (Serving, Client, Remote<dyn Cart>) {
+    let address: Address = format!("inproc://acquiring-{name}").parse().unwrap();
+    let log = Arc::<Log>::default();
+    let serving = start(&address, &log, 0);
+    let mut options = options(LONG);
+    options.interceptors = Interceptors::default().and_async(script.clone());
+    let client = Client::connect_with(&address, &options).wait().unwrap();
+    let shop = client.lookup::<dyn Shop>("shop").wait().unwrap();
+    let open = |shop: &ShopStub| shop.cart(7);
+    let cart = open(&shop).wait().unwrap().acquired_by(&shop, open);
+    serving.stop();
+    let serving = start(&address, &log, 1);
+    find(&shop, 1);
+    (serving, client, cart)
+}
+
+/// Counts its calls.
+#[derive(Default)]
+struct CountingWaker(AtomicU64);
+
+impl Wake for CountingWaker {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn a_wake_up_while_another_thread_polls_the_acquisition_is_not_lost() {
+    let script = Script::default();
+    let (serving, _client, cart) = scripted("wake", &script);
+    script.set(|| Poll::Pending);
+    let woken = Arc::new(CountingWaker::default());
+    let waker = Waker::from(woken.clone());
+    let mut context = Context::from_waker(&waker);
+    let mut call = cart.customer();
+    assert!(Pin::new(&mut call).poll(&mut context).is_pending());
+    // Polls the acquisition once, and leaves it.
+    let (begin, begun) = channel();
+    let (go, goes) = channel::<()>();
+    script.set(move || {
+        begin.send(()).unwrap();
+        goes.recv_timeout(LONG).unwrap();
+        Poll::Pending
+    });
+    let one_way = thread::spawn({
+        let cart = cart.clone();
+        move || cart.add(1).is_err()
+    });
+    begun.recv_timeout(LONG).unwrap();
+    script.wake();
+    assert!(Pin::new(&mut call).poll(&mut context).is_pending());
+    let before = woken.0.load(Ordering::SeqCst);
+    script.set(|| Poll::Ready(()));
+    go.send(()).unwrap();
+    assert!(one_way.join().unwrap());
+    assert!(woken.0.load(Ordering::SeqCst) > before, "the call is woken");
+    assert_eq!(*block_on(call).unwrap().get(), 7);
+    serving.stop();
+}
+
+#[test]
+fn a_task_on_the_thread_that_acquires_a_reference_waits_for_it() {
+    let script = Script::default();
+    let (serving, _client, cart) = scripted("nested", &script);
+    let nested = Arc::new(Mutex::new(None));
+    script.set({
+        let (cart, nested) = (cart.clone(), nested.clone());
+        let mut polls = 0;
+        move || {
+            polls += 1;
+            // The first poll is part of the recipe, which must not need the reference.
+            if polls == 2 {
+                let mut task = cart.customer();
+                let mut context = Context::from_waker(Waker::noop());
+                assert!(Pin::new(&mut task).poll(&mut context).is_pending());
+                *nested.lock().unwrap() = Some(task);
+                // A thread would wait for itself.
+                let error = cart.generation().wait().unwrap_err();
+                assert!(
+                    error.to_string().contains("the one that acquires"),
+                    "{error}"
+                );
+            }
+            match polls {
+                1 => Poll::Pending,
+                _ => Poll::Ready(()),
+            }
+        }
+    });
+    assert_eq!(*cart.customer().wait().unwrap().get(), 7);
+    let task = nested.lock().unwrap().take().unwrap();
+    assert_eq!(*block_on(task).unwrap().get(), 7);
+    serving.stop();
+}
+
+#[test]
+fn a_recipe_leaves_a_server_that_is_ending() {
+    let address: Address = "inproc://acquiring-ending".parse().unwrap();
+    let log = Arc::<Log>::default();
+    let serving = start(&address, &log, 0);
+    let (_client, shop) = connect(&address, LONG);
+    let most = Arc::new(AtomicU64::new(0));
+    let source: Address = "inproc://acquiring-ending-source".parse().unwrap();
+    let _server = RawServer::start(&source, {
+        let most = most.clone();
+        move |call| {
+            most.fetch_max(call.before + 1, Ordering::SeqCst);
+            call.answer(ENDING, &());
+        }
+    });
+    let (_other, source) = connect(&source, Duration::from_millis(200));
+    let cart = shop.cart(1).wait().unwrap();
+    let cart = cart.acquired_by(&source, |shop: &ShopStub| shop.cart(1));
+    serving.stop();
+    let serving = start(&address, &log, 1);
+    find(&shop, 1);
+    let error = cart.customer().wait().unwrap_err();
+    assert_eq!(error.outcome(), Outcome::DidNotRun);
+    // It asks no server again that is ending.
+    assert_eq!(most.load(Ordering::SeqCst), 1);
+    serving.stop();
 }

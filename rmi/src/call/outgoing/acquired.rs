@@ -6,7 +6,8 @@
 //!
 //! Invariants: the acquisition is polled without the lock, by the one thread that has taken it out
 //! of the state. While it is in the state, each of its wake-ups wakes all who wait, so that one of
-//! them polls it; one that ends its wait passes that on.
+//! them polls it; one that ends its wait passes that on. A wake-up while it is polled is recorded,
+//! and wakes them when it is back in the state.
 //!
 //! Decision 128 has the reasons.
 
@@ -14,7 +15,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, Weak};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, ThreadId};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jstream_sync::callbacks;
 use jstream_sync::panics::catch_panic;
@@ -169,8 +170,19 @@ enum Progress {
     Idle,
     /// The acquisition, which the calls that wait poll.
     Waiting(Acquisition),
-    /// This thread polls it.
-    Polled(ThreadId),
+    /// A thread polls it.
+    Polled(AcquisitionPoll),
+}
+
+/// A poll of an acquisition.
+struct AcquisitionPoll {
+    thread: ThreadId,
+    /// Number of waits in which the thread blocked when the poll began.
+    blocking_depth: u32,
+    /// True while the thread runs the recipe.
+    runs_recipe: bool,
+    /// True if the acquisition was woken since the poll began.
+    was_woken: bool,
 }
 
 impl AcquiredState {
@@ -180,17 +192,42 @@ impl AcquiredState {
         is_open.then(|| RenewedObject::Single(self.object.clone()))
     }
 
-    /// Takes the acquisition, which may be a new one, for this thread to poll it. Returns the
-    /// thread that polls it if there is one.
-    fn take_acquisition(&mut self) -> Result<Acquisition, ThreadId> {
-        let own = Progress::Polled(thread::current().id());
-        match std::mem::replace(&mut self.progress, own) {
-            Progress::Idle => Ok(Acquisition::default()),
-            Progress::Waiting(acquisition) => Ok(acquisition),
-            Progress::Polled(thread) => {
-                self.progress = Progress::Polled(thread);
-                Err(thread)
+    /// Takes the acquisition, which may be a new one, for this thread to poll it. Returns `None` if
+    /// a thread polls it already. `is_left` is true if no call has waited for it until now.
+    fn take_acquisition(&mut self, is_left: bool) -> Option<Acquisition> {
+        let polled = Progress::Polled(AcquisitionPoll {
+            thread: thread::current().id(),
+            blocking_depth: session::blocking_depth(),
+            runs_recipe: false,
+            was_woken: false,
+        });
+        match std::mem::replace(&mut self.progress, polled) {
+            Progress::Idle => Some(Acquisition::default()),
+            Progress::Waiting(mut acquisition) => {
+                acquisition.restarts = is_left && acquisition.is_over();
+                Some(acquisition)
             }
+            polled @ Progress::Polled(_) => {
+                self.progress = polled;
+                None
+            }
+        }
+    }
+
+    /// Returns the error of a wait that can't end, because this thread polls the acquisition. A
+    /// task that it polls meanwhile, in a callback, can wait.
+    fn own_wait(&self) -> Option<RenewalError> {
+        let Progress::Polled(poll) = &self.progress else {
+            return None;
+        };
+        if poll.thread != thread::current().id() {
+            None
+        } else if poll.runs_recipe {
+            Some(not_acquired("its recipe needs the reference itself"))
+        } else {
+            let blocks = session::blocking_depth() > poll.blocking_depth;
+            let reason = "the thread that waits for it is the one that acquires it";
+            blocks.then(|| not_acquired(reason))
         }
     }
 }
@@ -209,7 +246,9 @@ impl AcquiredObject {
         catch_panic(|| polled = acquisition.poll(self, &mut context));
         let mut replaced = None;
         let mut state = lock(&self.state);
-        let is_pending = polled.is_pending();
+        let was_woken = matches!(&state.progress, Progress::Polled(poll) if poll.was_woken);
+        // Those who were registered when it was woken have found that this thread polls it.
+        let wakes = was_woken || polled.is_ready();
         match polled {
             Poll::Pending => state.progress = Progress::Waiting(acquisition),
             Poll::Ready(result) => {
@@ -221,11 +260,19 @@ impl AcquiredObject {
             }
         }
         drop(state);
-        if !is_pending {
+        if wakes {
             self.wake_waiters();
         }
         // Releases the object of the old connection, without the lock.
         drop(replaced);
+    }
+
+    /// Runs the recipe, on the thread that polls the acquisition.
+    fn run_recipe(&self, source: &Object) -> RecipeCall {
+        let _mark = RecipeMark::new(self);
+        // The call is made for all who wait, and not for the method that polls it.
+        let without = session::Context::default();
+        without.enter(|| (self.recipe)(source))
     }
 
     /// Returns the outcome of a wait, if there is one.
@@ -252,9 +299,10 @@ impl Renewal for AcquiredObject {
             return;
         }
         state.failure = None;
-        let taken = state.take_acquisition();
+        let is_left = state.waiters.is_empty();
+        let taken = state.take_acquisition(is_left);
         drop(state);
-        if let Ok(acquisition) = taken {
+        if let Some(acquisition) = taken {
             self.poll_taken(acquisition);
         }
     }
@@ -265,6 +313,7 @@ impl Renewal for AcquiredObject {
         context: &mut Context<'_>,
     ) -> Poll<Result<RenewedObject, RenewalError>> {
         let mut state = lock(&self.state);
+        let is_left = key.is_none() && state.waiters.is_empty();
         if key.is_none() {
             // Each call runs a recipe that has failed again.
             state.failure = None;
@@ -272,17 +321,17 @@ impl Renewal for AcquiredObject {
         if let Some(outcome) = self.outcome(&state) {
             return Poll::Ready(outcome);
         }
+        if let Some(error) = state.own_wait() {
+            return Poll::Ready(Err(error));
+        }
         // Registered first, so that no wake-up of the acquisition is missed.
         let replaced = state.waiters.register(key, context.waker().clone());
-        let taken = state.take_acquisition();
+        let taken = state.take_acquisition(is_left);
         drop(state);
         callbacks::discard(replaced);
         match taken {
-            Ok(acquisition) => self.poll_taken(acquisition),
-            Err(thread) if thread == thread::current().id() => {
-                return Poll::Ready(Err(not_acquired("its recipe needs the reference itself")));
-            }
-            Err(_) => return Poll::Pending,
+            Some(acquisition) => self.poll_taken(acquisition),
+            None => return Poll::Pending,
         }
         let state = lock(&self.state);
         match self.outcome(&state) {
@@ -336,9 +385,40 @@ struct AcquisitionWaker(Weak<AcquiredObject>);
 
 impl Wake for AcquisitionWaker {
     fn wake(self: Arc<Self>) {
-        if let Some(object) = self.0.upgrade() {
-            object.wake_waiters();
+        let Some(object) = self.0.upgrade() else {
+            return;
+        };
+        let mut state = lock(&object.state);
+        if let Progress::Polled(poll) = &mut state.progress {
+            // None of those who wait could poll it now.
+            poll.was_woken = true;
+            return;
         }
+        drop(state);
+        object.wake_waiters();
+    }
+}
+
+/// Guard of a recipe that runs: a call of the reference on its thread would wait for itself.
+struct RecipeMark<'a>(&'a AcquiredObject);
+
+impl<'a> RecipeMark<'a> {
+    fn new(of: &'a AcquiredObject) -> Self {
+        let mark = Self(of);
+        mark.set(true);
+        mark
+    }
+
+    fn set(&self, runs: bool) {
+        if let Progress::Polled(poll) = &mut lock(&self.0.state).progress {
+            poll.runs_recipe = runs;
+        }
+    }
+}
+
+impl Drop for RecipeMark<'_> {
+    fn drop(&mut self) {
+        self.set(false);
     }
 }
 
@@ -348,12 +428,43 @@ struct Acquisition {
     /// The wait for the source, if it has begun and the call was not made yet.
     source: Option<RenewalWait>,
     call: Option<RecipeCall>,
+    /// The source that the call was made to.
+    called: Option<Arc<Import>>,
+    /// The end of the time of the call.
+    call_until: Option<Instant>,
+    /// The time that the acquisition may still wait for the source. `None` before the first wait.
+    patience: Option<Duration>,
+    /// True if a failure does not count: the time of the acquisition has passed while no call
+    /// waited for it.
+    restarts: bool,
     /// Number of repetitions of a call that may have run.
     uncertain_repetitions: u32,
 }
 
 impl Acquisition {
+    /// Returns true if the time of the present step has passed.
+    fn is_over(&self) -> bool {
+        let until = match &self.source {
+            Some(source) => source.until(),
+            None => self.call_until,
+        };
+        until.is_some_and(|until| until <= Instant::now())
+    }
+
     fn poll(
+        &mut self,
+        of: &AcquiredObject,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<FoundObject, RenewalError>> {
+        let polled = self.poll_steps(of, context);
+        if self.restarts && matches!(polled, Poll::Ready(Err(_))) {
+            *self = Self::default();
+            return self.poll_steps(of, context);
+        }
+        polled
+    }
+
+    fn poll_steps(
         &mut self,
         of: &AcquiredObject,
         context: &mut Context<'_>,
@@ -364,6 +475,7 @@ impl Acquisition {
                     return Poll::Pending;
                 };
                 self.call = None;
+                let called = self.called.take();
                 match ended {
                     Ok(Some(object)) if !object.import.connection().peer().is_retired() => {
                         return Poll::Ready(Ok(object));
@@ -378,21 +490,23 @@ impl Acquisition {
                         let reason = "its recipe has returned no object of the server";
                         return Poll::Ready(Err(not_acquired(reason)));
                     }
-                    Err(error) if self.repeats_after(of, &error) => {}
+                    Err(error) if self.repeats_after(of, called.as_deref(), &error) => {}
                     Err(error) => return Poll::Ready(Err(not_acquired(&error.to_string()))),
                 }
             }
-            let source = self.source.get_or_insert_with(|| {
-                RenewalWait::new(of.renewal.clone(), of.renewal.patience(), None)
-            });
+            let patience = *self.patience.get_or_insert_with(|| of.renewal.patience());
+            let source = self
+                .source
+                .get_or_insert_with(|| RenewalWait::new(of.renewal.clone(), patience, None));
             match source.poll(context) {
                 Poll::Ready(Ok(renewed)) => {
+                    self.patience = Some(patience.saturating_sub(source.elapsed()));
                     self.source = None;
                     let source = of.source.at(renewed);
                     let time = source.span.time().min(of.patience());
-                    // The call is made for all who wait, and not for the method that polls it.
-                    let without = session::Context::default();
-                    self.call = Some(without.enter(|| (of.recipe)(&source.within(time))));
+                    self.call_until = Instant::now().checked_add(time);
+                    self.called = source.import().cloned();
+                    self.call = Some(of.run_recipe(&source.within(time)));
                 }
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
                 Poll::Pending => return Poll::Pending,
@@ -401,13 +515,22 @@ impl Acquisition {
     }
 
     /// Returns true if the recipe is run again because its connection was lost.
-    fn repeats_after(&mut self, of: &AcquiredObject, error: &CallError) -> bool {
+    fn repeats_after(
+        &mut self,
+        of: &AcquiredObject,
+        called: Option<&Import>,
+        error: &CallError,
+    ) -> bool {
         let is_final = matches!(
             error,
             CallError::Disconnected { .. } | CallError::ObjectLost { .. }
         );
         if is_final || !error.is_disconnected() || !error.can_be_repeated() {
             return false;
+        }
+        if let (CallError::Ending { .. }, Some(import)) = (error, called) {
+            // Else the source would be found at this server again, whose connection is open.
+            of.renewal.abandon(import);
         }
         error.outcome() == Outcome::DidNotRun || self.counts_repetition(of)
     }

@@ -1,6 +1,6 @@
 //! The interface between streams and their connection, and the table of streams.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::io::IoSlice;
 use std::sync::{Arc, Mutex};
@@ -198,6 +198,9 @@ thread_local! {
     /// The spare signal of a thread, for reuse. Remaining wakers of an earlier wait cause harmless
     /// spurious wake-ups.
     static SPARE: RefCell<Option<Arc<Signal>>> = const { RefCell::new(None) };
+
+    /// Number of calls of [`until_ready`] on the stack of a thread.
+    static BLOCKING_DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
 /// Blocks until `poll` is ready, or the time is over. `line` returns the connection that is served
@@ -212,6 +215,7 @@ pub(crate) fn until_ready<R>(
     let signal = SPARE.take().unwrap_or_default();
     let waker = Waker::from(signal.clone());
     let mut context = Context::from_waker(&waker);
+    let _blocking = BlockingGuard::new();
     let ready = loop {
         // Before the poll: a wake-up during the poll sets the flag again, and the wait below
         // returns at once.
@@ -232,4 +236,25 @@ pub(crate) fn until_ready<R>(
     };
     SPARE.set(Some(signal));
     ready
+}
+
+/// Returns the number of nested waits in which this thread blocks until a poll is ready.
+pub(crate) fn blocking_depth() -> u32 {
+    BLOCKING_DEPTH.get()
+}
+
+/// Guard that counts a wait of this thread.
+struct BlockingGuard;
+
+impl BlockingGuard {
+    fn new() -> Self {
+        BLOCKING_DEPTH.set(BLOCKING_DEPTH.get().saturating_add(1));
+        Self
+    }
+}
+
+impl Drop for BlockingGuard {
+    fn drop(&mut self) {
+        BLOCKING_DEPTH.set(BLOCKING_DEPTH.get().saturating_sub(1));
+    }
 }

@@ -8,6 +8,6 @@ mod wire;
 
 pub(crate) use self::flow::{Flow, Room, Stop};
 pub(crate) use self::inbox::{Frame, Inbox, Taken};
-pub(crate) use self::line::{Half, Line, Streams, until_ready};
+pub(crate) use self::line::{Half, Line, Streams, blocking_depth, until_ready};
 pub(crate) use self::tasks::{Signal, Tasks};
 pub(crate) use self::wire::Wire;
