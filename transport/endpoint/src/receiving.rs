@@ -24,7 +24,6 @@ mod delivery;
 mod direction;
 mod posted;
 mod receive_sink;
-mod reports;
 
 use std::collections::VecDeque;
 use std::io;

@@ -212,14 +212,3 @@ pub(super) fn digest_of(words: impl Iterator<Item = u64>) -> u64 {
         (digest ^ word).wrapping_mul(0x0000_0100_0000_01b3)
     })
 }
-
-impl Rank {
-    /// Compares a digest with those of all other members, as a collective operation. Returns the
-    /// first member with another one.
-    pub(super) fn find_other(&self, own: u64) -> Result<Option<u32>, Error> {
-        let mut all = vec![0; self.size() as usize];
-        self.choosing(None).all_gather(&[own], &mut all)?;
-        let other = (0..).zip(&all).find(|(_, digest)| **digest != own);
-        Ok(other.map(|(rank, _)| rank))
-    }
-}

@@ -104,6 +104,15 @@ impl Rank {
         Ok(Some(self.with_members(context, members)))
     }
 
+    /// Compares a digest with those of all other members, as a collective operation. Returns the
+    /// first member with another one.
+    pub(super) fn find_other(&self, own: u64) -> Result<Option<u32>, Error> {
+        let mut all = vec![0; self.size() as usize];
+        self.choosing(None).all_gather(&[own], &mut all)?;
+        let other = (0..).zip(&all).find(|(_, digest)| **digest != own);
+        Ok(other.map(|(rank, _)| rank))
+    }
+
     /// Agrees with all other members on the number of a context that none of them uses.
     ///
     /// Each member reserves the largest number that is next at any of them. If a thread of a member
