@@ -193,6 +193,9 @@ pub(crate) fn run(
 /// Scenarios, with the figures of each subject.
 type Cases = Vec<(Scenario, Vec<(Subject, Vec<RunFigures>)>)>;
 
+/// A function that selects one of the counts.
+type CountOf = fn(&CallCounts) -> u64;
+
 impl Bench<'_> {
     fn skip_partition(&mut self, cases: &mut Cases, reason: &Failure) {
         let before = cases.len();
@@ -247,7 +250,7 @@ impl Bench<'_> {
         let recovery = runs.iter().filter_map(|run| run.recovery);
         let recovery = recovery.map(|time| time.as_secs_f64() * 1e9);
         median("recovery", "ns", recovery.collect());
-        let counts: [(&str, fn(&CallCounts) -> u64); 4] = [
+        let counts: [(&str, CountOf); 4] = [
             ("calls", |counts| counts.calls),
             ("did_not_run", |counts| counts.did_not_run),
             ("may_have_run", |counts| counts.may_have_run),
