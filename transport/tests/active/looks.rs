@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use jstream_transport::active::{Handlers, PollGroup, Request};
 use testing::transport::peers::joined;
-use testing::{LONG, over_devices};
+use testing::{LONG, over_devices, until};
 
 /// The number of requests that are answered while another thread polls.
 const ASKED: u64 = 200;
@@ -45,4 +45,29 @@ fn requests_are_served_however_often_others_look(scheme: &str) {
     drop(serving);
 }
 
-over_devices!(inproc shm tcp: { requests_are_served_however_often_others_look });
+/// A message that a thread has received and left to others is not lost with the connection.
+fn messages_that_came_before_the_end_are_served(scheme: &str) {
+    let served = Arc::new(AtomicBool::new(false));
+    let handlers = {
+        let served = served.clone();
+        let note = move |_: Request| served.store(true, Ordering::Relaxed);
+        Handlers::builder().on("note", note).build()
+    };
+    let (client, server) = joined(scheme, &Handlers::none(), &handlers);
+    let handler = client.handler("note").unwrap();
+    client.send(handler, 0, &[]).unwrap();
+    until(|| server.attendant().poll_deferring());
+    client.close();
+    until(|| {
+        server.attendant().poll_deferring();
+        server.has_ended()
+    });
+    assert!(!served.load(Ordering::Relaxed));
+    server.poll();
+    assert!(served.load(Ordering::Relaxed));
+}
+
+over_devices!(inproc shm tcp: {
+    requests_are_served_however_often_others_look
+    messages_that_came_before_the_end_are_served
+});

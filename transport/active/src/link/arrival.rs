@@ -359,8 +359,10 @@ impl Link {
 
     /// Runs a deferred request for that side, unless it was cancelled.
     pub(crate) fn serve_deferred(request: Request, side: Side) {
-        // The cancellation may have arrived while the request was deferred.
-        if request.link().is_cancelled(request.number()) {
+        // The cancellation may have arrived while the request was deferred. A one-way message can't
+        // be cancelled, and runs although the connection has ended since: it came before the end.
+        let number = request.number();
+        if number.asked().is_some() && request.link().is_cancelled(number) {
             return request.give_back(Reason::Cancelled, "");
         }
         // Cloned, because the request takes the link with it.
