@@ -1,11 +1,18 @@
 //! Encoded frames of a stream from the peer.
 //!
+//! The outcome of a call can be known before the frames that its server has sent earlier: a thread
+//! that receives for the connection, but runs no handlers, records answers and leaves frames to the
+//! next thread that serves. So a task that knows the outcome serves the connection itself. It would
+//! otherwise wait for a thread that need not exist, or miss items that came before an error.
+//!
 //! Decision 013 has the reasons.
 
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
+
+use jstream_active::Attendant;
 
 use crate::frame::{CloseReason, Key, Word};
 use crate::interface::{MessageConversion, Method};
@@ -23,6 +30,8 @@ pub(super) struct Frames {
     inbox: Arc<Inbox>,
     /// The call, if the stream is its result and it has not ended.
     call: Option<Ending>,
+    /// True if the stream is the result of a call of this side.
+    is_result: bool,
     /// Error of the call. It is returned after the items that have arrived.
     failed: Option<CallError>,
     /// The method of the call and its deadline, if the stream is its result and has one.
@@ -31,6 +40,8 @@ pub(super) struct Frames {
     clock: Clock,
     /// Wakes the task at the deadline, if items are missing after the call has ended.
     alarm: Option<Alarm>,
+    /// Serves the connection while items may be missing after the call has ended.
+    attendant: Option<Box<Attendant>>,
     ended: bool,
     /// Conversion of the frames of another version.
     conversion: Option<Arc<MessageConversion>>,
@@ -43,10 +54,12 @@ impl Frames {
             key,
             inbox,
             call: None,
+            is_result: false,
             failed: None,
             deadline: None,
             clock: Clock::SYSTEM,
             alarm: None,
+            attendant: None,
             ended: false,
             conversion: None,
         }
@@ -65,6 +78,7 @@ impl Frames {
         clock: &Clock,
     ) {
         self.call = Some(call);
+        self.is_result = true;
         self.deadline = deadline.map(|deadline| (method, deadline));
         self.clock = clock.clone();
     }
@@ -98,6 +112,8 @@ impl Frames {
             }
             match self.inbox.poll_frame(context.waker()) {
                 Taken::Frame(frame) => {
+                    // A task that takes items must not be woken in place of one that waits.
+                    self.attendant = None;
                     let Some(conversion) = &self.conversion else {
                         return Poll::Ready(Some(Ok(frame)));
                     };
@@ -110,6 +126,7 @@ impl Frames {
                         Err(reason) => return self.fails(StreamError::OtherVersion { reason }),
                     }
                 }
+                Taken::Nothing if self.failed.is_some() && self.attends(context) => {}
                 // Before the call is polled: an error that this poll finds may stand behind items
                 // that have arrived since the inbox was looked at.
                 Taken::Nothing => match (self.failed.take(), self.poll_call(context)) {
@@ -118,6 +135,7 @@ impl Frames {
                     (None, Poll::Ready(())) => {}
                     (None, Poll::Pending) => match self.poll_missing(context) {
                         Poll::Ready(error) => return self.fails(error.into()),
+                        Poll::Pending if self.attends(context) => {}
                         Poll::Pending => return Poll::Pending,
                     },
                 },
@@ -125,8 +143,10 @@ impl Frames {
                 Taken::End(CloseReason::GivenUp) => return self.fails(StreamError::GivenUp),
                 Taken::End(CloseReason::Panicked) => return self.fails(StreamError::Panicked),
                 Taken::End(CloseReason::Unsent) => return self.fails(StreamError::Unsent),
-                // The last answer of the call may state that all items have arrived.
-                Taken::Stop(Stop::Lost(_)) if self.has_ended_well(context) => {}
+                // The last answer of the call may state that all items have arrived. Items that
+                // were received before the connection was lost may not have been handled.
+                Taken::Stop(Stop::Lost(_))
+                    if self.has_ended_well(context) || self.attends(context) => {}
                 Taken::Stop(stop) => return self.stopped(stop),
             }
         }
@@ -176,6 +196,20 @@ impl Frames {
         Poll::Pending
     }
 
+    /// Handles the messages that were received for the connection, if the call has ended. Before
+    /// that, the poll of the call does so. Returns true if frames may have arrived; otherwise the
+    /// task is woken when there are more messages.
+    fn attends(&mut self, context: &Context<'_>) -> bool {
+        if !self.is_result || self.call.is_some() {
+            return false;
+        }
+        if self.attendant.is_none() {
+            self.attendant = self.line.attendant().map(Box::new);
+        }
+        let attendant = self.attendant.as_mut();
+        attendant.is_some_and(|attendant| attendant.attend(context.waker()))
+    }
+
     /// Returns the method of the call if its deadline has passed.
     fn overdue_method(&self) -> Option<&'static Method> {
         let (method, deadline) = self.deadline?;
@@ -213,6 +247,7 @@ impl Frames {
         // Cancels the call, whose remaining items are not wanted.
         self.call = None;
         self.alarm = None;
+        self.attendant = None;
     }
 
     /// Marks a frame as finished, so that the peer may send more.

@@ -29,6 +29,7 @@ trait Feed {
     fn raw(&self, r#type: i32, words: &[&str]) -> Stream<i32>;
     /// Like `numbers`, and not resumed.
     fn plain(&self, from: u64) -> Stream<u64>;
+    fn until(&self, from: u64, end: u64) -> Stream<u64>;
     async fn total(&self, numbers: Stream<(u64, u64)>) -> u64;
 }
 
@@ -121,6 +122,10 @@ impl Feed for Plain {
         self.from(from, u64::MAX, |number| number)
     }
 
+    fn until(&self, from: u64, end: u64) -> Stream<u64> {
+        self.from(from, end, |number| number)
+    }
+
     async fn total(&self, mut numbers: Stream<(u64, u64)>) -> u64 {
         let mut total = 0;
         while let Some(number) = numbers.next().await {
@@ -162,6 +167,18 @@ fn take(stream: &mut Stream<(u64, u64)>, next: &mut u64, until: u64, is_async: b
         assert_eq!(*item.unwrap().unwrap().get(), (*next, 5));
         *next += 1;
     }
+}
+
+/// Takes all items of a stream that is not resumed, and its end.
+fn take_plain(stream: &mut Stream<u64>, end: u64, is_async: bool) {
+    let mut next = || match is_async {
+        true => block_on(stream.next()),
+        false => stream.next().wait(),
+    };
+    for number in 0..end {
+        assert_eq!(*next().unwrap().unwrap().get(), number);
+    }
+    assert!(next().is_none());
 }
 
 #[test]
@@ -262,6 +279,50 @@ fn a_stream_moves_from_a_server_that_is_shutting_down() {
         assert_eq!(log.starts(), [3, 8]);
         second.stop();
     }
+}
+
+#[test]
+fn items_that_another_thread_has_received_arrive() {
+    for address in addresses("received") {
+        let log = Arc::<Log>::default();
+        let serving = start(&address, &log, Habit::Goes);
+        let (_client, feed) = connect(&address);
+        let mut resumed = feed.numbers("topic", 0, 10);
+        let mut plain = feed.until(0, 10);
+        // Meanwhile, the thread that attends to the server receives for the connection. It leaves
+        // the items to the next thread that serves, and records the results of the calls.
+        thread::sleep(Duration::from_millis(300));
+        // A task serves only while it is polled, and nobody else does so here.
+        let (sender, receiver) = channel();
+        thread::spawn(move || {
+            take(&mut resumed, &mut 0, 10, true);
+            take_plain(&mut plain, 10, true);
+            sender.send(()).unwrap();
+        });
+        receiver.recv_timeout(LONG).expect("all items arrive");
+        serving.stop();
+    }
+}
+
+#[test]
+fn items_that_arrived_before_the_end_of_a_server_are_handed_out() {
+    thread::scope(|scope| {
+        for is_async in [false, true] {
+            for address in addresses(&format!("arrived-{is_async}")) {
+                scope.spawn(move || {
+                    let log = Arc::<Log>::default();
+                    let serving = start(&address, &log, Habit::Goes);
+                    let (_client, feed) = connect(&address);
+                    let mut stream = feed.until(0, 10);
+                    until(|| log.made.load(Ordering::SeqCst) == 10);
+                    // Nobody polls the stream. The thread that attends to the server receives.
+                    let ended = serving.shutdown(LONG).wait();
+                    assert_eq!((ended.cut_off, ended.abandoned), (0, false));
+                    take_plain(&mut stream, 10, is_async);
+                });
+            }
+        }
+    });
 }
 
 #[test]

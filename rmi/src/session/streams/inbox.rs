@@ -85,8 +85,8 @@ impl Inbox {
     pub(crate) fn arrive(&self, place: u16, items: u16, payload: MessageBuffer) {
         let mut state = lock(&self.state);
         // Frames that were in flight when the stream stopped are dropped, which frees their
-        // buffers.
-        if state.stop.is_some() {
+        // buffers. If the connection is lost, those that were received before are handled after it.
+        if !matches!(state.stop, None | Some(Stop::Lost(_))) {
             return;
         }
         let bytes = payload.len() as u64;
