@@ -27,7 +27,7 @@ use crate::support::{CallError, lock};
 /// The innermost service of the layers of tower around calls: it makes the call, or runs its
 /// method.
 ///
-/// It is always ready. The limits of the connection and of the server apply to each call.
+/// The service is always ready. The limits of the connection and of the server apply to each call.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct CallService;
@@ -118,12 +118,17 @@ impl<S> Drop for TakenService<'_, S> {
 
 impl<S> ServiceLayer<S> {
     /// Takes the service, unless another call has it. Then the waker is called when it is back.
-    fn take(&self, waker: &Waker) -> Option<TakenService<'_, S>> {
+    /// `key` is that of the call among those that have missed the service.
+    fn take(&self, key: &mut Option<u64>, waker: &Waker) -> Option<TakenService<'_, S>> {
+        // The waker is cloned without the lock, because that may run code of the program.
+        let waker = waker.clone();
         let mut place = lock(&self.place);
         let Some(service) = place.service.take() else {
-            place.missed.insert(waker);
+            callbacks::discard(place.missed.register(key, waker));
             return None;
         };
+        drop(place);
+        callbacks::discard(Some(waker));
         Some(TakenService {
             layer: self,
             service: Some(service),
@@ -140,9 +145,10 @@ impl<S> ServiceLayer<S> {
             waiters: &self.waiters,
             key: None,
         };
+        let mut missed = None;
         poll_fn(|context| {
             wait.register(context.waker());
-            let Some(mut taken) = self.take(context.waker()) else {
+            let Some(mut taken) = self.take(&mut missed, context.waker()) else {
                 return Poll::Pending;
             };
             let Some(service) = &mut taken.service else {
