@@ -214,9 +214,9 @@ impl MemberPlace {
                     failure = Some(error.to_string());
                     // After a long failure of the network, the system sends again only after a
                     // pause that is as long. A new connection is answered sooner. One that leads to
-                    // state of the program is kept.
-                    if matches!(error, LookupError::Call(CallError::Deadline { .. })) && !has_state
-                    {
+                    // state of the program is kept: objects with a state, and references.
+                    let is_late = matches!(error, LookupError::Call(CallError::Deadline { .. }));
+                    if is_late && !has_state && !connection.has_references() {
                         connection.retire();
                         break;
                     }

@@ -66,6 +66,11 @@ impl Connection {
         on.call_on_main(word, &[IoSlice::new(&number)], None)
     }
 
+    /// Returns true if this side has references to objects of the other one.
+    pub(crate) fn has_references(&self) -> bool {
+        self.session().references.has_leased_imports()
+    }
+
     /// Returns true if the other side may keep results of calls that this side makes.
     pub(crate) fn fetches(&self) -> bool {
         let lane = self.session().lane.as_ref();

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicUsize;
 use std::time::Instant;
 
 use jstream_rmi::{Client, ClientOptions, LookupError, Stub};
-use testing::until;
+use testing::{SHORT, until};
 
 use super::*;
 
@@ -18,6 +18,8 @@ struct Relay {
     /// that are lost, without an end of the connection.
     cuts: Arc<AtomicUsize>,
     is_cut: Arc<AtomicBool>,
+    /// True while the network delays all messages.
+    is_slow: Arc<AtomicBool>,
 }
 
 impl Relay {
@@ -28,6 +30,7 @@ impl Relay {
             address: format!("tcp://{at}").parse().unwrap(),
             cuts: Arc::default(),
             is_cut: Arc::default(),
+            is_slow: Arc::default(),
         };
         let target: SocketAddr = server.to_string()[6..].parse().unwrap();
         let this = relay.clone();
@@ -55,6 +58,9 @@ impl Relay {
             || self.is_cut.load(Ordering::SeqCst) || self.cuts.load(Ordering::SeqCst) != made;
         loop {
             let read = from.read(&mut bytes).unwrap_or(0);
+            while self.is_slow.load(Ordering::SeqCst) {
+                thread::sleep(Duration::from_millis(5));
+            }
             if is_lost() {
                 if read == 0 {
                     return;
@@ -121,6 +127,29 @@ fn a_connection_whose_messages_are_lost_is_replaced() {
         call();
         open(&set) == 2 && running[0].object.calls() > before
     });
+}
+
+#[test]
+fn references_outlive_lookups_that_are_too_slow() {
+    let addresses = &addresses("slow", 1)[3];
+    let ledger = Arc::default();
+    let _running = start_all(addresses, &ledger);
+    let relay = Relay::start(&addresses[0]);
+    let list = AddressList::new([relay.address.clone()]).unwrap();
+    let set = ClientSet::open_with(list, &brief()).unwrap();
+    let shop = set.get::<dyn Shop>("shop");
+    until(|| open(&set) == 1);
+    let counter = shop.counter().wait().unwrap();
+    let before = *counter.next().wait().unwrap().get();
+    relay.is_slow.store(true, Ordering::SeqCst);
+    // The set looks a new name up, and gets no answer in time.
+    let other = set.get::<dyn Shop>("other");
+    let refused = other.within(Duration::from_millis(1000)).look().wait();
+    assert!(refused.is_err());
+    relay.is_slow.store(false, Ordering::SeqCst);
+    // A connection that the set has left refuses calls once the set's thread has looked at it.
+    thread::sleep(SHORT);
+    assert_eq!(*counter.next().wait().unwrap().get(), before + 1);
 }
 
 #[test]

@@ -145,6 +145,11 @@ impl References {
         lock(&self.given).leased()
     }
 
+    /// Returns true if this side has references to objects of the other one.
+    pub(crate) fn has_leased_imports(&self) -> bool {
+        self.imports.count().1 > 0
+    }
+
     /// Returns true if neither side has an object of the other one, and no result waits to be
     /// fetched.
     pub(crate) fn are_none(&self) -> bool {
@@ -250,7 +255,7 @@ impl References {
         }
         // Called by `now` under its lock. It takes the locks of both tables, which never take that
         // one.
-        let has = || (self.count_of_leases() > 0, self.imports.count().1 > 0);
+        let has = || (self.count_of_leases() > 0, self.has_leased_imports());
         let now = self.tending.now(connection, &self.clock, has);
         if now.expire {
             let lost = lock(&self.given).expire();
