@@ -1,8 +1,8 @@
 //! The ledger of a run: which orders were executed, and how the calls that made them ended.
 //!
-//! It lies in files outside the processes that call and execute. A server appends the number of
-//! each order before it answers, so that the number stays if the server is killed. A client appends
-//! one byte for each call that has ended.
+//! The files of the ledger survive the processes that call and execute. A server appends the number
+//! of each order before it answers, so that the number stays if the server is killed. A client
+//! appends one byte for each call that has ended.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, Read, Write};

@@ -125,7 +125,7 @@ struct Service {
 ///
 /// # Errors
 ///
-/// What could not be done, or the first call that has a wrong end.
+/// The failure of a step, or the first call that has a wrong end.
 pub(super) fn run(scenario: Scenario, subject: Subject, load: Load) -> Result<RunFigures, Failure> {
     let network = match scenario {
         Scenario::Partition => Some(Network::new()?),
